@@ -39,7 +39,7 @@ class Database:
         engine lets them (`shares_writes`); the caller first locks the rows that it changes."""
         self.blocked = OptOut(connection)
         """Hosts that opted out; changes by other processes apply from the next transaction on."""
-        self._clock = clock
+        self.clock = clock
         self._undo: list[Callable[[], None]] = []
 
     @classmethod
@@ -120,7 +120,7 @@ class Database:
         with self.transaction:
             row = self.connection.execute(
                 "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, ?, ?) RETURNING id",
-                (self._clock.now(), this_process().text, strategy, _changed_settings(settings)),
+                (self.clock.now(), this_process().text, strategy, _changed_settings(settings)),
             ).fetchone()
         return int(row[0])
 
@@ -129,7 +129,7 @@ class Database:
         with self.transaction:
             self.connection.execute(
                 "UPDATE run SET ended_at = ?, pages = ?, services = ?, stopped = ? WHERE id = ?",
-                (self._clock.now(), pages, services, stopped, run),
+                (self.clock.now(), pages, services, stopped, run),
             )
 
 

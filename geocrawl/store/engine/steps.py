@@ -10,12 +10,12 @@ half as long as the last step took: nobody waits in vain for the 5 s after which
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
+from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
 
 T = TypeVar("T")
@@ -61,16 +61,18 @@ def do(work: Steps[T]) -> T:
         time.sleep(_FREE * (time.monotonic() - begun))
 
 
-async def do_async(work: Steps[T]) -> T:
-    """Do the work while other tasks run between its steps, and return its result."""
+async def do_async(work: Steps[T], clock: Clock) -> T:
+    """Do the work while other tasks run between its steps, and return its result.
+
+    `clock` measures the steps: in virtual time they take none, so that no wait depends on how fast the machine is."""
     while True:
-        begun = time.monotonic()
+        begun = clock.monotonic()
         try:
             next(work)
         except StopIteration as end:
             result: T = end.value
             return result
-        await asyncio.sleep(_FREE * (time.monotonic() - begun))
+        await clock.sleep(_FREE * (clock.monotonic() - begun))
 
 
 def batches(items: Iterable[T], size: int = 0) -> Iterator[list[T]]:

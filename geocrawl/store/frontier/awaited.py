@@ -30,7 +30,7 @@ class AwaitedFrontier:
         if self._frontier.settling.groups:
             await asyncio.sleep(0)  # those whose visits were settled together ask together
             most = wanted()
-        return await do_async(self._frontier.lease_in_steps(most, pages=pages))
+        return await do_async(self._frontier.lease_in_steps(most, pages=pages), self._frontier.clock)
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits."""

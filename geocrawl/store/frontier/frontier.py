@@ -77,7 +77,7 @@ class SqlFrontier(SqlLearningLog):
         options: FrontierOptions = _ORDINARY,
     ) -> None:
         self._connection: Connection = database.connection
-        self._clock = clock
+        self.clock = clock
         self._owner = options.owner or this_process().text
         self._catalog = catalog
         self._hosts = Hosts(self._connection)
@@ -204,7 +204,7 @@ class SqlFrontier(SqlLearningLog):
 
     def lease_in_steps(self, most: int = 1, *, pages: bool = True) -> Steps[list[Lease]]:
         """Do what `lease_many` does in steps."""
-        return self._leasing.lease(self._clock.now(), most, pages=pages)
+        return self._leasing.lease(self.clock.now(), most, pages=pages)
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (`Leases.ready_at`); None when nothing waits."""
@@ -233,7 +233,7 @@ class SqlFrontier(SqlLearningLog):
     def renew(self, lease: Lease, until: float) -> Lease | None:
         """Extend a lease to at least `until`; None when another process has leased the host since."""
         with self._database.shared_transaction:
-            return self._leases.renew(lease, until, self._clock.now())
+            return self._leases.renew(lease, until, self.clock.now())
 
     def release(self, lease: Lease, host: HostState | None = None) -> None:
         """End a lease without a visit. `host`: the state of its host if it was asked.
@@ -242,7 +242,7 @@ class SqlFrontier(SqlLearningLog):
         """
         self._given_up[lease.entry.id] = lease, host
         with self._database.shared_transaction:
-            self._hosts.release(lease, host, self._clock.now())
+            self._hosts.release(lease, host, self.clock.now())
         del self._given_up[lease.entry.id]
 
     # ----------------------------------------------------------------------- what is due
@@ -313,8 +313,8 @@ class SqlFrontier(SqlLearningLog):
         its visits ended. Writes a row in any case, so that the caller learns whether the database can be written."""
         with self._database.transaction:
             for lease, host in self._given_up.values():
-                self._hosts.release(lease, host, self._clock.now())
-            self._leases.end(self._hosts.leased_by(self._owner), self._clock.now())
+                self._hosts.release(lease, host, self.clock.now())
+            self._leases.end(self._hosts.leased_by(self._owner), self.clock.now())
             self._database.write_meta("daemon:written", b"")
         self._given_up.clear()
 
@@ -322,11 +322,11 @@ class SqlFrontier(SqlLearningLog):
         """End the leases of this machine's killed processes, so that their URLs are leased first again."""
         if self._hosts.leased_by_dead_processes(self._owner):
             with self._database.transaction:
-                self._leases.end(self._hosts.leased_by_dead_processes(self._owner), self._clock.now(), killed=True)
+                self._leases.end(self._hosts.leased_by_dead_processes(self._owner), self.clock.now(), killed=True)
                 self._settlement.flush()
 
     # ----------------------------------------------------------------------- counts
 
     def stats(self) -> FrontierStats:
         """Return counts for status and progress."""
-        return read_stats(self._connection, self._clock.now())
+        return read_stats(self._connection, self.clock.now())

@@ -61,7 +61,7 @@ class Retention:
 
     async def tidy_between(self, now: float) -> dict[str, int]:
         """Do what `tidy` does, while other tasks run between its transactions."""
-        return await do_async(self._tidy(now))
+        return await do_async(self._tidy(now), self._database.clock)
 
     def _tidy(self, now: float) -> Steps[dict[str, int]]:
         from geocrawl.store.operations.forget import (
