@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -52,6 +53,7 @@ class ManualClock:
 
     async def sleep(self, seconds: float) -> None:
         self.time += seconds
+        await asyncio.sleep(0)
 
 
 def url(text: str) -> Url:
