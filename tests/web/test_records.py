@@ -6,7 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+import referencing
+import yaml
+from referencing.jsonschema import DRAFT202012
 from starlette.testclient import TestClient
 
 from geocrawl.web.records.record import geometry_of
@@ -121,21 +125,16 @@ def test_owslib_reads_the_records(client: TestClient, serve: Serve, crawled: Pat
 @pytest.mark.shared
 def test_records_have_the_standards_form(client: TestClient, shared: Path) -> None:
     schemas = shared / "notes" / "use" / "records_schemas"
-    jsonschema = pytest.importorskip("jsonschema")
     if not schemas.is_dir():
         pytest.skip(f"the standard's schemas are not at {schemas}")
-    validator = _validator(schemas, jsonschema)
+    validator = _validator(schemas)
     every = [*records(client, limit=100), *(client.get(f"{ITEMS}/{number}").json() for number in range(1, 20))]
     errors = [error.message[:200] for record in every for error in validator.iter_errors(record)]
     assert len(every) > 40 and errors == []
 
 
-def _validator(schemas: Path, jsonschema: Any) -> Any:
+def _validator(schemas: Path) -> Any:
     """Return a validator of records by the standard's schema, in which OpenAPI 3.0's nullable object is null."""
-    yaml = pytest.importorskip("yaml")
-    referencing = pytest.importorskip("referencing")
-    form = pytest.importorskip("referencing.jsonschema").DRAFT202012
-
     geometry = {"type": "object", "required": ["type", "coordinates"]}
 
     def read(name: str) -> Any:
@@ -143,10 +142,11 @@ def _validator(schemas: Path, jsonschema: Any) -> Any:
 
     def retrieve(uri: str) -> Any:
         contents = geometry if "geometryGeoJSON" in uri else read(uri.rpartition("/")[2])
-        return referencing.Resource(contents=contents, specification=form)
+        return DRAFT202012.create_resource(contents)
 
     schema = {**read("recordGeoJSON.yaml"), "$id": "http://schemas.example/recordGeoJSON.yaml"}
-    return jsonschema.Draft202012Validator(schema, registry=referencing.Registry(retrieve=retrieve))
+    registry: referencing.Registry[Any] = referencing.Registry(retrieve=retrieve)  # type: ignore[call-arg] # attrs
+    return jsonschema.Draft202012Validator(schema, registry=registry)
 
 
 def _nullable_as_null(value: Any) -> Any:
