@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from geocrawl.errors import DatabaseFault
@@ -32,7 +33,11 @@ SCHEMA_FOLDER = Path(__file__).parents[1] / "schema"
 
 
 def known_revision(place: object, revision: str) -> str:
-    """Return the revision of the database at `place` as text. Raises DatabaseFault for that of a newer geocrawl."""
+    """Return the revision of the database at `place` as text.
+
+    Raises DatabaseFault for that of a newer geocrawl, and for that of another program that uses Alembic."""
+    if re.fullmatch("[0-9]{4}", str(revision)) is None:
+        raise DatabaseFault(f"{place}: is a database of another program; name another --db")
     if revision not in REVISIONS:
         raise DatabaseFault(
             f"{place}: was written by a newer geocrawl (schema {revision}, this one knows {REVISIONS[-1]}); upgrade it"

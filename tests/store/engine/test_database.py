@@ -111,6 +111,32 @@ def test_a_database_of_another_program_is_refused(path: Path) -> None:
         create(path)
 
 
+def test_a_database_of_another_program_with_migrations_of_its_own_is_not_called_a_newer_one(path: Path) -> None:
+    path.parent.mkdir()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        connection.execute("INSERT INTO alembic_version VALUES ('ae1027a6acf')")
+        connection.execute("CREATE TABLE service (id INTEGER PRIMARY KEY)")
+    connection.close()
+    with pytest.raises(DatabaseFault, match="another program"):
+        create(path)
+    with pytest.raises(DatabaseFault, match="another program"), open_readonly(path):
+        pass
+
+
+def test_a_damaged_text_of_the_schema_is_reported_as_damage(path: Path) -> None:
+    create(path).close()
+    content = bytearray(path.read_bytes())
+    # SQLite quotes the damaged name in its error, and Python cannot read that.
+    content[content.index(b"viewv_services") + len("view")] = 0x9B
+    content[content.index(b"CREATE VIEW v_services")] = 0x9B
+    path.write_bytes(content)
+    with pytest.raises(DatabaseFault, match="is damaged .* `geocrawl restore FILE`"):
+        create(path)
+    with pytest.raises(DatabaseFault, match="is damaged .* `geocrawl restore FILE`"), open_readonly(path):
+        pass
+
+
 def test_a_database_newer_than_the_program_is_refused(path: Path) -> None:
     create(path).close()
     connection = sqlite3.connect(path)

@@ -14,7 +14,7 @@ from typing import Any
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import BUSY_S, Connection, Rows, Size, Values
 from geocrawl.store.engine.revisions import known_revision
-from geocrawl.store.engine.sqlite.faults import copy_fault, fault
+from geocrawl.store.engine.sqlite.faults import ERRORS, copy_fault, fault
 from geocrawl.store.engine.sqlite.names import refuse_name
 
 MEMORY = Path(":memory:")
@@ -36,21 +36,21 @@ class SqliteRows(Rows):
             # `yield from` would close the cursor with this generator, which may be after the database was closed.
             for row in self._cursor:  # noqa: UP028
                 yield row
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise fault(self._path, error) from error
 
     def fetchone(self) -> Any:
         """Return the next row, None after the last one."""
         try:
             return self._cursor.fetchone()
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise fault(self._path, error) from error
 
     def fetchall(self) -> list[Any]:
         """Return all rows that are left."""
         try:
             return self._cursor.fetchall()
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise fault(self._path, error) from error
 
     @property
@@ -94,7 +94,7 @@ class SqliteConnection(Connection):
                 isolation_level=None,
                 cached_statements=_CACHED_STATEMENTS,
             )
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise fault(path, error) from error
         return cls(raw, path)
 
@@ -102,14 +102,14 @@ class SqliteConnection(Connection):
         """Execute one statement; return its rows."""
         try:
             return SqliteRows(self._execute(statement, values), self.file)
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise fault(self.file, error) from error
 
     def executemany(self, statement: str, values: Iterable[Values]) -> Rows:
         """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
         try:
             return SqliteRows(self._raw.executemany(statement, values), self.file)
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise fault(self.file, error) from error
 
     # ----------------------------------------------------------------------- transactions
@@ -195,7 +195,7 @@ class SqliteConnection(Connection):
         """Copy the whole database into the empty one behind `other`, also while others write to this one."""
         try:
             self._raw.backup(other._raw, pages=pages_a_step)
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise copy_fault(self.file, other.file, error) from error
 
     def interrupt_when(self, is_over: Callable[[], bool] | None) -> None:

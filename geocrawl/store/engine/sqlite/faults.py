@@ -11,6 +11,8 @@ from geocrawl.store.engine.connection import BUSY_S
 from geocrawl.store.engine.owner import Owner
 
 _OF_VALUES = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What `sqlite3` raises for a database: the second when it quotes damaged bytes of the schema in an error."""
 _RESTORE = "restore a backup with `geocrawl restore FILE`"
 
 
@@ -24,8 +26,10 @@ def is_there(path: Path) -> bool:
         ) from None
 
 
-def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
+def fault(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DatabaseFault:
     """Return the fault for an error of SQLite: what happened to which file, and what helps."""
+    if isinstance(error, UnicodeDecodeError):
+        return _damage(path, "a text in its schema is not UTF-8")
     text = str(error).lower()
     code = getattr(error, "sqlite_errorname", "") or ""
     if "locked" in text or "busy" in text:
@@ -48,9 +52,7 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
     if "not a database" in text:
         return DatabaseFault(f"{path}: is not a SQLite database; {_RESTORE}, or name another --db")
     if "malformed" in text or code.startswith("SQLITE_CORRUPT"):
-        return DatabaseFault(
-            f"{path}: is damaged ({error}); {_RESTORE}, or save what is left with `sqlite3 FILE .recover`"
-        )
+        return _damage(path, str(error))
     if "no such column: " in text or "no such table: v_" in text:
         return DatabaseFault(
             f"{path}: was written by an older geocrawl; the next command that writes to it "
@@ -61,7 +63,11 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
     return DatabaseFault(f"{path}: {error}")
 
 
-def copy_fault(source: Path, target: Path, error: sqlite3.Error) -> DatabaseFault:
+def _damage(path: Path, what: str) -> DatabaseFault:
+    return DatabaseFault(f"{path}: is damaged ({what}); {_RESTORE}, or save what is left with `sqlite3 FILE .recover`")
+
+
+def copy_fault(source: Path, target: Path, error: sqlite3.Error | UnicodeDecodeError) -> DatabaseFault:
     """Return the fault for an error of SQLite while it copies a database: which of the two files it concerns."""
     code = getattr(error, "sqlite_errorname", "") or ""
     if code == "SQLITE_FULL":
