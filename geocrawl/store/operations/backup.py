@@ -45,7 +45,8 @@ def back_up(source: Path, target: Path) -> int:
     with _part(place, make_private_file) as part:
         refuse_read_only(place)
         copy_file(source, part, portable=True)
-        check(part)
+        with _called(part, source):  # the copy is as the source is
+            check(part)
         part.replace(place)
     return place.stat().st_size
 
@@ -117,16 +118,23 @@ def _part(place: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             each.unlink(missing_ok=True)  # of a killed process with our number
         remove_abandoned(place)
         make(part)
-        with locked(part):
+        with locked(part), _called(part, place):
             yield part
     except OSError as error:
         raise EnvironmentFault(f"{place}: {error.strerror or error}") from None
-    except DatabaseFault as error:
-        raise type(error)(str(error).replace(str(part), str(place))) from error
     finally:
         for each in everything:
             with suppress(OSError):
                 each.unlink(missing_ok=True)
+
+
+@contextmanager
+def _called(part: Path, name: Path) -> Iterator[None]:
+    """Put `name` in the place of the file that is being written in faults of the database inside."""
+    try:
+        yield
+    except DatabaseFault as error:
+        raise type(error)(str(error).replace(str(part), str(name))) from error
 
 
 def _keep(place: Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
 from geocrawl.files import SIDE_FILES, part_of
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.operations import backup
@@ -160,6 +160,20 @@ def test_nothing_is_restored_while_somebody_works_on_the_catalogue(path: Path, t
         restore(tmp_path / "b.db", path, now)
     other.close()
     assert not list(tmp_path.glob("*.before-restore*")) and pages(path) == 1
+
+
+def test_a_backup_of_a_damaged_catalogue_names_the_catalogue_not_the_copy_that_was_not_kept(
+    path: Path, tmp_path: Path
+) -> None:
+    content = bytearray(path.read_bytes())
+    content[-8:] = b"\xff" * 8  # the last page of a table or an index
+    content[-4096:-4000] = b"\xff" * 96
+    path.write_bytes(content)
+    with pytest.raises(DatabaseFault) as error:
+        back_up(path, tmp_path / "copy.db")
+    assert f"{path}: is damaged" in str(error.value)
+    assert "copy.db" not in str(error.value)
+    assert not (tmp_path / "copy.db").exists()
 
 
 def test_a_damaged_catalogue_can_be_replaced_and_is_kept_with_its_log(path: Path, tmp_path: Path) -> None:
