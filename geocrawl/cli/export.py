@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words
 from geocrawl.wording import counted
 
@@ -113,7 +114,9 @@ def _selection(queries: Queries, text: str, filters: Filters) -> Selection:
     from geocrawl.store import Selection
 
     if text.strip() or filters.systems:
-        return Selection(ids=queries.search_engine().numbers(text, filters))
+        engine = queries.search_engine()
+        output.say_differences(engine.search(text, filters, limit=0))
+        return Selection(ids=engine.numbers(text, filters))
     kind = filters.kinds[0] if filters.kinds else None
     return Selection(kind, filters.box, filters.alive, filters.level or None)
 

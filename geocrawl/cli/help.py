@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from typer.core import TyperCommand
 
+_QUERIES = re.compile("WORDS|QUERY")
+"""Found in the names of arguments that are words of a query."""
 LEAST_COLUMNS = 60
 """A narrower terminal has no room for panels: Rich would cut the names of options in them."""
 
@@ -19,6 +22,16 @@ class HelpfulCommand(TyperCommand):
     def get_params(self, ctx: Any) -> Any:
         """Return the options and arguments."""
         return without_types(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read options and arguments; say how a word of a query is written that looks like an option (`-historic`)."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            option = getattr(error, "option_name", "")
+            if option[:1] == "-" != option[1:2] and any(_QUERIES.search(str(each.metavar)) for each in self.params):
+                error.message += f". Write words that begin with - last, after --: {ctx.command_path} … -- -word"  # type: ignore[attr-defined]  # Typer's
+            raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.box import Box
 
     from geocrawl.crawler.report import CrawlReport, HarvestReport
+    from geocrawl.search import Results
 
 
 _one_row_a_line = ContextVar("one_row_a_line", default=False)
@@ -86,6 +87,14 @@ def say_more(shown: int, total: int) -> None:
     """Print on standard error how many rows a table leaves out, if any."""
     if shown < total:
         typer.echo(f"{shown:,} of {total:,}; --limit N prints more", err=True)
+
+
+def say_differences(found: Results) -> None:
+    """Print on standard error in what the services that a search found differ from what was asked for."""
+    if found.is_suggested:
+        typer.echo(f"Nothing has these words; shown is: {plain(found.suggestion or '')}", err=True)
+    for sentence in found.differences:
+        typer.echo(f"{sentence[0].upper()}{plain(sentence[1:])}.", err=True)
 
 
 def _print_tabs(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str) -> None:

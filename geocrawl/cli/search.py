@@ -14,6 +14,7 @@ from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 from geocrawl.utc import iso
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.search import Filters, Hit, Results
@@ -88,11 +89,17 @@ def search(
         text = " ".join(words or [])
         found = engine.search(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
         is_offered = bool(found.hits) or not system or queries.offers_reference_system(system)
-    _print(found, chosen, with_facets=facets)
+    _print(found, chosen, offset, with_facets=facets)
     if not found.hits:
-        said = "No service matches." if is_offered else f"No layer in the catalogue is offered in {system}."
+        said = _nothing(found, offset) if is_offered else f"No layer in the catalogue is offered in {system}."
         typer.echo(said, err=True)
         raise typer.Exit(1)
+
+
+def _nothing(found: Results, offset: int) -> str:
+    if found.total:
+        return f"{counted(found.total, 'service')} found; --offset {offset} leaves out all."
+    return "No service matches."
 
 
 def _filters(kind: str | None, bbox: str | None, level: str | None) -> Filters:
@@ -107,9 +114,8 @@ def _filters(kind: str | None, bbox: str | None, level: str | None) -> Filters:
     )
 
 
-def _print(found: Results, format_: str, *, with_facets: bool) -> None:
-    if found.is_suggested:
-        typer.echo(f"Nothing has these words; shown is: {plain(found.suggestion or '')}", err=True)
+def _print(found: Results, format_: str, offset: int, *, with_facets: bool) -> None:
+    output.say_differences(found)
     if format_ in ("json", "jsonl"):
         rows = [_as_json(hit) for hit in found.hits]
         with output.json_lines(format_ == "jsonl"):
@@ -121,10 +127,10 @@ def _print(found: Results, format_: str, *, with_facets: bool) -> None:
     elif format_ == "csv":
         _print_csv(found.hits)
     elif found.hits:
-        _print_table(found)
+        _print_table(found, offset)
 
 
-def _print_table(found: Results) -> None:
+def _print_table(found: Results, offset: int) -> None:
     output.print_table(
         ("id", "kind", "alive", "level", "layers", "title", "address"),
         [(hit.id, _kinds(hit), hit.alive, hit.level, hit.layer_count, hit.title, hit.address) for hit in found.hits],
@@ -132,7 +138,10 @@ def _print_table(found: Results) -> None:
     for hit in found.hits:
         if hit.tls:
             typer.echo(f"{hit.id}: the server's TLS was not verified ({hit.tls})", err=True)
-    output.say_more(len(found.hits), found.total)
+    if offset:
+        typer.echo(f"{offset + 1:,} to {offset + len(found.hits):,} of {found.total:,}", err=True)
+    else:
+        output.say_more(len(found.hits), found.total)
     for name, values in found.facets.items():
         if values:
             typer.echo(f"{name}: " + ", ".join(f"{plain(value.label, 40)} {value.count:,}" for value in values[:8]))

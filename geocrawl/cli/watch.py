@@ -52,8 +52,10 @@ def add(
     key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
         what = _subject(store.queries, " ".join(subject))
-        numbers = store.queries.search_engine().numbers
-        watch = store.watches().add(what, recipient, key, numbers, time.time())
+        engine = store.queries.search_engine()
+        if isinstance(what, str):
+            output.say_differences(engine.search(what, limit=0))
+        watch = store.watches().add(what, recipient, key, engine.numbers, time.time())
     typer.echo(
         f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now, to {recipient}"
     )

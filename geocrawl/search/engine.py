@@ -28,7 +28,7 @@ from geocrawl.search.plan import Concept, Plan, Planner
 from geocrawl.search.port import HitRow, SearchIndex
 from geocrawl.search.query import read_query
 from geocrawl.search.ranking import Scores, all_and_most, match_concept, match_together, of_places, with_quality
-from geocrawl.search.reading_aloud import read_aloud
+from geocrawl.search.reading_aloud import differences, read_aloud
 from geocrawl.search.remembering import Remembering
 from geocrawl.search.results import Hit, LayerHit, Results, Twin
 from geocrawl.search.snapshot import Flags, Snapshot
@@ -139,12 +139,15 @@ class SearchEngine:
         positions = found.positions
         keys = found.keys if order is Sort.RELEVANCE else keys_of(self._snapshot, positions, order)
         total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit)
+        is_partial = bool(total) and not found.whole[positions].any()
+        differ = differences(plan, dropped_kinds=found.dropped_kinds, is_partial=is_partial)
         return Results(
             hits=tuple(self._hits(plan, found, groups)),
             total=total,
             services=len(found.positions),
             facets=count(self._snapshot, found.positions) if facets else {},
-            read_as=read_aloud(plan, dropped_kinds=found.dropped_kinds),
+            read_as=(*differ, *read_aloud(plan, dropped_kinds=found.dropped_kinds)),
+            differences=differ,
             suggestion=suggestion,
             is_suggested=found.is_suggested,
             ms=round(1000 * (time.perf_counter() - began), 1),

@@ -39,7 +39,9 @@ class Concept:
     exact: tuple[Phrase, ...]
     """Those words in all their spellings and forms."""
     similar: tuple[Phrase, ...] = ()
-    """Other words that mean the same."""
+    """Other words that mean the same, in their forms."""
+    also: tuple[str, ...] = ()
+    """Those words for people, as the lists write them."""
     parts: tuple[tuple[Phrase, ...], ...] = ()
     """Each of several words in its forms: a service that has all of them apart from each other is found, too."""
     places: tuple[Place, ...] = ()
@@ -88,6 +90,8 @@ class Plan:
     """Words that name kinds of service."""
     ignored: tuple[str, ...] = ()
     """Words that are not asked for, as they were typed."""
+    is_empty: bool = False
+    """Whether something was typed for words and has neither a letter nor a digit."""
     together: tuple[Phrase, ...] = ()
     """Words that were typed next to each other."""
     sort: Sort | None = None
@@ -139,6 +143,7 @@ class Planner:
             without=query.without,
             kind_words=tuple(kinds),
             ignored=(*ignored, *(concept.text for concept in concepts[_MOST_CONCEPTS:])),
+            is_empty=not reads and (bool(query.terms) or query.left_out),
             together=tuple(together[:_MOST_TOGETHER]),
             sort=query.sort,
         )
@@ -201,14 +206,17 @@ class Planner:
         if words in self._vocabulary.stop and not any(place.is_country for place in places):  # US, but not Van
             return LeftOut(text)
         others = {name for place in places[:_MOST_PLACES] for name in place.names} - self._vocabulary.stop
-        similar = dict.fromkeys((*self._synonyms(words), *sorted(others)))
+        synonyms = self._synonyms(words)
+        similar = dict.fromkeys((*synonyms, *sorted(others)))
         exact = _exact(text)
+        written = self._vocabulary.written
         return Concept(
             text=text,
             exact=exact,
             similar=tuple(
                 dict.fromkeys(Phrase(f) for each in similar for f in _plurals(each) if Phrase(f) not in exact)
             ),
+            also=tuple(dict.fromkeys(written[each] for each in synonyms if Phrase(each) not in exact)),
             parts=_parts(words) if not places else (),
             places=places,
             is_weak=words in self._vocabulary.weak,

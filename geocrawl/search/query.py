@@ -65,6 +65,8 @@ class Query:
     """Conditions of which a found service meets none (`-kind:csw`)."""
     sort: Sort | None = None
     """The order that the query names (`sort:newest`); None for none."""
+    left_out: bool = False
+    """Whether something was typed for a word that has neither a letter nor a digit."""
 
 
 def read_query(text: str) -> Query:
@@ -94,7 +96,7 @@ def _with(query: Query, match: re.Match[str]) -> Query:
         return replace(query, filters=CONDITIONS[key](query.filters, value))
     term = _term(match, value)
     if not _WORD_LETTER.search(term.text):
-        return query
+        return replace(query, left_out=True)
     if is_excluded:
         return replace(query, excluded=(*query.excluded, term))
     return replace(query, terms=(*query.terms, term))

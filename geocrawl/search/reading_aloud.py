@@ -7,10 +7,30 @@ from collections.abc import Iterator
 from geocrawl.search.filters import DAY_S, Filters
 from geocrawl.search.plan import Plan
 
+_MOST_OTHERS = 6
+"""Most words that mean the same which are named."""
+
 
 def read_aloud(plan: Plan, *, dropped_kinds: bool = False) -> tuple[str, ...]:
     """Return sentences for people about the words and the conditions of a query."""
     return tuple(_sentences(plan, dropped_kinds))
+
+
+def differences(plan: Plan, *, dropped_kinds: bool, is_partial: bool) -> tuple[str, ...]:
+    """Return sentences for people that say in what the found services differ from what a query asks for.
+
+    `is_partial`: no service has all words, and some with most of them were found.
+    """
+    return tuple(_differences(plan, dropped_kinds, is_partial))
+
+
+def _differences(plan: Plan, dropped_kinds: bool, is_partial: bool) -> Iterator[str]:
+    if plan.is_empty:
+        yield "no letter or digit to look for: found are all services that meet the conditions"
+    if is_partial:
+        yield "no service has all of these words: found are those with most of them"
+    for words in plan.kind_words if dropped_kinds else ():
+        yield f"“{words.text}”: no service of this kind matches, so any kind is shown"
 
 
 def _sentences(plan: Plan, dropped_kinds: bool) -> Iterator[str]:
@@ -18,17 +38,13 @@ def _sentences(plan: Plan, dropped_kinds: bool) -> Iterator[str]:
         if concept.places:
             named = sorted({f"{place.title} ({place.country})" for place in concept.places})
             yield f"“{concept.text}”: the place {', '.join(named[:3])}"
-        if concept.similar and not concept.places:
-            others = [" ".join(phrase.words) for phrase in concept.similar[:6]]
-            more = f" and {len(concept.similar) - 6} more" if len(concept.similar) > 6 else ""
-            yield f"“{concept.text}”: also {', '.join(others)}{more}"
+        if concept.also and not concept.places:
+            more = f" and {len(concept.also) - _MOST_OTHERS} more" if len(concept.also) > _MOST_OTHERS else ""
+            yield f"“{concept.text}”: also {', '.join(concept.also[:_MOST_OTHERS])}{more}"
         if concept.is_weak:
             yield f"“{concept.text}”: need not occur"
-    for words in plan.kind_words:
-        if dropped_kinds:
-            yield f"“{words.text}”: no service of this kind matches, so any kind is shown"
-        else:
-            yield f"“{words.text}”: only {', '.join(words.kinds)}"
+    for words in () if dropped_kinds else plan.kind_words:
+        yield f"“{words.text}”: only {', '.join(words.kinds)}"
     if plan.ignored:
         yield f"left out: {', '.join(plan.ignored[:20])}"
     for filters in plan.filters:

@@ -110,7 +110,10 @@ class Results:
     """Names of facets (kind, health, level, country, provider, crs, format) → their values, the commonest first; empty
     unless facets were asked for."""
     read_as: tuple[str, ...] = ()
-    """Sentences that say how the query was read."""
+    """Sentences that say how the query was read, those of `differences` first."""
+    differences: tuple[str, ...] = ()
+    """Sentences that say in what the hits differ from what was asked for, but for the `suggestion`: no service has all
+    words, or none is of the kind that was named."""
     suggestion: str | None = None
     """Query with mistyped words corrected ("did you mean"); None when none was needed. `is_suggested` says whether
     `hits` are its."""

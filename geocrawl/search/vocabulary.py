@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from itertools import product
@@ -34,6 +34,8 @@ class Vocabulary:
     """Most words of an entry."""
     joining: frozenset[str]
     """Characters that join words in scripts without spaces: never a part of the word beside them."""
+    written: Mapping[Words, str] = field(default_factory=dict)
+    """Words that have synonyms → the same as the list writes them, with capitals and diacritics."""
 
 
 @cache
@@ -46,11 +48,11 @@ def shipped_vocabulary() -> Vocabulary:
         for entry in entries
         for words in spelled(entry)
     }
-    synonyms = _synonyms(group for theme in groups.values() for group in theme["groups"])
+    synonyms, written = _synonyms(group for theme in groups.values() for group in theme["groups"])
     stop = frozenset(words for entry in _entries(lists["stop"]) for words in spelled(entry))
     weak = frozenset(words for entry in _entries(lists["weak"]) for words in spelled(entry))
     longest = max(map(len, (*kinds, *synonyms, *stop, *weak)))
-    return Vocabulary(stop, weak, kinds, synonyms, longest, frozenset(_entries(lists["joining"])))
+    return Vocabulary(stop, weak, kinds, synonyms, longest, frozenset(_entries(lists["joining"])), written)
 
 
 def with_synonyms(vocabulary: Vocabulary, text: str, name: str) -> Vocabulary:
@@ -60,7 +62,7 @@ def with_synonyms(vocabulary: Vocabulary, text: str, name: str) -> Vocabulary:
     """
     try:
         groups = [group for theme in tomllib.loads(text).values() for group in theme["groups"]]
-        added = _synonyms(groups)
+        added, written = _synonyms(groups)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         raise QueryError(f'{name}: expected [theme] and groups = [["word", "word"], …]: {error!r}'[:300]) from error
     synonyms = {
@@ -69,6 +71,7 @@ def with_synonyms(vocabulary: Vocabulary, text: str, name: str) -> Vocabulary:
     return replace(
         vocabulary,
         synonyms={**vocabulary.synonyms, **synonyms},
+        written={**written, **vocabulary.written},
         longest=max(vocabulary.longest, *map(len, synonyms), 1),
     )
 
@@ -84,13 +87,16 @@ def _entries(languages: Mapping[str, str]) -> Iterator[str]:
         yield from text.split()
 
 
-def _synonyms(groups: Iterable[Iterable[str]]) -> dict[Words, tuple[Words, ...]]:
+def _synonyms(groups: Iterable[Iterable[str]]) -> tuple[dict[Words, tuple[Words, ...]], dict[Words, str]]:
+    """Return words with what means the same, and words with how the first list that has them writes them."""
     found: dict[Words, dict[Words, None]] = {}
+    written: dict[Words, str] = {}
     for group in groups:
-        members = [words for entry in group for words in spelled(entry)]
-        for words in members:
-            found.setdefault(words, {}).update(dict.fromkeys(members))
-    return {words: tuple(members) for words, members in found.items()}
+        members = [(words, entry) for entry in group for words in spelled(entry)]
+        for words, entry in members:
+            found.setdefault(words, {}).update((words, None) for words, _ in members)
+            written.setdefault(words, entry)
+    return {words: tuple(members) for words, members in found.items()}, written
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -57,3 +57,11 @@ def test_help_shows_defaults_in_brackets(command: str, shown: list[str]) -> None
 def test_a_wrong_value_is_reported_under_the_name_that_was_typed() -> None:
     with pytest.raises(UsageError, match=r"^--max-pages = -1: expected a number of pages, 0 or more"):
         settings_from({"max_records_pages": -1})
+
+
+@pytest.mark.parametrize("command", [("search",), ("export",), ("watch", "add", "--to", "file:a.txt")])
+def test_a_query_that_looks_like_an_option_gets_advice(command: tuple[str, ...]) -> None:
+    refused = CliRunner().invoke(app, [*command, "-kind:csw"], env={"COLUMNS": "200"})
+    assert refused.exit_code == 2
+    assert "Write words that begin with - last, after --: " in refused.output
+    assert "after --" not in CliRunner().invoke(app, [*command, "--kinds"], env={"COLUMNS": "200"}).output

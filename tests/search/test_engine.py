@@ -6,6 +6,10 @@ import pytest
 
 from geocrawl.model import Kind
 from geocrawl.search import Filters, QueryError, SearchEngine, Sort
+from geocrawl.search.places import shipped_places
+from geocrawl.search.plan import Planner
+from geocrawl.search.query import read_query
+from geocrawl.search.reading_aloud import read_aloud
 from geocrawl.search.vocabulary import shipped_vocabulary
 from geocrawl.store import Store
 from geocrawl.store.store import Store as OpenStore
@@ -239,3 +243,31 @@ def test_a_file_beside_the_catalogue_adds_words_that_mean_the_same(tmp_path_fact
             path.with_name("synonyms.toml").write_text(wrong, "utf-8")
             with pytest.raises(QueryError, match=r"synonyms\.toml: expected"):
                 queries.search_engine()
+
+
+def test_the_answer_says_when_no_service_has_all_words(engine: SearchEngine) -> None:
+    partial = engine.search("coral forest reefs")
+    assert partial.hits and not any(hit.is_whole for hit in partial.hits)
+    assert partial.differences == ("no service has all of these words: found are those with most of them",)
+    assert partial.read_as[0] == partial.differences[0]
+    assert engine.search("coral reefs").differences == ()
+    assert engine.search("xyzzyx").differences == () and engine.search("xyzzyx").total == 0
+    assert engine.search("").differences == ()
+
+
+@pytest.mark.parametrize("text", ["???", "�", "... kind:wms"])
+def test_a_query_without_a_letter_or_digit_is_not_taken_for_the_whole_catalogue_in_silence(
+    engine: SearchEngine, text: str
+) -> None:
+    assert engine.search(text).differences == (
+        "no letter or digit to look for: found are all services that meet the conditions",
+    )
+    assert engine.search("soil ?").differences == () and engine.search("kind:wms").differences == ()
+
+
+def test_words_that_mean_the_same_are_named_as_people_write_them() -> None:
+    planner = Planner(shipped_vocabulary(), shipped_places())
+    [said] = read_aloud(planner.plan(read_query("water quality")))
+    assert said.startswith("“water quality”: also water pollution, Wasserqualität, Gewässergüte, qualité de l'eau, ")
+    [said] = read_aloud(planner.plan(read_query("rivers")))
+    assert said.startswith("“rivers”: also streams, watercourses, Fluss, Flüsse, Fließgewässer, rivière and ")

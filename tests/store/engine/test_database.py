@@ -131,9 +131,9 @@ def test_a_damaged_text_of_the_schema_is_reported_as_damage(path: Path) -> None:
     content[content.index(b"viewv_services") + len("view")] = 0x9B
     content[content.index(b"CREATE VIEW v_services")] = 0x9B
     path.write_bytes(content)
-    with pytest.raises(DatabaseFault, match="is damaged .* `geocrawl restore FILE`"):
+    with pytest.raises(DatabaseFault, match=r"is damaged .* `geocrawl restore FILE`"):
         create(path)
-    with pytest.raises(DatabaseFault, match="is damaged .* `geocrawl restore FILE`"), open_readonly(path):
+    with pytest.raises(DatabaseFault, match=r"is damaged .* `geocrawl restore FILE`"), open_readonly(path):
         pass
 
 

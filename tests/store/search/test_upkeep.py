@@ -91,3 +91,31 @@ def test_the_search_prints_facets_and_refuses_what_it_cannot_read(tmp_path: Path
     assert "Nothing has these words; shown is: forest" in suggested.stderr
     for words in (["kind:nothing"], ["word"] * 200, ["bbox:1,2"], ["--sort", "best"]):
         assert runner.invoke(app, ["search", *words, "--db", str(path)]).exception is not None
+
+
+def test_commands_say_what_they_found_instead_of_what_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    filled(path).store.close()
+    runner = CliRunner()
+
+    def said(*arguments: str) -> str:
+        return runner.invoke(app, [*arguments, "--db", str(path)]).stderr
+
+    exporting = ("export", "--format", "seeds", "--out", str(tmp_path / "seeds.txt"))
+    watching = ("watch", "add", "--to", f"file:{tmp_path / 'told.txt'}")
+    for command in (("search",), exporting, watching):
+        assert "Nothing has these words; shown is: forest" in said(*command, "forrest"), command
+        assert "No service has all of these words: found are those with most" in said(*command, "coral forest reefs")
+        assert "No letter or digit to look for: found are all services" in said(*command, "???")
+        assert said(*command, "forest") == ""
+
+
+def test_a_page_past_the_last_service_is_not_called_nothing_found(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    filled(path).store.close()
+    runner = CliRunner()
+    all_of_them = json.loads(runner.invoke(app, ["search", "soil", "--json", "--db", str(path)]).stdout)
+    past = runner.invoke(app, ["search", "soil", "--offset", "900", "--db", str(path)])
+    assert past.stderr.strip() == f"{len(all_of_them)} services found; --offset 900 leaves out all."
+    last = runner.invoke(app, ["search", "soil", "--offset", "1", "--db", str(path)])
+    assert last.stderr.strip() == f"2 to {len(all_of_them)} of {len(all_of_them)}"
