@@ -60,6 +60,7 @@ NAMES = (
     "scale",
     "area_workers",
     "search_postgres",
+    "starts",
 )
 
 

@@ -21,7 +21,7 @@ from geocrawl.urls import read_url
 from tests.support.processes import checked, clean_environment, geocrawl
 
 RUNS = 5
-GOAL_CPU_S = 0.5
+GOAL_CPU_S = 0.3
 LAYERS = 12
 SITES = 500
 BEGUN = 1_750_000_000.0

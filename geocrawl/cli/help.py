@@ -10,6 +10,8 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from geocrawl.cli.conversion import convert_when_needed
+
 _QUERIES = re.compile("WORDS|QUERY")
 """Found in the names of arguments that are words of a query."""
 LEAST_COLUMNS = 60
@@ -21,7 +23,7 @@ class HelpfulCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options and arguments."""
-        return without_types(super().get_params(ctx))
+        return convert_when_needed(without_types(super().get_params(ctx)))
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read options and arguments; say how a word of a query is written that looks like an option (`-historic`)."""

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
+from geocrawl.cli.conversion import convert_when_needed
 from geocrawl.cli.help import HelpfulCommand, help_of, print_help, without_types
 from geocrawl.cli.masking import MaskedCommands
 from geocrawl.cli.options import with_format, with_settings
@@ -157,7 +158,7 @@ class CommandGroup(MaskedCommands):
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options of the group."""
-        return without_types(super().get_params(ctx))
+        return convert_when_needed(without_types(super().get_params(ctx)))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help of the group, which lists its commands without their options: making those takes time."""

@@ -12,7 +12,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault
-from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.owner import this_process
@@ -22,6 +21,7 @@ from geocrawl.store.operations.opt_out import OptOut
 from geocrawl.urls.database import Place, ServerDatabase
 
 if TYPE_CHECKING:
+    from geocrawl.ports import Clock
     from geocrawl.settings import Settings
 
 
