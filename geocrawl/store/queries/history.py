@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 from sqlalchemy import bindparam, case, func, literal, select, union_all
 
 from geocrawl.model.health import DAY_S
 from geocrawl.store.engine.connection import Connection, Rows
+from geocrawl.store.queries.availability import availability, percentiles
 from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
 WINDOWS_DAYS = (7, 30, 365)
@@ -106,29 +106,6 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
         events=tuple(connection.run(_EVENTS, endpoint).dicts()),
         changes=tuple(connection.run(_CHANGES, endpoint).dicts()),
     )
-
-
-def availability(answers: Sequence[tuple[float, bool]], start: float, end: float) -> float | None:
-    """Return the share of the time from `start` to `end` in which the last answer was valid; each answer counts until
-    the next one.
-
-    Counts from the first answer on where that is later than `start`; None when there is none before `end`.
-    """
-    up = known = 0.0
-    for (at, ok), (following, _) in pairwise([*answers, (end, False)]):
-        lasted = min(following, end) - max(at, start)
-        if lasted > 0:
-            known += lasted
-            up += lasted * ok
-    return up / known if known > 0 else None
-
-
-def percentiles(values: Sequence[float]) -> dict[int, float]:
-    """Return the values at or below which 50, 90 and 99 % of `values` lie (nearest rank); empty for no values."""
-    ordered = sorted(values)
-    if not ordered:
-        return {}
-    return {p: ordered[max(0, math.ceil(len(ordered) * p / 100) - 1)] for p in (50, 90, 99)}
 
 
 # --------------------------------------------------------------------------- what changed lately

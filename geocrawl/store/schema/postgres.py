@@ -24,8 +24,8 @@ from sqlmodel import AutoString
 
 from geocrawl.store.engine.postgres.dialect import translated
 from geocrawl.store.schema import METADATA
-from geocrawl.store.schema.search import TEXT_COLUMNS
 from geocrawl.store.schema.views import VIEWS, view_sql
+from geocrawl.store.search.columns import TEXT_COLUMNS
 
 _NUMBERED = frozenset(
     {

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from sqlmodel import Field, SQLModel
 
-TEXT_COLUMNS = ("title", "keywords", "layers", "abstract", "provider", "found", "address")
-"""Columns of `search_text`; `found`: texts of the links that led to the service."""
+from geocrawl.store.search.columns import TEXT_COLUMNS
 
 
 class SearchEntry(SQLModel, table=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlalchemy import column, table
 
 from geocrawl.store.schema import METADATA
-from geocrawl.store.schema.search import TEXT_COLUMNS
+from geocrawl.store.search.columns import TEXT_COLUMNS
 
 CHANGE = METADATA.tables["change"]
 DESCRIPTION = METADATA.tables["description"]

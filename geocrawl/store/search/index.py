@@ -20,7 +20,7 @@ from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary, with_syno
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.sqlite.connection import MEMORY
 from geocrawl.store.lists import listed
-from geocrawl.store.queries.history import availability
+from geocrawl.store.queries.availability import availability
 from geocrawl.store.search import postgres
 from geocrawl.urls.database import Place, ServerDatabase
 

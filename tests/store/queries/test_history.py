@@ -10,13 +10,8 @@ from shapely.geometry import box
 from geocrawl.model import SIBLING, Kind, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.store.catalog.health import due
-from geocrawl.store.queries.history import (
-    availability,
-    changes_since,
-    history_of_service,
-    percentiles,
-    survival,
-)
+from geocrawl.store.queries.availability import availability, percentiles
+from geocrawl.store.queries.history import changes_since, history_of_service, survival
 from tests.support.world import World, candidate, verdict
 
 ROADS = Layer("roads", "Roads", box=box(5, 47, 15, 55))
