@@ -61,6 +61,7 @@ NAMES = (
     "area_workers",
     "search_postgres",
     "starts",
+    "probes",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from geocrawl.store import Store
 
 
-def candidate_at(url: Url, kind: Kind | None = None) -> Candidate:
-    """Return the candidate at an address: of the kind that a person names, or else of the kind it looks like."""
-    return wiring.make_detector().candidate_at(url, kind)
+def candidates_at(urls: Iterable[Url], kind: Kind | None = None) -> list[Candidate]:
+    """Return the candidates at addresses: of the kind that a person names, or else of the kind that each looks like."""
+    detector = wiring.make_detector()
+    return [detector.candidate_at(url, kind) for url in urls]
 
 
 def run_probes(

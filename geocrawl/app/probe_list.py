@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.app.probe import candidate_at, run_probes
+from geocrawl.app.probe import candidates_at, run_probes
 from geocrawl.app.probe_journal import ProbeJournal
 from geocrawl.app.probe_line import ProbeLine, line_of
 from geocrawl.model import Candidate, Endpoint, Entry, FrontierStats, Kind, Lease, Settled, Url, Visit
@@ -62,7 +62,7 @@ def run_probe(
     resumable. Targets of redirects to another host are probed, too, and have a line of their own.
     """
     journal = ProbeJournal.of(list_file, database, kind) if list_file else None
-    candidates = {_key(each.endpoint): each for each in (candidate_at(url, kind) for url in given)}
+    candidates = {_key(each.endpoint): each for each in candidates_at(given, kind)}
     asked = {key: candidate.evidence.link for key, candidate in candidates.items()}
     lines = _Lines(asked, emit if list_file else None, journal, any_kind=kind is None)
     for key, line in journal.lines() if journal else ():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.app.probe import candidate_at, run_probes
+from geocrawl.app.probe import candidates_at, run_probes
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.daemon.start import run_daemon
@@ -118,8 +118,8 @@ def test_probes_wait_for_a_lock_too(tmp_path: Path) -> None:
         locker = Locker(path, 0, lets_go=True)
         locker.lock = sqlite3.connect(path, isolation_level=None)
         locker.lock.execute("BEGIN IMMEDIATE")
-        asked = candidate_at(url("http://maps.norvale-geoportal.example/geoserver/hydro/wms"))
-        summary = run_probes(settings_for(web), path, [asked], observer=locker, wants_lead=lambda one, other: False)
+        asked = candidates_at([url("http://maps.norvale-geoportal.example/geoserver/hydro/wms")])
+        summary = run_probes(settings_for(web), path, asked, observer=locker, wants_lead=lambda one, other: False)
         locker.lock.close()
     assert summary.valid == 1 and WAITS in locker.said[0]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.app.probe import candidate_at
+from geocrawl.app.probe import candidates_at
 from geocrawl.app.wiring import open_store, system_clock
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
@@ -205,7 +205,7 @@ def test_a_saved_probe_asks_for_its_own_addresses_alone(run: Run, tmp_path: Path
     first, second, *waiting = sorted(web.expected_valid)
     options = ("--save", "--proxy", web.proxy_url, "--delay", "0", "--json", "--db", "c.db")
     assert run("probe", f"http://{second}", *options).returncode == 0
-    candidates = [candidate_at(url) for url in map(read_url, (f"http://{key}" for key in waiting)) if url]
+    candidates = candidates_at(url for url in map(read_url, (f"http://{key}" for key in waiting)) if url)
     with open_store(tmp_path / "c.db", system_clock()) as store:
         settings = Settings()
         store.frontier(settings, store.catalog()).add_candidates(candidates)

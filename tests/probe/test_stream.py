@@ -88,6 +88,18 @@ def test_items_come_in_document_order_with_the_group_around_them() -> None:
     assert read(GOOD).items == (("All", None), ("major", 0), ("Minor", 0), ("gravel", 2))
 
 
+@pytest.mark.parametrize("namespace", ["", "http://www.opengis.net/wms", "a}b", "{*}", "*"])
+@pytest.mark.parametrize("prefix", ["", "wms:"])
+def test_items_are_found_in_any_namespace_and_behind_an_undeclared_prefix(namespace: str, prefix: str) -> None:
+    item = f"<{prefix}Layer><Name>%s</Name>%s</{prefix}Layer>"
+    inner = item % ("roads", "")
+    body = (
+        f'<Capabilities xmlns="{namespace}"><Capability>{item % ("maps", inner)}</Capability></Capabilities>'.encode()
+    )
+    for above in (0, STREAM_BYTES):
+        assert read_items(body, "text/xml", LAYERS, above=above).items == (("maps", None), ("roads", 0)), above
+
+
 def test_the_root_of_a_streamed_document_is_without_its_items() -> None:
     root = read(GOOD).reading.root
     assert root is not None
