@@ -123,11 +123,13 @@ class SearchEngine:
         limit: int = 20,
         offset: int = 0,
         facets: bool = False,
+        apart: bool = False,
     ) -> Results:
         """Return the services that a query (docs/search.md) finds, best first; all services for an empty one.
 
-        `filters` hold besides the query's own conditions; `sort:` in the query goes before `sort`. Raises QueryError
-        for a query or numbers that cannot be read, DatabaseFault for a database that cannot.
+        `filters` hold besides the query's own conditions; `sort:` in the query goes before `sort`; `apart`: twins are
+        hits of their own. Raises QueryError for a query or numbers that cannot be read, DatabaseFault for a database
+        that cannot.
         """
         if not 0 <= limit <= MOST_HITS or not 0 <= offset <= MOST_SKIPPED:
             raise QueryError(
@@ -138,7 +140,7 @@ class SearchEngine:
         order = plan.sort or sort
         positions = found.positions
         keys = found.keys if order is Sort.RELEVANCE else keys_of(self._snapshot, positions, order)
-        total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit)
+        total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit, apart=apart)
         is_partial = bool(total) and not found.whole[positions].any()
         differ = differences(plan, dropped_kinds=found.dropped_kinds, is_partial=is_partial)
         return Results(

@@ -34,10 +34,16 @@ def keys_of(snapshot: Snapshot, positions: Positions, sort: Sort) -> Keys:
 
 
 def page(
-    snapshot: Snapshot, positions: Positions, keys: Keys, *, offset: int, limit: int
+    snapshot: Snapshot, positions: Positions, keys: Keys, *, offset: int, limit: int, apart: bool = False
 ) -> tuple[int, list[Positions]]:
-    """Return how many groups of twins there are, and the groups of one page, each the best of them first."""
+    """Return how many groups of twins there are, and the groups of one page, each the best of them first.
+
+    `apart`: every service begins a group of its own, its twins behind it.
+    """
     servers = snapshot["server"][positions]
+    if apart:
+        heads = _best(keys, offset + limit)[offset : offset + limit]
+        return len(positions), [_group(positions, keys, servers, head, first=True) for head in heads]
     is_found = np.zeros(len(snapshot.servers.texts), np.bool_)
     is_found[servers] = True
     total = int(np.count_nonzero(is_found))
@@ -46,11 +52,19 @@ def page(
     heads = _first_of_each(servers, order)
     if len(heads) < min(wanted, total):
         heads = _first_of_each(servers, _best(keys, len(keys)))
-    groups = []
-    for head in heads[offset:wanted]:
-        members = np.flatnonzero(servers == servers[head])
-        groups.append(positions[members[np.argsort(-keys[members], kind="stable")]])
-    return total, groups
+    return total, [_group(positions, keys, servers, head) for head in heads[offset:wanted]]
+
+
+def _group(
+    positions: Positions, keys: Keys, servers: NDArray[np.int32], head: np.int64, *, first: bool = False
+) -> Positions:
+    """Return the positions of a service's group, the best first; with `first` the service itself before all others."""
+    members = np.flatnonzero(servers == servers[head])
+    members = members[np.argsort(-keys[members], kind="stable")]
+    if first:
+        members = np.concatenate(([head], members[members != head]))
+    group: Positions = positions[members]
+    return group
 
 
 def _best(keys: Keys, most: int) -> Positions:

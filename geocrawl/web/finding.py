@@ -29,12 +29,13 @@ class Finder:
         self._queries: Queries | None = None
         self._engine: SearchEngine | None = None
 
-    async def find(self, asked: Asked, *, facets: bool) -> Found:
-        """Return the services that a request asks for. Raises Problem 400 for a query that cannot be read, 503 when the
-        catalogue cannot."""
+    async def find(self, asked: Asked, *, facets: bool, apart: bool = False) -> Found:
+        """Return the services that a request asks for, twins as one hit unless `apart`.
+
+        Raises Problem 400 for a query that cannot be read, 503 when the catalogue cannot."""
 
         def question(queries: Queries) -> Found:
-            results = _search(self._engine_of(queries), asked, facets=facets)
+            results = _search(self._engine_of(queries), asked, facets=facets, apart=apart)
             return Found(results, queries.with_thumbnail([hit.id for hit in results.hits]))
 
         try:
@@ -57,9 +58,11 @@ class Finder:
         return self._engine
 
 
-def _search(engine: SearchEngine, asked: Asked, *, facets: bool) -> Results:
+def _search(engine: SearchEngine, asked: Asked, *, facets: bool, apart: bool) -> Results:
     def search(limit: int, offset: int) -> Results:
-        return engine.search(asked.text, asked.filters, sort=asked.sort, limit=limit, offset=offset, facets=facets)
+        return engine.search(
+            asked.text, asked.filters, sort=asked.sort, limit=limit, offset=offset, facets=facets, apart=apart
+        )
 
     if not asked.is_descending:
         return search(asked.limit, asked.offset)

@@ -121,6 +121,16 @@ def test_services_of_one_server_are_one_hit(engine: SearchEngine) -> None:
     assert sum(value.count for value in engine.search("forest", facets=True).facets["kind"]) == 2
 
 
+def test_services_of_one_server_are_hits_of_their_own_when_asked_for(engine: SearchEngine) -> None:
+    one, apart = engine.search("forest"), engine.search("forest", apart=True)
+    assert apart.total == apart.services == len(apart.hits) == one.services > one.total
+    assert {hit.id for hit in apart.hits} == engine.numbers("forest")
+    first = {hit.id: {twin.id for twin in hit.twins} for hit in apart.hits}
+    assert all(number in first[twin] for number, twins in first.items() for twin in twins)
+    pages = [engine.search("forest", apart=True, limit=1, offset=offset).hits for offset in range(apart.total)]
+    assert [hits[0].id for hits in pages] == [hit.id for hit in apart.hits]
+
+
 def test_a_hit_names_its_layers_extent_country_and_availability(engine: SearchEngine) -> None:
     hit = engine.search("reef_zones").hits[0]
     assert [layer.name for layer in hit.layers] == ["reef_zones"]

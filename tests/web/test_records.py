@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,17 @@ def test_paging_visits_every_record_once(client: TestClient) -> None:
             break
         address = following[0]
     assert len(seen) == len(set(seen)) == answer["numberMatched"] > 20
+
+
+def test_a_client_that_reads_all_pages_gets_every_service(client: TestClient, crawled: Path) -> None:
+    with sqlite3.connect(crawled) as connection:
+        services = {str(number) for (number,) in connection.execute("SELECT id FROM service")}
+    answer = client.get(ITEMS, params={"limit": 1000, "facets": "kind"}).json()
+    assert {each["id"] for each in answer["features"]} == services
+    assert answer["numberMatched"] == len(services)
+    assert sum(bucket["count"] for bucket in answer["facets"]["kind"]["buckets"]) == len(services)
+    page = client.get(ITEMS, params={"limit": 1000}, headers={"Accept": "text/html"}).text
+    assert 0 < page.count('<li class="hit"') < len(services), "services of one server with one content are one hit"
 
 
 def test_parameters_choose(client: TestClient) -> None:

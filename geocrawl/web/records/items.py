@@ -22,7 +22,8 @@ async def items(request: Request) -> Response:
     site = site_of(request)
     if asked.ids is not None or asked.address:
         return await _named(request, asked)
-    found = await site.finder.find(asked, facets=bool(asked.facets))
+    # A client that reads all pages wants every service; people want those of one server with one content as one hit.
+    found = await site.finder.find(asked, facets=bool(asked.facets), apart=True)
     results = found.results
     records = [record_of_hit(hit, base, has_picture=hit.id in found.pictures) for hit in results.hits]
     answer = _collection(request, asked, records, results.total)
