@@ -36,7 +36,7 @@ def history(
         else:
             found = queries.history_of_address(endpoint_key(gather_seeds([service])[0]), time.time())
     if not found:
-        typer.echo(f"geocrawl: {service} was never probed (`geocrawl search` lists services)", err=True)
+        typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
     if json:
         output.echo_json([asdict(each) for each in found])

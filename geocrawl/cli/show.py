@@ -98,7 +98,8 @@ def _same_lines(service: ServiceDetail) -> Iterator[str]:
 def endpoint_lines(endpoint: EndpointRow) -> Iterator[str]:
     verdict = f"{endpoint.status or 'no verdict'}" + (f" ({endpoint.reason})" if endpoint.reason else "")
     yield f"  {plain(endpoint.url, 300)}"
-    yield f"    {endpoint.kind} {verdict}, probed {endpoint.probes} times, last {moment(endpoint.last_probe)} UTC"
+    probed = counted(endpoint.probes, "time")
+    yield f"    {endpoint.kind} {verdict}, probed {probed}, last {moment(endpoint.last_probe)} UTC"
     if request := _capabilities_request(endpoint):
         yield f"    capabilities: {request}"
     if endpoint.detail:

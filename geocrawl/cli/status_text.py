@@ -9,7 +9,7 @@ from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment, span
-from geocrawl.wording import counted
+from geocrawl.wording import RUN_ENDS, counted
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -51,7 +51,7 @@ def _service_lines(status: CatalogStatus) -> Iterator[str]:
     if status.health:
         order = [state for state in ("alive", "degraded", "down", "gone") if state in status.health]
         by_health = ", ".join(f"{status.health[state]:,} {state}" for state in order)
-        yield f"health      {by_health}; {status.due:,} due for a probe"
+        yield f"health      endpoints: {by_health}; {status.due:,} due for a probe"
     if status.reasons:
         yield f"not valid   {_by_reason(status.reasons, 6)}"
     if status.tls:
@@ -97,8 +97,10 @@ def _host_lines(status: CatalogStatus, now: float) -> Iterator[str]:
 
 
 def _by_reason(counts: Mapping[str, int], most: int) -> str:
-    """Return the first `most` codes with their counts."""
-    return ", ".join(f"{code} {count:,}" for code, count in list(counts.items())[:most])
+    """Return the first `most` codes with their counts, and the sum of all others."""
+    shown = list(counts.items())[:most]
+    others = sum(counts.values()) - sum(count for _, count in shown)
+    return ", ".join(f"{code} {count:,}" for code, count in [*shown, *([("others", others)] if others else [])])
 
 
 _NEXT = {"probe": "a service is probed again", "page": "a page is read again", "retry": "a failed visit is retried"}
@@ -155,5 +157,6 @@ def _run(run: Run, now: float) -> str:
         end = f"unfinished after {span(now - run.started_at)}, running or killed ({run.owner})"
         return f"{moment(run.started_at)}  {run.strategy}: {end}"
     pages, valid = run.pages or 0, run.services or 0
-    result = f"{pages:,} pages, {valid:,} valid in {span(run.ended_at - run.started_at)}; ended: {run.stopped}"
+    why = RUN_ENDS.get(run.stopped or "", run.stopped)
+    result = f"{pages:,} pages, {valid:,} valid in {span(run.ended_at - run.started_at)}; ended: {why}"
     return f"{moment(run.started_at)}  {run.strategy}: {result}"

@@ -14,6 +14,7 @@ from geocrawl.cli import output
 from geocrawl.cli.show import endpoint_lines
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment, span
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
@@ -76,7 +77,7 @@ def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
         yield f"  start page, added {moment(page.first_seen)} UTC{source}"
     else:
         anchor = f" “{plain(page.anchor, 120)}”" if page.anchor else ""
-        carrier = f"{page.found_in or 'a link'}{anchor}"
+        carrier = f"{'link' if page.found_in in (None, 'a') else page.found_in}{anchor}"
         yield f"  found {moment(page.first_seen)} UTC as {carrier} on {plain(parent.address, 300)}"
     if page.settled_at is not None:
         answer = f"HTTP {page.http_status}" if page.http_status else "no answer"
@@ -86,7 +87,7 @@ def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
         yield f"  in the log: visit={page.id}.…"
     if page.attempts:
         again = f"; again in {span(page.retry_at - now)}" if page.retry_at else ""
-        yield f"  failed {page.attempts} times{again}"
+        yield f"  failed {counted(page.attempts, 'time')}{again}"
     if page.host_next_at > now:
         yield f"  its host {page.host} is in delay or back-off for {span(page.host_next_at - now)}"
 

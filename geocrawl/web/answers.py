@@ -115,11 +115,11 @@ def respond(request: Request, kept: Kept) -> Response:
     """Return an answer as this client takes it: compressed, or 304 when it has it."""
     packs = bool(kept.packed) and "gzip" in request.headers.get("accept-encoding", "")
     etag = f'"{kept.etag}-gz"' if packs else f'"{kept.etag}"'
-    headers = {"Cache-Control": "no-cache", **kept.headers, "ETag": etag, "Vary": _VARY}
+    headers = {"cache-control": "no-cache", **kept.headers, "etag": etag, "vary": _VARY}
     if has_it(request, kept.etag):
         return Response(status_code=304, headers=headers)
     if packs:
-        return Response(kept.packed, 200, {**headers, "Content-Encoding": "gzip"}, media_type=kept.media_type)
+        return Response(kept.packed, 200, {**headers, "content-encoding": "gzip"}, media_type=kept.media_type)
     return Response(kept.body, 200, headers, media_type=kept.media_type)
 
 

@@ -41,3 +41,27 @@ def test_a_new_catalogue_has_no_next_work(tmp_path: Path) -> None:
     lines = list(status_lines(found, tmp_path, world.clock.now(), Settings()))
     assert found.next == {} and not any(line.startswith("next") for line in lines)
     assert any("10,000 pages a day, at all hours" in line for line in lines)
+
+
+def test_the_reasons_add_up_and_the_end_of_a_run_is_a_sentence(tmp_path: Path) -> None:
+    env = clean_environment(tmp_path, GEOCRAWL_DB=str(tmp_path / "c.db"))
+    with DemoWeb() as web:
+        command = ("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--quiet")
+        assert forked.geocrawl(command, env=env).returncode == 0
+    lines = {line.split()[0]: line for line in forked.geocrawl(["status"], env=env).stdout.splitlines()}
+    told = json.loads(forked.geocrawl(["status", "--json"], env=env).stdout)
+    assert len(told["reasons"]) > 6
+    counts = [int(each.rpartition(" ")[2]) for each in lines["not"].split(",")]
+    assert sum(counts) == sum(told["reasons"].values()) == told["endpoints"]["invalid"] + told["endpoints"]["unknown"]
+    assert lines["not"].endswith(f", others {counts[-1]}")
+    assert lines["health"].split(maxsplit=1)[1].startswith(f"endpoints: {told['health']['alive']} alive")
+    assert lines["run"].endswith("ended: only failed addresses were left, to be tried again later")
+
+    why = forked.geocrawl(["why", told["failures"][0][0]], env=env).stdout
+    assert " UTC as link “" in why and "failed 1 time;" in f"{why.strip()};"
+    for asked in ("history", "show"):
+        unknown = forked.geocrawl([asked, "9999"], env=env)
+        assert (unknown.returncode, unknown.stderr.partition(" (")[0]) == (
+            1,
+            "geocrawl: no service 9999 in the catalogue",
+        )

@@ -23,6 +23,21 @@ def number_of(client: TestClient, title: str) -> int:
     return next(int(each["id"]) for each in found if each["properties"]["title"] == title)
 
 
+def test_a_service_has_as_many_layers_on_its_page_as_in_the_results(client: TestClient) -> None:
+    number = number_of(client, "Norvale base map")
+    page = client.get(f"{ITEMS}/{number}", headers=HTML).text
+    [count] = re.findall(r'id="layers-title">Layers <span class="count">(\d+)<', page)
+    found = client.get(ITEMS, params={"q": '"Norvale base map" kind:wms'}, headers=HTML).text
+    assert f"{count} layers" in found
+
+
+def test_the_operations_page_says_why_a_run_ended(client: TestClient) -> None:
+    assert (
+        "<td>only failed addresses were left, to be tried again later</td>"
+        in client.get("/operations", headers=HTML).text
+    )
+
+
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_page_is_whole_in_both_languages(client: TestClient, path: str, language: str) -> None:

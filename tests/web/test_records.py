@@ -218,3 +218,12 @@ def test_pages_carry_linked_data(client: TestClient) -> None:
     text = page.split('<script type="application/ld+json">')[1].split("</script>")[0]
     found = json.loads(text)
     assert found["@type"] == "Dataset" and found["distribution"][0]["contentUrl"].startswith("http://")
+
+
+def test_a_picture_says_once_for_how_long_it_may_be_kept(client: TestClient) -> None:
+    pictured = next(
+        link["href"] for each in records(client, type="wms") for link in each["links"] if link["rel"] == "preview"
+    )
+    answer = client.get(pictured)
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers.get_list("cache-control") == ["public, max-age=3600"]
