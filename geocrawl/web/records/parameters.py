@@ -23,8 +23,8 @@ FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
 PARAMETERS: Mapping[str, str] = {
     "q": "Words and conditions in the query language of docs/search.md, such as: kind:wms alive:30d land cover",
     "bbox": "West, south, east, north in degrees; west above east crosses the antimeridian",
-    "datetime": "A time or an interval (RFC 3339, open ends as ..) in which the service was known to answer; the end "
-    "counts to the hour",
+    "datetime": "A time, a date or an interval (RFC 3339, open ends as ..) in which the service was known to answer; "
+    "the end counts to the hour",
     "type": "Kind of service, such as wms (type of the record); several with commas",
     "ids": "Numbers of services, with commas",
     "externalIds": "An address of the service",
@@ -47,6 +47,9 @@ PARAMETERS: Mapping[str, str] = {
 """Parameter → what it means."""
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST_IDS = 200
+_DAY_S = 86_400
+_DATE_CHARS = len("2026-01-31")
+"""Most characters of a date without a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
     q = one("q")
     return Asked(
         q=q,
-        text=q if until_hours is None else f"{q} -new:{until_hours}h",
+        text=q if until_hours is None else f"-new:{until_hours}h {q}",  # first: a quote in q may stay open
         filters=_filters(given, one("alive"), one("new"), one("level"), one("bbox"), since_s),
         sort=sort,
         is_descending=is_descending,
@@ -206,7 +209,7 @@ def _read_datetime(text: str, now: float) -> tuple[float | None, int | None]:
         return None, None
     start, slash, end = text.partition("/")
     first = None if slash and start in ("", "..") else _moment(start, text)
-    last = first if not slash else None if end in ("", "..") else _moment(end, text)
+    last = None if slash and end in ("", "..") else _moment(end if slash else start, text, ends=True)
     if first is not None and last is not None and last < first:
         raise bad_parameter("datetime", text, "an interval whose end is not before its start")
     since_s = None if first is None else max(now - first, 0.0)
@@ -214,11 +217,13 @@ def _read_datetime(text: str, now: float) -> tuple[float | None, int | None]:
     return since_s, until_hours
 
 
-def _moment(text: str, whole: str) -> float:
+def _moment(text: str, whole: str, *, ends: bool = False) -> float:
+    """Return a time in seconds since 1970; of a date its first moment, or, where an interval `ends`, the last one."""
     try:
         at = dt.datetime.fromisoformat(text.strip())
     except ValueError:
         at = None
     if at is None:
         raise bad_parameter("datetime", whole, "a time such as 2026-01-31T00:00:00Z, or an interval START/END")
-    return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
+    seconds = (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
+    return seconds + _DAY_S if ends and len(text.strip()) <= _DATE_CHARS else seconds
