@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -122,6 +123,27 @@ def test_paging_visits_every_record_once(csw: str, hostile: Path, version: str) 
         if start == 0:
             break
     assert len(seen) == len(set(seen)) == int(asked.results["matches"]) == count_of(hostile) > 20
+
+
+def test_metasearch_of_qgis_finds_services_and_offers_their_layers(csw: str, hostile: Path) -> None:
+    found = {words: metasearch(csw, words) for words in ("", "%water%", "%nothing has these words%")}
+    assert [each["warnings"] for each in found.values()] == [[], [], []]
+    every = found[""]["records"]
+    assert len(every) == count_of(hostile) and found["%nothing has these words%"]["records"] == []
+    assert 0 < len(found["%water%"]["records"]) < len(every)
+    with sqlite3.connect(hostile) as connection:
+        kinds = [kind for (kind,) in connection.execute("SELECT kind FROM v_services")]
+    for kind, shown in (("wms", "WMS"), ("wfs", "WFS")):
+        assert sum(shown in each["adds"] for each in every) >= kinds.count(kind) > 0, kind
+    assert sum(each["footprint"] for each in every) == count_of(hostile, "west IS NOT NULL")
+
+
+def metasearch(address: str, keywords: str) -> Any:
+    """What QGIS's own catalogue client shows."""
+    command = ["/usr/bin/python3", str(ROOT / "tests" / "support" / "qgis_metasearch.py"), address, keywords]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def boxed(asked: Any, form: Any, box: tuple[float, ...], words: str = "") -> int:
