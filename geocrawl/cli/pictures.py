@@ -101,6 +101,8 @@ def _deviations(queries: Queries) -> Picture:
 
 def _survival(queries: Queries) -> Picture:
     found = queries.survival()
+    if not found.services:
+        return _curve("No endpoint was ever valid", [], x_labels=("", ""), most=1.0, most_label="")
     end = max(found.observed_days, found.curve[-1][0], 1.0)
     heading = f"Share still alive of {counted(found.services, 'endpoint')}, {found.deaths:,} of them down or gone"
     labels = {"x_labels": ("0", counted(round(end), "day")), "most": 1.0, "most_label": "100%"}

@@ -99,7 +99,7 @@ def search(
 def _nothing(found: Results, offset: int) -> str:
     if found.total:
         return f"{counted(found.total, 'service')} found; --offset {offset} leaves out all."
-    return "No service matches."
+    return "No service matches." if found.catalogue else "The catalogue holds no service yet."
 
 
 def _filters(kind: str | None, bbox: str | None, level: str | None) -> Filters:

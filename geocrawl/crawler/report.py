@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMED = 5
+_GUARDED = "Private addresses were refused by the address guard; use --allow-private to allow them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class CrawlReport:
         if s.reasons:
             out.insert(1, _not_read(s))
         if "guard" in s.reasons:
-            out.insert(2, "Private addresses were refused by the address guard; use --allow-private to allow them.")
+            out.insert(2, _GUARDED)
         if self.no_seed_answered:
             out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
         return out
@@ -143,6 +144,8 @@ class HarvestReport:
             out[:2] = [f"No page of records was read: is this the address of a catalogue? {answered} answered."]
         if s.reasons:
             out.insert(1, _not_read(s))
+        if "guard" in s.reasons:
+            out.insert(2, _GUARDED)
         return out
 
 

@@ -147,6 +147,7 @@ class SearchEngine:
             hits=tuple(self._hits(plan, found, groups)),
             total=total,
             services=len(found.positions),
+            catalogue=int(np.count_nonzero(self._snapshot["is_there"])),
             facets=count(self._snapshot, found.positions) if facets else {},
             read_as=(*differ, *read_aloud(plan, dropped_kinds=found.dropped_kinds)),
             differences=differ,

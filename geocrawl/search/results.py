@@ -106,6 +106,8 @@ class Results:
     """Number of hits on all pages; services that are twins of each other are one hit."""
     services: int
     """Number of services that were found, twins included: facets count these."""
+    catalogue: int = 0
+    """Number of services in the catalogue."""
     facets: Mapping[str, tuple[FacetValue, ...]] = field(default_factory=dict)
     """Names of facets (kind, health, level, country, provider, crs, format) → their values, the commonest first; empty
     unless facets were asked for."""

@@ -378,3 +378,8 @@ def test_why_explains_an_address_although_the_stored_state_is_damaged(run: Run, 
         assert "depth 0" in told.stdout
         assert len(told.stderr.strip().splitlines()) == 1, told.stderr
         assert "what adaptive has learnt cannot be read" in told.stderr
+
+
+def test_a_harvest_of_a_private_address_says_how_to_allow_it(run: Run) -> None:
+    done = run("harvest", "http://127.0.0.1:9/csw")
+    assert (done.returncode, "--allow-private" in done.stdout) == (1, True)

@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from geocrawl.web.wording import deviations, texts
+from tests.support.world import World
 from tests.web.conftest import Serve
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -82,6 +83,12 @@ def test_a_part_of_the_page_is_sent_to_a_page_that_is_shown(client: TestClient) 
 def test_nothing_found_is_said_with_a_way_out(client: TestClient) -> None:
     page = client.get(ITEMS, params={"q": "xyzzyqwert", "kind": "wfs"}, headers=HTML).text
     assert "No service matches" in page and "Remove all filters" in page
+
+
+def test_an_empty_catalogue_is_not_called_a_search_without_results(serve: Serve, tmp_path: Path) -> None:
+    World(tmp_path / "empty.db").database.close()
+    empty = serve(tmp_path / "empty.db").get(ITEMS, headers=HTML).text
+    assert "The catalogue holds no service yet." in empty and "Fewer words" not in empty
 
 
 def test_a_service_shows_layers_use_and_evidence(client: TestClient) -> None:

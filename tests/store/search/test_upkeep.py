@@ -16,7 +16,7 @@ from geocrawl.store.engine.sqlite.upgrade import upgrade
 from geocrawl.store.operations.retention import Retention
 from geocrawl.store.store import Store
 from tests.search.catalogue import engine_of, filled
-from tests.support.world import ManualClock
+from tests.support.world import ManualClock, World
 
 _SERVICE = """
 INSERT INTO service (id, kind, fingerprint, site, title, abstract, keywords, provider, contact, fees,
@@ -119,3 +119,18 @@ def test_a_page_past_the_last_service_is_not_called_nothing_found(tmp_path: Path
     assert past.stderr.strip() == f"{len(all_of_them)} services found; --offset 900 leaves out all."
     last = runner.invoke(app, ["search", "soil", "--offset", "1", "--db", str(path)])
     assert last.stderr.strip() == f"2 to {len(all_of_them)} of {len(all_of_them)}"
+
+
+def test_an_empty_catalogue_is_not_called_a_search_without_results(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    World(path).database.close()
+    runner = CliRunner()
+    for words in ([], ["soil"]):
+        assert (
+            runner.invoke(app, ["search", *words, "--db", str(path)]).stderr == "The catalogue holds no service yet.\n"
+        )
+    survival = runner.invoke(app, ["stats", "--picture", "survival", "--db", str(path)]).stdout
+    assert survival == "No endpoint was ever valid\n\nnothing yet\n"
+    filled(tmp_path / "full.db").store.close()
+    nothing = runner.invoke(app, ["search", "xyzzyx", "--db", str(tmp_path / "full.db")])
+    assert nothing.stderr == "No service matches.\n"
