@@ -27,9 +27,11 @@ def retry(
     Example: geocrawl retry --reason timeout-read --host maps.example.org
     """
     from geocrawl.app.maintenance import retry as put_back
+    from geocrawl.cli.addresses import read_host
 
     settings = opt.settings_from(overrides)
-    count = put_back(settings, opt.database_path_from(settings), host=host, reason=reason)
+    name = None if host is None else read_host(host)
+    count = put_back(settings, opt.database_path_from(settings), host=name, reason=reason)
     if json:
         output.echo_json({"retried": count})
     else:

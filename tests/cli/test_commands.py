@@ -78,7 +78,9 @@ WRONG_USE = [
     (("crawl", "http://a.example/", "--db", "mysql://a/b"), 2, "mysql"),
     (("crawl", "http://a.example/", "--db", "postgresql://u:secret@127.0.0.1:9/b"), 3, "cannot be reached"),
     (("crawl", "http://a.example/", "--db", "rubbish.db"), 3, "is not a SQLite database"),
+    (("crawl", "http://a.example/", "--max-depth", "9" * 20), 2, "at most 1,000,000"),
     (("probe",), 2, "nothing to probe"),
+    (("retry", "--host", "a\udcffb"), 2, "is not a host"),
     (("search", "--bbox", "1,2,3"), 2, "expected W,S,E,N"),
     (("search", "--bbox", "0,50,10,40"), 2, "south below north"),
     (("search", "--format", "xml"), 2, "expected table, json, jsonl or csv"),
@@ -383,3 +385,9 @@ def test_why_explains_an_address_although_the_stored_state_is_damaged(run: Run, 
 def test_a_harvest_of_a_private_address_says_how_to_allow_it(run: Run) -> None:
     done = run("harvest", "http://127.0.0.1:9/csw")
     assert (done.returncode, "--allow-private" in done.stdout) == (1, True)
+
+
+def test_failed_addresses_of_a_host_are_queued_however_its_name_is_written(crawled: Run) -> None:
+    failed = json.loads(crawled("status", "--json").stdout)["failures"]
+    host = failed[0][0].split("/")[2]
+    assert json.loads(crawled("retry", "--host", f"http://{host.upper()}/", "--json").stdout)["retried"] > 0

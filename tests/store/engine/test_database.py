@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.errors import DatabaseFault
+from geocrawl.errors import DatabaseFault, RefusedValue
 from geocrawl.model import RobotsRecord
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
@@ -135,6 +135,14 @@ def test_a_damaged_text_of_the_schema_is_reported_as_damage(path: Path) -> None:
         create(path)
     with pytest.raises(DatabaseFault, match=r"is damaged .* `geocrawl restore FILE`"), open_readonly(path):
         pass
+
+
+@pytest.mark.parametrize(("value", "said"), [("a\udcffb", "Unicode"), (2**63, "64 bits")])
+def test_a_value_that_no_database_holds_is_refused_with_one_line(path: Path, value: object, said: str) -> None:
+    database = create(path)
+    with pytest.raises(RefusedValue, match=f"^{path}: cannot hold a .*{said}"):
+        database.connection.execute("SELECT ?", (value,))
+    assert database.connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_a_database_newer_than_the_program_is_refused(path: Path) -> None:

@@ -11,8 +11,10 @@ from geocrawl.store.engine.connection import BUSY_S
 from geocrawl.store.engine.owner import Owner
 
 _OF_VALUES = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
-ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What `sqlite3` raises for a database: the second when it quotes damaged bytes of the schema in an error."""
+Error = sqlite3.Error | UnicodeError | OverflowError
+ERRORS = (sqlite3.Error, UnicodeError, OverflowError)
+"""What `sqlite3` raises for a statement. UnicodeError: when it quotes damaged bytes of the schema in an error, and for
+a text that has no UTF-8 (half of a surrogate pair); OverflowError: for a number of more than 64 bits."""
 _RESTORE = "restore a backup with `geocrawl restore FILE`"
 
 
@@ -26,10 +28,14 @@ def is_there(path: Path) -> bool:
         ) from None
 
 
-def fault(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DatabaseFault:
+def fault(path: Path, error: Error) -> DatabaseFault:
     """Return the fault for an error of SQLite: what happened to which file, and what helps."""
     if isinstance(error, UnicodeDecodeError):
         return _damage(path, "a text in its schema is not UTF-8")
+    if isinstance(error, UnicodeError):
+        return RefusedValue(f"{path}: cannot hold a text whose characters are not all Unicode")
+    if isinstance(error, OverflowError):
+        return RefusedValue(f"{path}: cannot hold a number of more than 64 bits")
     text = str(error).lower()
     code = getattr(error, "sqlite_errorname", "") or ""
     if "locked" in text or "busy" in text:
@@ -67,7 +73,7 @@ def _damage(path: Path, what: str) -> DatabaseFault:
     return DatabaseFault(f"{path}: is damaged ({what}); {_RESTORE}, or save what is left with `sqlite3 FILE .recover`")
 
 
-def copy_fault(source: Path, target: Path, error: sqlite3.Error | UnicodeDecodeError) -> DatabaseFault:
+def copy_fault(source: Path, target: Path, error: Error) -> DatabaseFault:
     """Return the fault for an error of SQLite while it copies a database: which of the two files it concerns."""
     code = getattr(error, "sqlite_errorname", "") or ""
     if code == "SQLITE_FULL":
