@@ -12,6 +12,7 @@ from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.store import CatalogStatus
+    from geocrawl.urls.database import Place
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 """Exit codes of monitoring plugins (Nagios)."""
@@ -34,11 +35,11 @@ def check(
         return
     try:
         with opt.reading(overrides) as queries:
-            found, last = queries.status(time.time()), queries.last_visit_at()
+            found, last, path = queries.status(time.time()), queries.last_visit_at(), queries.path
     except GeocrawlError as error:
         typer.echo(f"GEOCRAWL UNKNOWN - {error}")
         raise typer.Exit(UNKNOWN) from None
-    code, text = assess(found, last, time.time(), silent_for * 3600)
+    code, text = assess(found, last, time.time(), silent_for * 3600, path)
     word = {OK: "OK", WARNING: "WARNING", CRITICAL: "CRITICAL"}[code]
     typer.echo(f"GEOCRAWL {word} - {text} | {_performance_data(found)}")
     if code:
@@ -55,8 +56,9 @@ def _repair(overrides: opt.Overrides) -> None:
     typer.echo(f"{path}: the search index has {counted(services, 'service')}")
 
 
-def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float) -> tuple[int, str]:
+def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float, path: Place) -> tuple[int, str]:
     """Return (exit code, message) for a status and the time of the last visit, None for no visit yet."""
+    from geocrawl.cli.status_text import snapshot_text
     from geocrawl.utc import span
 
     if not found.running:
@@ -65,6 +67,8 @@ def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float
         return WARNING, "the daemon is paused"
     if last is None or now - last > silent_s:
         return WARNING, "nothing was visited " + (f"for {span(now - last)}" if last else "yet")
+    if found.open_snapshot:
+        return WARNING, snapshot_text(found.open_snapshot, path)
     if found.due > 10_000:
         return WARNING, f"{found.due:,} services are due for a probe"
     alive = found.health.get("alive", 0)

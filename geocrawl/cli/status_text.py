@@ -13,7 +13,7 @@ from geocrawl.wording import RUN_ENDS, counted
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.store import CatalogStatus, Run
+    from geocrawl.store import CatalogStatus, OpenSnapshot, Run
     from geocrawl.urls.database import Place
 
 
@@ -24,6 +24,8 @@ _SILENT_S = 30.0
 def status_lines(status: CatalogStatus, path: Place, now: float, settings: Settings) -> Iterator[str]:
     """Yield the lines of `geocrawl status`, with the limits of the settings."""
     yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
+    if status.open_snapshot:
+        yield f"snapshot    {snapshot_text(status.open_snapshot, path)}"
     yield f"daemon      {_daemon(status, now)}"
     yield f"limits      {_limits(settings)}"
     if status.today or status.running:
@@ -38,6 +40,19 @@ def status_lines(status: CatalogStatus, path: Place, now: float, settings: Setti
         yield f"run         {_run(run, now)}"
     for address, reason, at in status.failures:
         yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
+
+
+def snapshot_text(held: OpenSnapshot, path: Place) -> str:
+    """Return what keeps the database from cleaning up, and what to do, for `status` and `check`."""
+    if held.log_bytes is not None:
+        return (
+            f"the write-ahead log has grown to {held.log_bytes / 2**20:,.0f} MiB, because a program still reads an old "
+            f"state of the file, or writes much at once; `fuser {path}` lists who has it open: end the one that hangs"
+        )
+    return (
+        f"open for {span(held.age_s or 0.0)} ({plain(held.holder, 120)}): the server keeps old rows, and tables grow; "
+        f"end that program, or run SELECT pg_terminate_backend({held.pid})"
+    )
 
 
 def _service_lines(status: CatalogStatus) -> Iterator[str]:

@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from geocrawl.store.engine.connection import OpenSnapshot
     from geocrawl.store.frontier.options import FrontierOptions
     from geocrawl.store.operations.daemon_lock import BEAT_S, DaemonLock
     from geocrawl.store.operations.migrate import TableSum
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from geocrawl.store.store import Store
 
 _MODULES = {
+    "engine.connection": "OpenSnapshot",
     "frontier.options": "FrontierOptions",
     "operations.daemon_lock": "BEAT_S DaemonLock",
     "operations.migrate": "TableSum",
@@ -81,6 +83,7 @@ __all__ = [
     "LayerRow",
     "NewSeed",
     "NewsRow",
+    "OpenSnapshot",
     "OtherRun",
     "Outages",
     "Queries",

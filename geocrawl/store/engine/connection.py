@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +35,25 @@ class Size(NamedTuple):
     """Bytes on the disk."""
     used_bytes: int
     """Bytes without what is free to be used again, where the engine knows it."""
+
+
+SNAPSHOT_S = 300.0
+"""Age from which an open snapshot is worth telling; our own readers of rows end sooner, long exports may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSnapshot:
+    """A reader of an old state, or a transaction left open, because of which the engine cannot clean up."""
+
+    holder: str
+    """The session on the server, such as `psql, user anna, idle in transaction`; '' on SQLite, which does not know its
+    readers."""
+    pid: int | None
+    """The server's process of that session."""
+    age_s: float | None
+    """How long the session's transaction is open."""
+    log_bytes: int | None
+    """Length of SQLite's write-ahead log, which grows meanwhile; None on a server."""
 
 
 class Rows(ABC):
@@ -177,6 +197,12 @@ class Connection(ABC):
     @abstractmethod
     def size(self) -> Size:
         """Return the size of the database."""
+
+    @abstractmethod
+    def open_snapshot(self, older_than_s: float = SNAPSHOT_S) -> OpenSnapshot | None:
+        """Return what keeps the engine from cleaning up, as far as it is seen; None for nothing.
+
+        `older_than_s`: a session of a server counts from this age on; SQLite's readers count by what they have cost."""
 
     @abstractmethod
     def advise(self) -> None:

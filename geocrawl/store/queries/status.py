@@ -12,7 +12,7 @@ from typing import Any
 
 from geocrawl.model import FrontierStats
 from geocrawl.sanitize import masked
-from geocrawl.store.engine.connection import Connection, Size
+from geocrawl.store.engine.connection import Connection, OpenSnapshot, Size
 from geocrawl.store.engine.owner import Owner
 from geocrawl.store.engine.reading import stored_fact, stored_strategy
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
@@ -92,6 +92,8 @@ class CatalogStatus:
     blocked: int
     """Number of hosts that have opted out."""
     size: Size
+    open_snapshot: OpenSnapshot | None
+    """What keeps the database from cleaning up; None for nothing."""
     services: int
     layers: int
     """Named layers."""
@@ -167,6 +169,7 @@ def status(connection: Connection, now: float) -> CatalogStatus:
         held_sites=quarantined_sites(connection),
         blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],
         size=connection.size(),
+        open_snapshot=connection.open_snapshot(),
         services=services,
         layers=layers,
         runs=tuple(map(_run, connection.execute(_RUNS))),

@@ -14,10 +14,11 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumperUnknown
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.connection import BUSY_S, Connection, Rows, Size, Values
+from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
 from geocrawl.store.engine.postgres.dialect import Translation, translated
 from geocrawl.store.engine.postgres.faults import fault
 from geocrawl.store.engine.postgres.network import READER_S, SERVER_SETTINGS, WRITER_S, BoundedConnection, parameters
+from geocrawl.store.engine.postgres.open_snapshots import oldest_snapshot
 from geocrawl.store.engine.revisions import known_revision
 from geocrawl.urls.database import ServerDatabase
 
@@ -217,6 +218,10 @@ class PostgresConnection(Connection):
         """Return the size of the database on the server's disk; PostgreSQL does not count what is free in it."""
         taken = int(self.execute("SELECT pg_database_size(current_database())").fetchone()[0])
         return Size(taken, taken)
+
+    def open_snapshot(self, older_than_s: float = SNAPSHOT_S) -> OpenSnapshot | None:
+        """Return the session that keeps the server from removing old versions of rows, the oldest one."""
+        return oldest_snapshot(self, older_than_s)
 
     def advise(self) -> None:
         """Do nothing: autovacuum looks at the tables."""

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.connection import BUSY_S, Connection, Rows, Size, Values
+from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
 from geocrawl.store.engine.revisions import known_revision
 from geocrawl.store.engine.sqlite.faults import ERRORS, copy_fault, fault
 from geocrawl.store.engine.sqlite.names import refuse_name
+from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
 
 MEMORY = Path(":memory:")
 """The path of a database in memory: each connection to it is a database of its own."""
@@ -170,11 +171,19 @@ class SqliteConnection(Connection):
         return quick_check(self, self.file, limit_s)
 
     def size(self) -> Size:
-        """Return the database's size by SQLite's own count, without the write-ahead log (64 MiB at most)."""
+        """Return the database's size by SQLite's own count, without the write-ahead log (see `open_snapshot`)."""
         page, pages, free = (
             int(self.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_size", "page_count", "freelist_count")
         )
         return Size(page * pages, page * (pages - free))
+
+    def open_snapshot(self, older_than_s: float = SNAPSHOT_S) -> OpenSnapshot | None:
+        """Return how long the write-ahead log is when a reader keeps it from being emptied: when it has grown to twice
+        the length at which it is copied into the file."""
+        log_bytes = 0 if self.file == MEMORY else used_bytes(self.file)
+        if log_bytes < 2 * LOG_BYTES:
+            return None
+        return OpenSnapshot(holder="", pid=None, age_s=None, log_bytes=log_bytes)
 
     def advise(self) -> None:
         """Let SQLite look at tables that its query planner knows too little of."""

@@ -18,6 +18,7 @@ from geocrawl.store.engine.sqlite.faults import is_there, no_room
 from geocrawl.store.engine.sqlite.names import refuse_name
 from geocrawl.store.engine.sqlite.permissions import make_file
 from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.engine.sqlite.write_ahead_log import LOG_PAGES
 
 __all__ = ["is_there", "join_database", "open_database", "reading_connection"]
 
@@ -27,7 +28,7 @@ _PRAGMAS = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -65536",  # KiB: limits SQLite's memory, whatever the queue's size
-    "PRAGMA wal_autocheckpoint = 16000",  # pages (64 MiB): one written often is copied into the file once
+    f"PRAGMA wal_autocheckpoint = {LOG_PAGES}",
 )
 
 
