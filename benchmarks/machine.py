@@ -18,7 +18,7 @@ MEASUREMENTS = ROOT / "docs" / "measurements"
 def describe() -> dict[str, Any]:
     """Commit (with '+' when files differ from it), date (UTC), processor, cores, memory in MiB, Python, system."""
     return {
-        "commit": _commit(),
+        "commit": commit(),
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "machine": {
             "processor": _processor(),
@@ -38,15 +38,16 @@ def write(name: str, figures: dict[str, Any], folder: Path = MEASUREMENTS) -> Pa
     return path
 
 
-def _commit() -> str:
-    commit = _git("rev-parse", "--short=12", "HEAD")
+def commit(tree: Path = ROOT) -> str:
+    """The commit of a checkout, with '+' when files of the package or of the measurements differ from it."""
+    named = _git(tree, "rev-parse", "--short=12", "HEAD")
     # What is measured is the package; a figure file written a minute ago does not change it.
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", "geocrawl", "benchmarks", "requirements.lock")
-    return commit + ("+" if changed else "")
+    parts = ("geocrawl", "benchmarks", "requirements.lock")
+    return named + ("+" if _git(tree, "status", "--porcelain", "--untracked-files=no", "--", *parts) else "")
 
 
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+def _git(tree: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(tree), *arguments], capture_output=True, text=True, check=False)
     return done.stdout.strip()
 
 

@@ -38,6 +38,8 @@ def main(arguments: list[str]) -> None:
             rows[name] = _row(command, trees, folder, options.runs)
             print(f"   {name:<30} {json.dumps(rows[name])}", flush=True)
     figures = {"services": options.services, "pages_waiting": options.waiting, "runs": options.runs, "commands": rows}
+    if options.beside:
+        figures["beside_commit"] = machine.commit(options.beside)
     print(machine.write("j_starts", {**figures, "goal_cpu_s": GOAL_CPU_S}))
     missed = [name for name, most in GOAL_CPU_S.items() if rows[name]["cpu_s"] > most]
     if missed:
