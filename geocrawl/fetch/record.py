@@ -1,6 +1,7 @@
 """Record the answers of a crawl in a WARC file (ISO 28500), as they came over the wire, for replays and archives.
 
 One gzip member a response, each written in one piece, so a crawl that is killed leaves a file whose records are whole.
+Several processes may append to one file: each locks it while it writes.
 A body that was not read to its end is marked WARC-Truncated. An existing file is appended to. When a record cannot be
 written, the disk being full, it is removed again, the recording ends with a line for a person, and the crawl goes on:
 that is no failure of the server whose answer it was.
@@ -8,10 +9,11 @@ that is no failure of the server whose answer it was.
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http.client import responses
 from pathlib import Path
@@ -42,7 +44,8 @@ class WarcRecorder:
         try:
             make_folder(path.parent)
             self._file = _appending(path)
-            self._whole_bytes = self._file.seek(0, os.SEEK_END) if path.is_file() else 0
+            self._is_file = path.is_file()
+            self._whole_bytes = 0
             self._append(info_record([("software", software), *((SEEDS_FIELD, seed) for seed in seeds)]))
         except OSError as error:
             raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
@@ -67,15 +70,34 @@ class WarcRecorder:
         self._file.close()
 
     def _append(self, record: bytes) -> None:
-        left = memoryview(record)
-        while left:
-            left = left[self._file.write(left) :]
+        """Append a record; one that cannot be written to its end is removed again, and the error raised."""
+        with self._locked():
+            self._whole_bytes = self._file.seek(0, os.SEEK_END) if self._is_file else self._whole_bytes
+            try:
+                left = memoryview(record)
+                while left:
+                    left = left[self._file.write(left) :]
+            except OSError:
+                with suppress(OSError):
+                    self._file.truncate(self._whole_bytes)
+                raise
         self._whole_bytes += len(record)
 
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other processes from appending meanwhile; a file that is no file on a disk may know no locks."""
+        if not self._is_file:
+            yield
+            return
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
+
     def _end(self, error: OSError) -> None:
-        """Remove the record that was not written to its end, and write no more."""
-        with suppress(OSError), self._file:
-            self._file.truncate(self._whole_bytes)
+        """Write no more."""
+        self._file.close()
         self._say(
             f"{self._path}: the recording ends after {self._whole_bytes:,} bytes ({error.strerror or error}); "
             "the crawl continues without it"
