@@ -6,6 +6,7 @@ The wrapping costs 0.2 µs a statement and 0.01 µs a row.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,8 @@ from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
 MEMORY = Path(":memory:")
 """The path of a database in memory: each connection to it is a database of its own."""
 _CACHED_STATEMENTS = 256
+_ASK_AGAIN_S = 0.0002
+"""Pause before the write lock is asked for again: part of a settlement, which takes 0.5 ms."""
 
 
 class SqliteRows(Rows):
@@ -68,14 +71,15 @@ class SqliteRows(Rows):
 class SqliteConnection(Connection):
     """One connection to a file, or to a database in memory."""
 
-    __slots__ = ("_execute", "_raw", "file")
+    __slots__ = ("_execute", "_raw", "_wait_s", "file")
 
-    def __init__(self, raw: sqlite3.Connection, path: Path) -> None:
-        """Wrap a connection; `path` is the database's name in errors."""
+    def __init__(self, raw: sqlite3.Connection, path: Path, wait_s: float = BUSY_S) -> None:
+        """Wrap a connection; `path` is the database's name in errors, `wait_s` how long it waits for a lock."""
         super().__init__(path)
         self.file = path
         self._raw = raw
         self._execute = raw.execute
+        self._wait_s = wait_s
 
     @classmethod
     def open(cls, path: Path, mode: str = "rwc", *, busy_s: float | None = None) -> SqliteConnection:
@@ -87,17 +91,18 @@ class SqliteConnection(Connection):
         another database's side file."""
         if path != MEMORY:
             refuse_name(path, to_write=mode.startswith("rw"))
+        wait_s = BUSY_S if busy_s is None else busy_s
         try:
             raw = sqlite3.connect(
                 str(MEMORY) if path == MEMORY else f"{path.absolute().as_uri()}?mode={mode}",
                 uri=path != MEMORY,
-                timeout=BUSY_S if busy_s is None else busy_s,
+                timeout=wait_s,
                 isolation_level=None,
                 cached_statements=_CACHED_STATEMENTS,
             )
         except ERRORS as error:
             raise fault(path, error) from error
-        return cls(raw, path)
+        return cls(raw, path, wait_s)
 
     def execute(self, statement: str, values: Values = ()) -> Rows:
         """Execute one statement; return its rows."""
@@ -116,11 +121,29 @@ class SqliteConnection(Connection):
     # ----------------------------------------------------------------------- transactions
 
     def begin(self, *, shared: bool = False) -> None:
-        """Begin a transaction with the write lock, which SQLite shares with nobody."""
-        self.execute("BEGIN IMMEDIATE")
+        """Begin a transaction with the write lock, which SQLite shares with nobody.
+
+        SQLite's own wait sleeps for 1 ms, then 2, 5, 10 … up to 100, while another crawl holds the lock for half a
+        millisecond at a time: so the lock is asked for again after a shorter sleep."""
+        try:
+            self._execute("PRAGMA busy_timeout = 0")
+            ends_at = time.monotonic() + self._wait_s
+            while True:
+                try:
+                    self._execute("BEGIN IMMEDIATE")
+                    return
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= ends_at:
+                        raise
+                time.sleep(_ASK_AGAIN_S)
+        except sqlite3.Error as error:
+            raise fault(self.file, error) from error
+        finally:
+            self.wait_for_lock(round(self._wait_s * 1000))
 
     def wait_for_lock(self, milliseconds: int) -> None:
         """Let statements wait for another process's lock for so long."""
+        self._wait_s = milliseconds / 1000
         self.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
     @property
