@@ -4,7 +4,8 @@ Hosts under `.example`, each with the same number of pages of about 3 kB: a tree
 three others of its host, ten known ones, and pages of other hosts; a WMS on one page of a hundred. Nothing is held
 in memory: a page follows from its address. Each answer takes 50 to 200 ms, by its address, while others are answered.
 One process serves all as an HTTP proxy on loopback and writes a JSON line a request with the times of its beginning and
-end.
+end. With `--ready` all answers of a small web are made before it listens, and each is given at once: little CPU is
+spent on it during a measurement.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import random
 import time
 import zlib
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -114,24 +116,34 @@ def latency_s(url: str) -> float:
 class _Connection(ProxyConnection):
     """One client, answered after the time that each address takes."""
 
-    def __init__(self, web: Web, log: TextIO) -> None:
+    def __init__(self, web: Web, log: TextIO, ready: Mapping[str, tuple[str, bytes]]) -> None:
         super().__init__()
-        self._web, self._log = web, log
+        self._web, self._log, self._ready = web, log, ready
 
     def asked(self, url: str) -> None:
-        asyncio.get_running_loop().call_later(latency_s(url), self._answer, url, time.time())
+        if self._ready:
+            self._answer(url, time.time())
+        else:
+            asyncio.get_running_loop().call_later(latency_s(url), self._answer, url, time.time())
 
     def _answer(self, url: str, begun: float) -> None:
-        kind, body = answer(url, self._web)
+        kind, body = self._ready.get(url) or answer(url, self._web)
         entry = {"url": url, "kind": kind, "begun": round(begun, 4), "ended": round(time.time(), 4)}
         self._log.write(json.dumps(entry) + "\n")
         self.send("404 Not Found" if kind == "unknown" else "200 OK", _FORMS[kind], body)
 
 
-def served(web: Web, log: Path) -> AbstractContextManager[str]:
-    """Serve a web from a process of its own; yields the proxy's URL. The log is whole afterwards."""
+def all_answers(web: Web) -> dict[str, tuple[str, bytes]]:
+    """Return kind and body of every page, by address."""
+    pages = (address(host, page) for host in range(web.hosts) for page in range(web.pages_a_host))
+    return {url: answer(url, web) for url in pages}
+
+
+def served(web: Web, log: Path, *, ready: bool = False) -> AbstractContextManager[str]:
+    """Serve a web from a process of its own; yields the proxy's URL. The log is whole afterwards. `ready`: without
+    latency, all pages made before."""
     size = ("--hosts", str(web.hosts), "--pages-a-host", str(web.pages_a_host))
-    return served_by("tests.support.scale_web", *size, "--log", str(log))
+    return served_by("tests.support.scale_web", *size, "--log", str(log), *(("--ready",) if ready else ()))
 
 
 def main() -> None:
@@ -140,10 +152,12 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=1_000)
     parser.add_argument("--pages-a-host", type=int, default=1_000)
     parser.add_argument("--log", type=Path, default=Path("/dev/null"))
+    parser.add_argument("--ready", action="store_true", help="make all pages first, answer at once")
     options = parser.parse_args()
     with options.log.open("w", encoding="utf-8") as log:
         web = Web(options.hosts, options.pages_a_host)
-        asyncio.run(serve(lambda: _Connection(web, log), f"{web.hosts} hosts"))
+        ready = all_answers(web) if options.ready else {}
+        asyncio.run(serve(lambda: _Connection(web, log, ready), f"{web.hosts} hosts"))
 
 
 if __name__ == "__main__":
