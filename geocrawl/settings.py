@@ -53,7 +53,12 @@ class Settings:
     max_time_s: float = setting(
         0.0, "longest run, such as 90, 10m or 2h", unit="s", empty="no limit", option=Option(("crawl", "harvest"))
     )
-    workers: int = setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
+    workers: int = setting(
+        5, "number of concurrent visits (gws: 5), in all processes together", option=Option(_REQUESTS)
+    )
+    processes: int = setting(
+        1, "number of processes that crawl together, each on a processor of its own", option=Option(("crawl",))
+    )
     economy: float = setting(
         0.75,
         "least promise of a page to be read, as a share of the best one's that waits (docs/decisions/011)",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.claim import claim
+from geocrawl.app.helpers import Helpers, share_of
 from geocrawl.app.renderers import demand_browser
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
@@ -32,20 +33,26 @@ def run_crawl(
     observer: Observer,
     environment: Environment | None = None,
     record: Path | None = None,
+    helpers: Helpers | None = None,
 ) -> CrawlReport:
     """Crawl from `seeds`, or continue with the queue, until a limit, the end or a signal. Returns a report.
 
     `again`: visit seeds that were visited before, too. `environment`: replaces the machine's clock and the real web.
-    `record`: a WARC file to which every answer is appended. Raises UsageError for invalid settings, DatabaseFault for
+    `record`: a WARC file to which every answer is appended. `helpers`: further processes that take part.
+    Raises UsageError for invalid settings, DatabaseFault for
     an unusable database, EnvironmentFault for a browser that is wanted and missing.
     """
     clock = environment.clock if environment else wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
+    own = settings
+    if helpers is not None:
+        helpers.report_to(observer)
+        own = share_of(settings, 0)
     run: int | None = None
 
     def begin(store: Store) -> _Begun:
         nonlocal run
-        session = wiring.make_session(settings, store, clock, environment=environment)
+        session = wiring.make_session(own, store, clock, environment=environment)
         demand_browser(session)
         run = run or store.start_run(session.strategy.name, settings)  # one row for all retries
         return _begin(session, run, seeds, again=again)
@@ -53,9 +60,8 @@ def run_crawl(
     with retrying.opened(begin) as begun:
         session = begun.session
         observer.started(session.frontier.stats, begun.notes)
-        summary = run_session(
-            session, observer, retrying, max_pages=settings.max_pages or NO_LIMIT, run=begun.run, record=record
-        )
+        most = settings.max_pages or NO_LIMIT
+        summary = run_session(session, observer, retrying, max_pages=most, run=begun.run, record=record, others=helpers)
         return _report(begun, summary, seeds)
 
 

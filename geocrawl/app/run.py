@@ -18,6 +18,7 @@ from geocrawl.resources import allow_open_files
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
+    from geocrawl.app.others import Others
     from geocrawl.app.retry_policy import RetryPolicy
     from geocrawl.app.session import Session
     from geocrawl.crawler.loop import Crawler
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from geocrawl.ports import Observer
 
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a run: Ctrl-C, a service manager's, the end of the terminal."""
 NO_LIMIT = sys.maxsize
 """An effectively unlimited number of pages."""
 
@@ -37,20 +40,22 @@ def run_session(
     max_pages: int,
     run: int | None = None,
     record: Path | None = None,
+    others: Others | None = None,
 ) -> RunSummary:
     """Run the loop and return a summary. Ctrl-C or SIGTERM lets the visits under way settle and ends the run; a
     second Ctrl-C cuts them off.
 
     `run`: the number of the run in the database, where its end is recorded. `record`: a WARC file to which every answer
-    is appended. Raises PassingFault when the database cannot be written for longer than `retrying` waits, DatabaseFault
-    for a fault that lasts, such as a damaged file.
+    is appended. `others`: the other processes of the same crawl, with which it shares the limit on pages. Raises
+    PassingFault when the database cannot be written for longer than `retrying` waits, DatabaseFault for a fault that
+    lasts, such as a damaged file.
     """
     if few := allow_open_files(session.settings.workers):
         observer.noted(few)
     watching = None if session.environment else wiring.make_outage_observer(session, observer)
     new_loop = session.environment.new_loop if session.environment else _fast_loop()
     with long_run(), asyncio.Runner(loop_factory=new_loop) as runner:
-        summary = runner.run(_run(session, watching or observer, retrying, max_pages, record))
+        summary = runner.run(_run(session, watching or observer, retrying, max_pages, record, others))
     if watching is not None:
         retrying.call(watching.end)
     if summary.stopped == "interrupt":  # stored and reported like any signal
@@ -73,14 +78,25 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _run(
-    session: Session, observer: Observer, retrying: RetryPolicy, max_pages: int, record: Path | None
+    session: Session,
+    observer: Observer,
+    retrying: RetryPolicy,
+    max_pages: int,
+    record: Path | None,
+    others: Others | None,
 ) -> RunSummary:
     fetcher = fetchers.make_session_fetcher(session, record, say=observer.noted)
+    slots = others.slots if others else None
     try:
         async with session_renderer(session, observer.noted) as renderer:
-            crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages, renderer=renderer)
-            with _stopped_by_signals(crawler, observer.noted):
-                return await _run_retrying(session, crawler, retrying)
+            crawler = wiring.make_crawler(
+                session, observer, fetcher, max_pages=max_pages, pages=slots, renderer=renderer
+            )
+            with _stopped_by_signals(crawler, observer.noted, others):
+                if others is None:
+                    return await _run_retrying(session, crawler, retrying)
+                with others.heard(session, crawler):
+                    return await others.ended(await _run_retrying(session, crawler, retrying))
     finally:
         await fetcher.close()
 
@@ -98,13 +114,13 @@ async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolic
 
 
 @contextmanager
-def _stopped_by_signals(crawler: Crawler, say: Callable[[str], object]) -> Iterator[None]:
+def _stopped_by_signals(crawler: Crawler, say: Callable[[str], object], others: Others | None) -> Iterator[None]:
     """Stop the crawler on Ctrl-C, SIGTERM and, unless the process ignores it (`nohup`), when the terminal is closed."""
-    loop, signals = asyncio.get_running_loop(), [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signals.append(signal.SIGHUP)
+    loop, signals = asyncio.get_running_loop(), list(others.signals if others else STOPS)
+    if signal.SIGHUP in signals and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signals.remove(signal.SIGHUP)
     for number in signals:
-        loop.add_signal_handler(number, _stop, crawler, number, say)
+        loop.add_signal_handler(number, _stop, crawler, number, say, others)
     try:
         yield
     finally:
@@ -112,10 +128,12 @@ def _stopped_by_signals(crawler: Crawler, say: Callable[[str], object]) -> Itera
             loop.remove_signal_handler(number)
 
 
-def _stop(crawler: Crawler, number: signal.Signals, say: Callable[[str], object]) -> None:
+def _stop(crawler: Crawler, number: signal.Signals, say: Callable[[str], object], others: Others | None) -> None:
     """Let running visits settle at the first signal, and cut them off at a second Ctrl-C."""
-    if crawler.stopping:
-        crawler.stop("signal", at_once=number == signal.SIGINT)
-        return
-    crawler.stop("interrupt" if number == signal.SIGINT else "signal")
-    say(f"Stopping, {counted(crawler.under_way, 'request')} under way (Ctrl-C again: at once).")
+    is_second, under_way = crawler.stopping, crawler.under_way + (others.under_way if others else 0)
+    at_once = is_second and number == signal.SIGINT
+    crawler.stop("interrupt" if number == signal.SIGINT else "signal", at_once=at_once)
+    if others is not None:
+        others.stop(at_once=at_once)
+    if not is_second:
+        say(f"Stopping, {counted(under_way, 'request')} under way (Ctrl-C again: at once).")

@@ -76,6 +76,7 @@ def _run(
     settings: Settings, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
 ) -> None:
     from geocrawl.app.crawl import run_crawl
+    from geocrawl.app.helpers import started_helpers
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.ends import end_interrupted
     from geocrawl.cli.logs import ask_for_contact
@@ -85,8 +86,11 @@ def _run(
     path = opt.new_database_path_from(settings)
     if not start_pages:
         _demand_catalogue(path)
-    with observe(settings, json=json, max_pages=settings.max_pages) as observer:
-        report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record)
+    with (
+        started_helpers(settings, path, record) as helpers,
+        observe(settings, json=json, max_pages=settings.max_pages) as observer,
+    ):
+        report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record, helpers=helpers)
     ask_for_contact(settings)
     output.print_report(report, json=json)
     end_interrupted(report.summary.interrupted)

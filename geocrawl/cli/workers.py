@@ -30,7 +30,9 @@ def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
     columns = ("process", "strategy", "since (UTC)", "visits", "a minute", "hosts leased")
     rows = [
         (
-            each.process + ("" if each.state == "runs" else " (elsewhere)"),
+            each.process
+            + (f" (helps {each.helps.rpartition(':')[2]})" if each.helps else "")
+            + ("" if each.state == "runs" else " (elsewhere)"),
             each.strategy + (", learns" if each.learns else ""),
             moment(each.since),
             str(each.settled),

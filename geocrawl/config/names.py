@@ -15,8 +15,16 @@ from geocrawl.config import values
 from geocrawl.setting_fields import Option
 from geocrawl.settings import Settings, SiteSettings
 
-_AT_LEAST_ONE = {"workers", "max_attempts", "backoff_after", "max_segment_repeats", "max_ratio", "max_url_chars"}
-_AT_MOST = {"workers": 1000, "economy": 1, "max_depth": 1_000_000}
+_AT_LEAST_ONE = {
+    "workers",
+    "processes",
+    "max_attempts",
+    "backoff_after",
+    "max_segment_repeats",
+    "max_ratio",
+    "max_url_chars",
+}
+_AT_MOST = {"workers": 1000, "processes": 64, "economy": 1, "max_depth": 1_000_000}
 _ABOVE_ZERO = {
     "dns_timeout_s",
     "connect_timeout_s",

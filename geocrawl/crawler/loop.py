@@ -17,6 +17,7 @@ from geocrawl.crawler.bell import Bell
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.outage import Outage
+from geocrawl.crawler.page_slots import OwnSlots, PageSlots
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken, may_be_a_gateways
 from geocrawl.errors import DatabaseFault, GeocrawlError, GivenBack, OwnFault, RefusedValue
@@ -80,9 +81,10 @@ class Crawler:
         clock: Clock,
         limits: CrawlLimits,
         pages_counted: Callable[[], int] | None = None,
+        pages: PageSlots | None = None,
     ) -> None:
         """Set the parts of a crawl. `pages_counted` returns the number of pages that `max_pages` limits, if the crawler
-        is not to count them itself (a replay's access log)."""
+        is not to count them itself (a replay's access log); `pages` limits them instead, over several processes."""
         self._queue = queue
         self._learning = learning
         self._fetcher = fetcher
@@ -91,8 +93,7 @@ class Crawler:
         self._clock = clock
         self._limits = limits
         self._summary = RunSummary()
-        self._pages_counted = pages_counted or (lambda: self._summary.pages)
-        self._pages_under_way = 0
+        self._pages = pages or OwnSlots(limits.max_pages, pages_counted or (lambda: self._summary.pages))
         self._under_way: set[int] = set()
         self._bell = Bell(clock)
         self._leasing = asyncio.Lock()
@@ -234,7 +235,7 @@ class Crawler:
                 if lease is None:
                     pause_s = await self._pause_s()
                 else:
-                    self._begin(lease)
+                    self._under_way.add(lease.entry.id)
             if lease is not None:
                 self._bell.ring()
                 await self._carry_out(lease)
@@ -247,9 +248,17 @@ class Crawler:
     async def _next_lease(self) -> Lease | None:
         """Lease the best ready address, together with those for the workers whose turn comes next."""
         if not self._leased:
-            left = self._limits.max_pages - self._pages_counted() - self._pages_under_way
-            leases = await self._queue.lease(lambda: min(1 + self._wanting, max(left, 1)), pages=left > 0)
-            self._leased.extend(leases)
+            slots = self._pages.take(1)
+
+            def most() -> int:
+                nonlocal slots
+                slots += self._pages.take(self._wanting) if slots else 0
+                return max(slots, 1)
+
+            try:
+                self._leased.extend(await self._queue.lease(most, pages=slots > 0))
+            finally:
+                self._pages.give_back(slots - sum(lease.entry.purpose is Purpose.PAGE for lease in self._leased))
         return self._leased.popleft() if self._leased else None
 
     async def _give_back(self) -> None:
@@ -257,31 +266,29 @@ class Crawler:
         self._wanting = 0
         while self._leased:
             lease = self._leased.popleft()
+            self._pages.give_back(lease.entry.purpose is Purpose.PAGE)
             with suppress(DatabaseFault):  # the queue ends it when it can be written again
                 await self._queue.release(lease, lease.host)
 
-    def _pages_left(self) -> bool:
-        """Return whether another page may be leased. Pages being visited count, because all may be answered."""
-        return self._pages_counted() + self._pages_under_way < self._limits.max_pages
-
     async def _pause_s(self) -> float | None:
         """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""
-        idle = not self._under_way
-        ready_at = await self._queue.ready_at(pages=self._pages_left())
+        pages_left = self._pages.any_left()
+        idle = not self._under_way and (pages_left or not self._pages.may_come_back())
+        ready_at = await self._queue.ready_at(pages=pages_left)
         now = self._clock.now()
         wait_s = self._limits.idle_s if ready_at is None else ready_at - now
         if idle and ready_at is None:
-            self._end("done" if self._pages_left() else "max-pages")
+            self._end("done" if pages_left else "max-pages")
             return None
         if (
             idle
             and wait_s > min(self._RETRY_S, self._limits.patience_s)
-            and not (self._pages_left() and await self._queue.others_at_work())
+            and not ((pages_left or self._pages.are_shared) and await self._queue.others_at_work())
         ):
-            hosts = await self._queue.waiting_hosts(pages=self._pages_left())
+            hosts = await self._queue.waiting_hosts(pages=pages_left)
             next_at = hosts[0].ready_at if hosts else now  # before now: it is held for better ones
             if not hosts or (next_at > now and next_at - self._answered_at > self._limits.patience_s):
-                self._end(("patience" if hosts else "resting") if self._pages_left() else "max-pages")
+                self._end(("patience" if hosts else "resting") if pages_left else "max-pages")
                 return None
             self._tell(hosts, now)
         return min(max(wait_s, self._NAP_S), self._limits.idle_s)
@@ -299,10 +306,6 @@ class Crawler:
 
     def _end(self, reason: str) -> None:
         self._summary.stopped = self._summary.stopped or reason
-
-    def _begin(self, lease: Lease) -> None:
-        self._under_way.add(lease.entry.id)
-        self._pages_under_way += lease.entry.purpose is Purpose.PAGE
 
     async def _visit(self, under_way: _UnderWay) -> Visit:
         """Visit the leased address in a turn of its host; return a failed visit when an exception ended the visit."""
@@ -336,7 +339,7 @@ class Crawler:
     async def _carry_out(self, lease: Lease) -> None:
         entry, under_way = lease.entry, _UnderWay(lease, self._queue)
         self._observer.leased(lease)
-        settled = False
+        settled = answered = False
         try:
             visit = await self._visit(under_way)
             visit, result = await self._settle(visit)
@@ -346,6 +349,7 @@ class Crawler:
             if visit.http_status is not None and not may_be_a_gateways(visit.http_status, visit.reason):
                 self._outage.answered(entry.id)
             self._summary.count(visit, result)
+            answered = visit.is_page_answered
             if visit.state is not State.FAILED or visit.retry_after_s is None:
                 self._answered_at = self._clock.now()
             if result.feedback is not None and (said := await self._learning.learn(result.feedback)):
@@ -357,6 +361,7 @@ class Crawler:
             pass  # the host's state says when the address may be leased again
         finally:
             self._under_way.discard(entry.id)
-            self._pages_under_way -= entry.purpose is Purpose.PAGE
+            if entry.purpose is Purpose.PAGE:
+                self._pages.end(answered=answered)
             if not settled:
                 await self._queue.release(lease, under_way.host)

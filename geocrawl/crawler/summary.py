@@ -36,6 +36,13 @@ class RunSummary:
         """Return the number of visits that were answered or failed, without refused ones."""
         return self.pages + self.probes + self.failures
 
+    def add(self, other: RunSummary) -> None:
+        """Add the counts of another process of the same run."""
+        for name in ("pages", "failures", "records", "probes", "valid", "links"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for reason, count in other.reasons.items():
+            self.reasons[reason] = self.reasons.get(reason, 0) + count
+
     def count(self, visit: Visit, settled: Settled) -> None:
         """Count a settled visit."""
         if visit.lease.entry.purpose is Purpose.PROBE:

@@ -169,6 +169,25 @@ class Store:
 
         return earlier_runs(self.database.connection, run, this_process(), self._clock.now())
 
+    @property
+    def owner(self) -> str:
+        """Return the text by which this process owns leases and runs (`engine.owner.Owner`)."""
+        from geocrawl.store.engine.owner import this_process
+
+        return this_process().text
+
+    def begin_helping(self, crawl: str) -> None:
+        """Note that this process helps the crawl of another one, its `owner`."""
+        from geocrawl.store.operations.helping import begin_helping
+
+        begin_helping(self.database, crawl, self._clock.now())
+
+    def end_helping(self) -> None:
+        """Note that this process helps no longer."""
+        from geocrawl.store.operations.helping import end_helping
+
+        end_helping(self.database)
+
     # ----------------------------------------------------------------------- reading and operating
 
     @cached_property

@@ -106,7 +106,7 @@ class SqlFrontier(SqlLearningLog):
         for part in (self._hosts, self._arrivals, self._counters):
             database.on_undo(part.clear)
         self._heed_depth(settings.max_depth)
-        self._release_dead_leases()
+        self.release_dead()
 
     def _make_settlement(
         self, settings: Settings, rules: ArrivalRules, budgets: Budgets, *, learns: bool
@@ -318,7 +318,7 @@ class SqlFrontier(SqlLearningLog):
             self._database.write_meta("daemon:written", b"")
         self._given_up.clear()
 
-    def _release_dead_leases(self) -> None:
+    def release_dead(self) -> None:
         """End the leases of this machine's killed processes, so that their URLs are leased first again."""
         if self._hosts.leased_by_dead_processes(self._owner):
             with self._database.transaction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geocrawl.store.engine.connection import Connection
@@ -10,9 +11,12 @@ from geocrawl.store.engine.owner import Owner, is_dead, this_process
 
 LEARNER = "strategy:learner"
 """Key of the owner of the learner's role (`LearnerRole`)."""
+HELPER = "helper:"
+"""Facts of this name and an owner: which crawl the process helps, by the crawl's owner, and since when, as JSON."""
 BEAT = "worker:"
 """Facts of this name and an owner: how many visits the process has settled, as JSON (`Frontier`)."""
 _RUNS = "SELECT id, owner, strategy, started_at FROM run WHERE ended_at IS NULL ORDER BY id"
+_HELPERS = "SELECT name, value FROM meta WHERE name LIKE 'helper:%' ORDER BY name"
 _LEASES = "SELECT lease_owner, count(*) FROM host WHERE lease_until > ? GROUP BY lease_owner"
 
 
@@ -37,6 +41,8 @@ class Worker:
     """Visits settled a minute, between its last two notes; None: not known yet."""
     seen: float | None
     """When it last noted its visits; None: not yet."""
+    helps: str
+    """The process whose crawl it helps (`crawl --processes`), machine:number; '' for one with a crawl of its own."""
 
 
 _SILENT_S = 300.0
@@ -47,7 +53,7 @@ def workers(connection: Connection, now: float) -> list[Worker]:
     """Return the processes that crawl on the database, the earliest first."""
     leases = dict(connection.execute(_LEASES, (now,)).fetchall())
     here, found, learner = this_process(), list[Worker](), _learner(connection)
-    for _, text, strategy, since in connection.execute(_RUNS).fetchall():
+    for text, strategy, since, crawl in _processes(connection):
         owner, note = Owner.read(text), _note(connection, text)
         running = owner.is_running(here)
         quiet = not leases.get(text) and now - float(note.get("at", since)) > _SILENT_S
@@ -64,9 +70,20 @@ def workers(connection: Connection, now: float) -> list[Worker]:
                 settled=int(note.get("settled", 0)),
                 a_minute=note.get("a_minute"),
                 seen=note.get("at"),
+                helps=Owner.read(crawl).short if crawl else "",
             )
         )
     return found
+
+
+def _processes(connection: Connection) -> Iterator[tuple[str, str, float, str]]:
+    """Yield owner, strategy, start and the crawl it helps ('': its own) of each process, helpers after their crawl."""
+    helpers = [(name.removeprefix(HELPER), json.loads(bytes(value))) for name, value in connection.execute(_HELPERS)]
+    for _, owner, strategy, since in connection.execute(_RUNS).fetchall():
+        yield owner, strategy, since, ""
+        for helper, note in helpers:
+            if note["crawl"] == owner:
+                yield helper, strategy, float(note["since"]), owner
 
 
 def _learner(connection: Connection) -> str:
