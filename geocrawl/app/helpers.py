@@ -85,6 +85,8 @@ def started_helpers(settings: Settings, place: Place, record: Path | None) -> It
             f"--processes {count}: --workers {settings.workers} is the number of visits at a time of all processes; "
             f"give --workers {count} or more"
         )
+    if str(place) == ":memory:":
+        raise UsageError(f"--processes {count}: a database in memory cannot be shared; name a file with --db")
     for name in _LOADED:
         import_module(name)
     helpers = Helpers(settings, place, record)

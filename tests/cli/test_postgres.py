@@ -31,14 +31,15 @@ def endpoints(database: str) -> set[tuple[str, ...]]:
 
 
 def test_one_and_two_processes_make_the_catalogue_that_sqlite_has(postgres_server: Server, tmp_path: Path) -> None:
-    file, one, two = str(tmp_path / "c.db"), postgres_server.new_database(), postgres_server.new_database()
+    file, one, two, helped = str(tmp_path / "c.db"), *(postgres_server.new_database() for _ in range(3))
     with DemoWeb() as web:
         crawl = ["crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--quiet", "--contact", "a@b.example"]
         for database in (file, one):
             geocrawl(*crawl, "--db", database)
         both = [subprocess.Popen([sys.executable, "-m", "geocrawl", *crawl, "--db", two]) for _ in range(2)]
         assert [each.wait(800) for each in both] == [0, 0]
-    assert endpoints(file) == endpoints(one) == endpoints(two)
+        geocrawl(*crawl, "--db", helped, "--processes", "2")
+    assert endpoints(file) == endpoints(one) == endpoints(two) == endpoints(helped)
     for query in ("water", "rivers wfs", "土地利用"):
         found = [geocrawl("search", query, "--db", database).split("\t")[5:6] for database in (file, one)]
         assert found[0] == found[1]

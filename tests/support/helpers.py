@@ -1,0 +1,98 @@
+"""Crawls by several processes (`crawl --processes`): start them, find their helpers, wait for what they do."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+LIMIT_S = 300.0
+
+
+class TeamCrawl:
+    """A crawl under way."""
+
+    def __init__(self, process: subprocess.Popen[str], environment: Mapping[str, str]) -> None:
+        self.process = process
+        self._environment = environment
+        self.seen: set[int] = set()
+        """Helpers that were found so far."""
+
+    def helpers(self, count: int) -> list[int]:
+        """Wait until there are so many helpers; return their process ids."""
+        self.until(lambda: len(self._found()) >= count)
+        return self._found()
+
+    def _found(self) -> list[int]:
+        first = self.process.pid
+        found = [pid for pid in _children(first) if _command(pid) == _command(first)]
+        self.seen.update(found)
+        return found
+
+    def until(self, found: Callable[[], Any]) -> Any:
+        """Wait until `found()` is true while the crawl runs; return what it returned."""
+        ends = time.monotonic() + LIMIT_S
+        while not (value := found()):
+            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.process.communicate()}"
+            assert time.monotonic() < ends, "it did not happen"
+            time.sleep(0.02)
+        return value
+
+    def workers(self) -> list[dict[str, Any]]:
+        """Return what `geocrawl workers` shows."""
+        command = [sys.executable, "-m", "geocrawl", "workers", "--db", "c.db", "--json"]
+        environment, folder = dict(self._environment), self._environment["HOME"]
+        shown = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=LIMIT_S)
+        return list(json.loads(shown.stdout)) if shown.returncode == 0 else []
+
+    def end(self) -> tuple[int, dict[str, Any], str]:
+        """Wait for the end, and until no helper is left; return exit code, report and notes."""
+        out, err = self.process.communicate(timeout=LIMIT_S)
+        self.demand_no_helpers()
+        return self.process.returncode, json.loads(out) if out.strip() else {}, err
+
+    def demand_no_helpers(self) -> None:
+        """Wait until every helper that was seen has ended."""
+        ends = time.monotonic() + LIMIT_S
+        while left := [pid for pid in self.seen if _command(pid)]:
+            assert time.monotonic() < ends, f"still running: {left}"
+            time.sleep(0.02)
+
+
+@contextmanager
+def team_crawl(home: Path, *arguments: str) -> Iterator[TeamCrawl]:
+    """Run `geocrawl crawl ARGUMENTS` on c.db in `home`; nothing of it is left in the end."""
+    kept = {name: value for name, value in os.environ.items() if not name.lower().startswith(("geocrawl", "http"))}
+    environment = kept | {"HOME": str(home), "COLUMNS": "200", "GEOCRAWL_SIBLINGS": "0"}
+    command = [sys.executable, "-m", "geocrawl", "crawl", *arguments, "--db", "c.db", "--json"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, cwd=home, env=environment, start_new_session=True, **pipes)  # type: ignore[call-overload]
+    crawl = TeamCrawl(process, environment)
+    try:
+        yield crawl
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _command(pid: int) -> bytes:
+    """Return a process's command line; nothing for one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
