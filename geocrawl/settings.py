@@ -53,11 +53,11 @@ class Settings:
     max_time_s: float = setting(
         0.0, "longest run, such as 90, 10m or 2h", unit="s", empty="no limit", option=Option(("crawl", "harvest"))
     )
-    workers: int = setting(
-        5, "number of concurrent visits (gws: 5), in all processes together", option=Option(_REQUESTS)
-    )
+    workers: int = setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
     processes: int = setting(
-        1, "number of processes that crawl together, each on a processor of its own", option=Option(("crawl",))
+        1,
+        "number of processes that crawl together, one for each processor to be used; they share --workers and limits",
+        option=Option(("crawl",)),
     )
     economy: float = setting(
         0.75,

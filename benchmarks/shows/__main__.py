@@ -58,6 +58,7 @@ NAMES = (
     "frontier_curve",
     "pg_faults",
     "scale",
+    "processes",
     "area_workers",
     "search_postgres",
     "starts",

@@ -31,8 +31,7 @@ class TeamCrawl:
         return self._found()
 
     def _found(self) -> list[int]:
-        first = self.process.pid
-        found = [pid for pid in _children(first) if _command(pid) == _command(first)]
+        found = helpers_of(self.process.pid)
         self.seen.update(found)
         return found
 
@@ -81,6 +80,11 @@ def team_crawl(home: Path, *arguments: str) -> Iterator[TeamCrawl]:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def helpers_of(first: int) -> list[int]:
+    """Return the helpers of a crawl's first process: they are forked, and have its command line."""
+    return [pid for pid in _children(first) if _command(pid) == _command(first)]
 
 
 def _children(pid: int) -> list[int]:

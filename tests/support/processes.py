@@ -45,6 +45,11 @@ class Started:
                 list(command), stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env and dict(env), cwd=cwd
             )
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def running(self) -> bool:
         """Whether it has not ended yet (it stays to be waited for)."""
         return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
