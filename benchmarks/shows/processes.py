@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--strategies", nargs="+", default=["gws", "fusion"], help="[gws fusion]")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2], help="[1 2]")
     parser.add_argument("--pages", type=int, default=6000, help="pages of a crawl [%(default)s]")
-    parser.add_argument("--visits", type=int, default=20, help="visits at a time, of all processes [%(default)s]")
+    parser.add_argument("--visits", type=int, default=40, help="visits at a time, of all processes [%(default)s]")
     parser.add_argument("--runs", type=int, default=3, help="runs of each [%(default)s]")
     parser.add_argument("--no-write", action="store_true", help="leave docs/measurements alone")
     options = parser.parse_args(arguments)
