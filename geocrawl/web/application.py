@@ -25,7 +25,7 @@ from geocrawl.web.finding import Finder
 from geocrawl.web.guard import Guard
 from geocrawl.web.negotiation import Format, wanted_format, wanted_language
 from geocrawl.web.options import Options
-from geocrawl.web.pages import interfaces, operations, overview, search, service, statistics
+from geocrawl.web.pages import documents, interfaces, operations, overview, search, service, statistics
 from geocrawl.web.preview.answer import preview
 from geocrawl.web.preview.sharing import open_previews
 from geocrawl.web.problems import Problem, problem_response
@@ -91,11 +91,11 @@ def _hosts(options: Options) -> list[str]:
 def _routes() -> list[Route | Mount]:
     return [
         Route("/", _in_formats(html=overview.overview, json=landing.landing)),
-        Route("/conformance", _kept(landing.conformance)),
+        Route("/conformance", _in_formats(html=documents.conformance, json=landing.conformance)),
         Route("/api", _in_formats(html=interfaces.api_page, json=interfaces.openapi)),
-        Route("/collections", _kept(landing.collections)),
-        Route("/collections/services", _kept(landing.collection)),
-        Route("/collections/services/sortables", _kept(landing.sortables)),
+        Route("/collections", _in_formats(html=documents.collections, json=landing.collections)),
+        Route("/collections/services", _in_formats(html=documents.collection, json=landing.collection)),
+        Route("/collections/services/sortables", _in_formats(html=documents.sortables, json=landing.sortables)),
         Route(ITEMS, _in_formats(html=search.search, json=items.items)),
         Route(_ITEM, _in_formats(html=service.service, json=items.item)),
         Route(f"{_ITEM}/layers", _kept(service.layers)),

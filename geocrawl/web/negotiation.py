@@ -17,7 +17,9 @@ class Format(StrEnum):
 
 
 LANGUAGES = ("en", "zh")
-_JSON_TYPES = ("application/json", "application/geo+json", "application/ld+json", "application/*")
+_JSON_TYPES = ("application/json", "application/*")
+_JSON_SUFFIX = "+json"
+"""Ends the media types whose documents are JSON (RFC 6839), such as that of OpenAPI."""
 _HTML_TYPES = ("text/html", "application/xhtml+xml", "text/*")
 
 
@@ -52,7 +54,7 @@ def wanted_format(request: Request) -> Format:
     for value, _ in accepted:
         if value in _HTML_TYPES:
             return Format.HTML
-        if value in _JSON_TYPES or value == "*/*":
+        if value in _JSON_TYPES or value == "*/*" or value.endswith(_JSON_SUFFIX):
             return Format.JSON
     if not accepted:
         return Format.JSON

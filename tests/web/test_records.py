@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,26 @@ def test_every_path_of_the_api_answers(client: TestClient) -> None:
             assert answer.headers["content-type"].partition(";")[0] == media_type, path
     named = {each["name"] for each in described["paths"][ITEMS]["get"]["parameters"]}
     assert {"q", "bbox", "datetime", "type", "ids", "externalIds", "sortby", "limit"} <= named
+
+
+def test_every_document_is_a_page_and_json_as_the_client_asks(client: TestClient) -> None:
+    described = client.get("/api").json()["paths"]
+    for path in (
+        "/",
+        "/conformance",
+        "/api",
+        "/collections",
+        "/collections/services",
+        "/collections/services/sortables",
+    ):
+        media_type = next(iter(described[path]["get"]["responses"]["200"]["content"]))
+        as_json = client.get(path, headers={"Accept": media_type})
+        assert (as_json.status_code, as_json.headers["content-type"]) == (200, media_type), path
+        page = client.get(path, headers={"Accept": "text/html"})
+        assert page.headers["content-type"] == "text/html; charset=utf-8", path
+        for address in re.findall(r'href="(/[^"]*)"', page.text):
+            assert client.get(address.replace("&amp;", "&")).status_code == 200, (path, address)
+    assert "ogcapi-records-1/1.0/conf/html" in client.get("/conformance?f=html").text
 
 
 def records(client: TestClient, **asked: object) -> list[dict[str, Any]]:

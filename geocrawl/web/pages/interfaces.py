@@ -34,6 +34,10 @@ PATHS: Mapping[str, tuple[str, str]] = {
     "/sitemap.xml": ("Sitemaps", "application/xml"),
 }
 """Path → (what it is, media type)."""
+_WITH_PAGES = (
+    *("/", "/conformance", "/api", "/collections", "/collections/services", "/collections/services/sortables"),
+    *(ITEMS, f"{ITEMS}/{_NUMBER}"),
+)
 _EXAMPLE = """\
 from owslib.ogcapi.records import Records
 
@@ -61,7 +65,7 @@ async def api_page(request: Request) -> Response:
 
 def _format(path: str) -> str:
     """Return `json` for paths that have HTML, too."""
-    return "json" if path in ("/", "/api", ITEMS, f"{ITEMS}/{_NUMBER}") else ""
+    return "json" if path in _WITH_PAGES else ""
 
 
 async def openapi(request: Request) -> Response:

@@ -66,7 +66,10 @@ async def conformance(request: Request) -> Response:
 async def collections(request: Request) -> Response:
     """Return the one collection."""
     base = base_url(request)
-    links = [link(f"{base}/collections", "self", "application/json", "this document")]
+    links = [
+        link(f"{base}/collections?f=json", "self", "application/json", "this document"),
+        link(f"{base}/collections?f=html", "alternate", "text/html", "this document as a page"),
+    ]
     return document({"links": links, "collections": [await _collection(request)]})
 
 
@@ -92,7 +95,8 @@ async def _collection(request: Request) -> dict[str, Any]:
             "temporal": {"interval": [[iso(growth.start) if growth else None, None]]},
         },
         "links": [
-            link(place, "self", "application/json", "this document"),
+            link(f"{place}?f=json", "self", "application/json", "this document"),
+            link(f"{place}?f=html", "alternate", "text/html", "this document as a page"),
             link(f"{base}{ITEMS}?f=json", "items", GEOJSON, "the services"),
             link(f"{base}{ITEMS}?f=html", "items", "text/html", "the services as a page"),
             link(
