@@ -28,7 +28,12 @@ def gather_seeds(urls: Sequence[str], *files: Path | None) -> list[Url]:
     return list({url.identity: url for url in found}.values())
 
 
-def _argument(text: str) -> Url:
+def service_address(text: str) -> Url:
+    """Return the address that a service was named by instead of its number. Raises UsageError for another text."""
+    return _argument(text, "neither the number of a service (`geocrawl search` prints numbers) nor")
+
+
+def _argument(text: str, is_no: str = "not") -> Url:
     if _MASK in text:
         raise UsageError(
             f"{text!r}: *** stands for a secret; give the address in full "
@@ -41,7 +46,7 @@ def _argument(text: str) -> Url:
         )
     url = _read(text)
     if url is None:
-        raise UsageError(f"{text!r} is not a web address; expected one such as https://www.example.org/")
+        raise UsageError(f"{text!r} is {is_no} a web address; expected one such as https://www.example.org/")
     return url
 
 

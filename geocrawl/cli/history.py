@@ -27,14 +27,14 @@ def history(
 
     Example: geocrawl history 17
     """
-    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.cli.addresses import service_address
     from geocrawl.urls import endpoint_key
 
     with opt.reading(overrides) as queries:
         if service.isdecimal() and len(service) < 19:
             found = queries.history_of_service(int(service), time.time())
         else:
-            found = queries.history_of_address(endpoint_key(gather_seeds([service])[0]), time.time())
+            found = queries.history_of_address(endpoint_key(service_address(service)), time.time())
     if not found:
         typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)

@@ -81,13 +81,13 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
 
 
 def _addresses(queries: Queries, text: str) -> tuple[Address, ...]:
-    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.cli.addresses import service_address
     from geocrawl.errors import NothingFound
 
     if text.isdecimal():
         found = queries.addresses_of(int(text)) if len(text) < 19 else ()
     else:
-        found = queries.addresses_at(gather_seeds([text])[0])
+        found = queries.addresses_at(service_address(text))
     if not found:
         raise NothingFound(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
     return found

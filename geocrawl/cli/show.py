@@ -43,12 +43,12 @@ def show(
 
 def _service_at(queries: Queries, text: str) -> ServiceDetail | None:
     """Return the service at an address; of several, the one of the kind that the address names."""
-    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.cli.addresses import service_address
     from geocrawl.detect import Detector
     from geocrawl.probe.registry import declarations
     from geocrawl.urls import service_keys
 
-    url = gather_seeds([text])[0]
+    url = service_address(text)
     candidate = Detector(declarations()).of_url(url)
     kind = str(candidate.endpoint.kind) if candidate else ""
     found = (queries.service_at(key, kind) for key in service_keys(url))

@@ -387,6 +387,16 @@ def test_a_harvest_of_a_private_address_says_how_to_allow_it(run: Run) -> None:
     assert (done.returncode, "--allow-private" in done.stdout) == (1, True)
 
 
+@pytest.mark.parametrize("command", [("show",), ("history",), ("merge", "1"), ("split", "1")])
+def test_what_names_no_service_gets_the_two_ways_to_name_one(crawled: Run, command: tuple[str, ...]) -> None:
+    done = crawled(*command, "water")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "geocrawl: 'water' is neither the number of a service (`geocrawl search` prints numbers) nor a web address; "
+        "expected one such as https://www.example.org/\n",
+    )
+
+
 def test_failed_addresses_of_a_host_are_queued_however_its_name_is_written(crawled: Run) -> None:
     failed = json.loads(crawled("status", "--json").stdout)["failures"]
     host = failed[0][0].split("/")[2]
