@@ -239,3 +239,21 @@ def test_no_text_of_the_web_runs(browser: Any, catalogue: Path, demo_web: DemoWe
         for link in page.locator("a[href^='javascript'], iframe, [onload], [onerror]").all():
             pytest.fail(link.evaluate("element => element.outerHTML"))
         assert [each for each in said if "400" not in each] == []
+
+
+def test_labels_of_charts_can_be_read_on_a_phone(browser: Any, address: str) -> None:
+    with page_of(browser, **PHONE) as (page, said):
+        for path in ("/statistics", "/operations"):
+            page.goto(f"{address}{path}")
+            labels = page.locator("svg.bars text, svg.curve text").evaluate_all(
+                """all => all.map(text => {
+                    const drawn = text.ownerSVGElement;
+                    const scale = drawn.getBoundingClientRect().width / drawn.viewBox.baseVal.width;
+                    const card = text.closest('.card').getBoundingClientRect(), box = text.getBoundingClientRect();
+                    return [text.textContent, parseFloat(getComputedStyle(text).fontSize) * scale,
+                            box.left >= card.left && box.right <= card.right];
+                })"""
+            )
+            assert len(labels) > 8
+            assert [each for each in labels if each[1] < 8 or not each[2]] == [], path
+        assert said == []
