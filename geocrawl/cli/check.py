@@ -70,9 +70,9 @@ def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float
     if found.open_snapshot:
         return WARNING, snapshot_text(found.open_snapshot, path)
     if found.due > 10_000:
-        return WARNING, f"{found.due:,} services are due for a probe"
+        return WARNING, f"{found.due:,} endpoints are due for a probe"
     alive = found.health.get("alive", 0)
-    return OK, f"{counted(alive, 'service')} alive, {counted(found.today.get('pages', 0), 'page')} today"
+    return OK, f"{counted(alive, 'endpoint')} alive, {counted(found.today.get('pages', 0), 'page')} today"
 
 
 def _performance_data(found: CatalogStatus) -> str:

@@ -67,7 +67,7 @@ def prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
     yield from _family("layers", "Named layers in the catalogue.", [("", found.layers)])
     yield from _family("endpoints", "Endpoints by last verdict.", _labelled("status", found.endpoints))
     yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", found.health))
-    yield from _family("due", "Services whose next probe is due.", [("", found.due)])
+    yield from _family("due", "Endpoints whose next probe is due.", [("", found.due)])
     yield from _family("today", "The daemon's counts of this day (UTC).", _labelled("what", found.today))
     traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
     yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])

@@ -91,7 +91,7 @@ def test_search_show_and_export_tell_kinds_apart(run: Run) -> None:
         ("http://b.example/wms", "http://b.example/wms", 2, "the same address"),
         ("http://b.example/wms", "http://c.example/wms", 1, "no service in the catalogue"),
         ("99", "http://b.example/wms", 1, "no service in the catalogue"),
-        ("not an address", "1", 2, "is not a web address"),
+        ("not an address", "1", 2, "nor a web address"),
     ],
 )
 def test_what_cannot_be_meant_is_wrong_use_and_a_missing_service_is_1(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
+from geocrawl.cli.check import assess
 from geocrawl.cli.status_text import status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.store.queries.status import status
 from tests.support import forked
 from tests.support.processes import clean_environment
@@ -56,6 +60,12 @@ def test_the_reasons_add_up_and_the_end_of_a_run_is_a_sentence(tmp_path: Path) -
     assert lines["not"].endswith(f", others {counts[-1]}")
     assert lines["health"].split(maxsplit=1)[1].startswith(f"endpoints: {told['health']['alive']} alive")
     assert lines["run"].endswith("ended: only failed addresses were left, to be tried again later")
+
+    with Store.open_readonly(tmp_path / "c.db") as queries:
+        found = replace(queries.status(time.time()), running=True)
+    alive = told["health"]["alive"]
+    assert alive > told["services"], "two addresses of one service are alive: to call them services is untrue"
+    assert assess(found, time.time(), time.time(), 60.0, tmp_path)[1].startswith(f"{alive} endpoints alive, ")
 
     why = forked.geocrawl(["why", told["failures"][0][0]], env=env).stdout
     assert " UTC as link “" in why and "failed 1 time;" in f"{why.strip()};"

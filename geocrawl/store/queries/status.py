@@ -68,7 +68,7 @@ class CatalogStatus:
     health: Mapping[str, int]
     """Endpoints that ever were valid, by health."""
     due: int
-    """Services whose next probe is due."""
+    """Endpoints whose next probe is due."""
     next: Mapping[str, float]
     """`probe`, `page`, `retry` → when (seconds since the epoch) the next service is probed, page visited again,
     failed visit tried again; without those of which there are none."""
