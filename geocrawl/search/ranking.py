@@ -32,7 +32,8 @@ _SIMILAR: Final = 0.8
 _SIMILAR_WORDS: Final = 0.88
 """Weight of a phrase of several words that means the same: it says more than one word."""
 _OWN: Final = 0.6
-"""Share of what a word of the query is rarer than all that mean the same that services with the word gain."""
+"""Share of what a word of the query is rarer than all that mean the same that services with the word gain; so do maps
+of a whole continent among those of its parts."""
 _LEAST_IDF: Final = 0.2
 _APART: Final = 0.6
 """Weight of the words of a phrase that occur apart from each other."""
@@ -58,6 +59,8 @@ _SAME: Final = 10.0
 """Strength of an extent that is exactly a place's box: as much as the place's name in a short title."""
 _WITHIN: Final = 1.5
 """Strength of an extent that lies within a place's box."""
+_LIKE_ALL_OF_IT: Final = 4.0
+"""Least strength of an extent that is like the whole place, not like a part of it."""
 _OF_COUNTRY: Final = 1.0
 """Strength of a service of a country that is named, whatever its extent."""
 _ELSEWHERE: Final = 0.3
@@ -94,16 +97,32 @@ def match_concept(concept: Concept, index: SearchIndex, snapshot: Snapshot, *, g
         np.maximum(strength, longer, out=strength)
         np.maximum(strength, _SIMILAR * _BEGINNING * _strength(_longer(concept.similar), index, snapshot), out=strength)
     found, weight = strength / (_K1 + strength), 1.0
+    own = exact / (_K1 + exact)
     if concept.places:
         strength = _of_places(concept.places, snapshot)
-        found += (1 - found) * strength / (_K1 + strength)
+        own = _joined(found, np.where(strength >= _LIKE_ALL_OF_IT, strength, 0))
+        found = _joined(found, strength)
         weight = _PLACE
     weight *= _WEAK if concept.is_weak else 1.0
     idf = _idf(found, snapshot)
     scores = idf * found
-    if concept.similar and not concept.places:  # the word itself is rarer than all that mean the same
-        scores += _OWN * max(_idf(exact, snapshot) - idf, 0.0) * exact / (_K1 + exact)
+    if _has_narrower_sense(concept):
+        scores += _OWN * max(_idf(own, snapshot) - idf, 0.0) * own
     return Matched((weight * (_K1 + 1) * scores).astype(np.float32), weight * idf)
+
+
+def _has_narrower_sense(concept: Concept) -> bool:
+    """Return whether some of what a concept finds is more what was asked for than the rest: the word itself among all
+    that mean the same, a map of the whole continent among all that lie in it."""
+    if concept.places:
+        return any(not place.country for place in concept.places)
+    return bool(concept.similar)
+
+
+def _joined(found: Scores, strength: Scores) -> Scores:
+    """Return what was found (0 to 1) by one sign, raised by the strength of another one."""
+    joined: Scores = found + (1 - found) * strength / (_K1 + strength)
+    return joined
 
 
 def _idf(found: Scores, snapshot: Snapshot) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from geocrawl.search import Filters, SearchEngine
@@ -65,6 +67,40 @@ def test_what_is_written_otherwise_is_found(engine: SearchEngine, text: str, fir
 )
 def test_a_city_and_the_world_are_places(engine: SearchEngine, text: str, provider: str) -> None:
     assert engine.search(text).hits[0].provider == provider
+
+
+def test_a_map_of_a_continent_comes_before_maps_of_its_cities(tmp_path: Path) -> None:
+    world, europe = World(tmp_path / "crawl.db"), (-25.0, 34.0, 45.0, 72.0)
+    for number in range(60):
+        west, south = 5.0 + number / 4, 45.0 + number / 8
+        title = "Bathymetry" if number % 10 == 0 else "Roads"
+        city = service(title, f"Office {number}", ("lines",), (west, south, west + 0.5, south + 0.5))
+        record(world, f"http://city{number}.example/wms", city)
+    record(world, "http://sea.example/wms", service("Gridded mean bathymetry release", "Institute", ("mean",), europe))
+    assert engine_of(world).search("sea depth europe").hits[0].provider == "Institute"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("salinity", "Salzgehalte"),
+        ("soil moisture", "土壤湿度"),  # as a whole, not as soil and moisture
+        ("permafrost", "永久凍土"),
+    ],
+)
+def test_themes_of_standards_are_found_in_other_languages(tmp_path: Path, text: str, title: str) -> None:
+    world = World(tmp_path / "crawl.db")
+    for name in ("土壤类型", "Salzgehalte", "土壤湿度", "永久凍土"):
+        record(world, f"http://{name.encode().hex()}.example/wms", service(name, "Amt", ("a",), None))
+    assert [hit.title for hit in engine_of(world).search(text).hits] == [title]
+
+
+def test_a_word_for_how_a_theme_is_shown_need_not_occur(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db")
+    record(world, "http://a.example/wms", service("Bodentypen", "Amt", ("Böden",), VIENNA))
+    record(world, "http://b.example/wms", service("Soil types", "Office", ("soils",), OSLO))
+    hits = engine_of(world).search("soil types vienna").hits
+    assert hits[0].title == "Bodentypen" and hits[0].is_whole
 
 
 def test_a_server_with_words_of_every_theme_does_not_hide_a_service_about_one(engine: SearchEngine) -> None:
