@@ -29,7 +29,11 @@ def status_lines(status: CatalogStatus, path: Place, now: float, settings: Setti
     yield f"daemon      {_daemon(status, now)}"
     yield f"limits      {_limits(settings)}"
     if status.today or status.running:
-        counts = [f"{count:,} {name}" for name, count in status.today.items() if name != "bytes"]
+        counts = [
+            f"{count:,} {name.removesuffix('s') if count == 1 else name}"
+            for name, count in status.today.items()
+            if name != "bytes"
+        ]
         yield "today       " + (", ".join(counts) or "nothing visited")
     if status.today.get("bytes") or settings.traffic_per_day_bytes:
         yield f"traffic     {_traffic(status.today.get('bytes', 0), settings.traffic_per_day_bytes)}"

@@ -9,7 +9,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from geocrawl.errors import EnvironmentFault
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.sanitize import plain
 from geocrawl.web.options import IDLE_S, Options
 
 _MOST_CONNECTIONS = 1_000
@@ -84,13 +85,20 @@ def config_of(application: ASGIApp, options: Options) -> uvicorn.Config:
 
 
 def run(application: ASGIApp, options: Options) -> None:
-    """Serve until a signal comes. Raises EnvironmentFault when the address cannot be had."""
+    """Serve until a signal comes. Raises EnvironmentFault when the address cannot be had, UsageError when the host is
+    none."""
+    try:
+        options.host.encode("idna")
+    except UnicodeError:
+        raise UsageError(f"--host = {plain(options.host)}: expected the address or the name of a host") from None
     server = uvicorn.Server(config_of(application, options))
     try:
         server.run()
     except SystemExit as error:  # uvicorn logged why: the port is taken, or may not be used
         raise EnvironmentFault(
-            f"{options.host}:{options.port}: the server could not start; choose another --port"
+            f"{options.host}:{options.port}: the server could not start; choose another --host or --port"
         ) from error
     if not server.started:
-        raise EnvironmentFault(f"{options.host}:{options.port}: the server could not start; choose another --port")
+        raise EnvironmentFault(
+            f"{options.host}:{options.port}: the server could not start; choose another --host or --port"
+        )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.errors import DatabaseFault, UsageError
+from geocrawl.errors import DatabaseFault, RefusedValue, UsageError
 from geocrawl.model import RobotsRecord
 from geocrawl.settings import Settings
 from geocrawl.store.store import Store
@@ -48,6 +48,14 @@ def test_one_that_is_not_there_is_not_made_unless_wanted(tmp_path: Path) -> None
     with pytest.raises(DatabaseFault, match="no such database"):
         Store.join(path, clock=ManualClock())
     assert not path.exists()
+
+
+def test_a_text_that_is_no_unicode_is_refused_with_one_line(engine_url: str) -> None:
+    with Store.open(engine_url, clock=ManualClock()) as store:
+        connection = store.database.connection
+        with pytest.raises(RefusedValue, match="cannot hold a text whose characters are not all Unicode"):
+            connection.execute("SELECT ?", ("a\udcffb",))
+        assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 async def test_the_loop_s_queue_is_the_frontier_that_commands_fill(engine_url: str) -> None:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from geocrawl.demo import DemoWeb
-from geocrawl.errors import EnvironmentFault
+from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.settings import Settings
 from geocrawl.web import server
 from geocrawl.web.application import make_application
@@ -97,5 +97,12 @@ def test_a_port_that_is_taken_is_said(crawled: Path, capfd: pytest.CaptureFixtur
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         options = Options(crawled, port=taken.getsockname()[1], preview=False)
-        with pytest.raises(EnvironmentFault, match="choose another --port"):
+        with pytest.raises(EnvironmentFault, match="choose another --host or --port"):
             server.run(make_application(options, Settings()), options)
+
+
+@pytest.mark.parametrize("host", ["a\udcffb", "a" * 64])
+def test_a_host_that_has_no_name_is_refused(crawled: Path, host: str) -> None:
+    options = Options(crawled, host, preview=False)
+    with pytest.raises(UsageError, match=r"^--host = a.*: expected the address or the name of a host$"):
+        server.run(make_application(options, Settings()), options)

@@ -16,7 +16,7 @@ from psycopg.types.string import StrDumperUnknown
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
 from geocrawl.store.engine.postgres.dialect import Translation, translated
-from geocrawl.store.engine.postgres.faults import fault
+from geocrawl.store.engine.postgres.faults import ERRORS, fault
 from geocrawl.store.engine.postgres.network import READER_S, SERVER_SETTINGS, WRITER_S, BoundedConnection, parameters
 from geocrawl.store.engine.postgres.open_snapshots import oldest_snapshot
 from geocrawl.store.engine.revisions import known_revision
@@ -95,7 +95,7 @@ class PostgresConnection(Connection):
             self._later.clear()
         try:
             cursor = self._sent(translation.text(values), translation.bound(values) or None)
-        except psycopg.Error as error:
+        except ERRORS as error:
             raise self._fault(error) from error
         return PostgresRows(cursor)
 
@@ -132,7 +132,7 @@ class PostgresConnection(Connection):
                 cursor.execute(translation.text(()), rows[0])
             else:
                 cursor.executemany(translation.text(()), rows)
-        except psycopg.Error as error:
+        except ERRORS as error:
             raise self._fault(error) from error
         return PostgresRows(cursor)
 
@@ -144,7 +144,7 @@ class PostgresConnection(Connection):
             with self._live().cursor().copy(f"COPY {table} ({names}) FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)
-        except psycopg.Error as error:
+        except ERRORS as error:
             raise self._fault(error) from error
 
     def command(self, text: str) -> None:
@@ -152,7 +152,7 @@ class PostgresConnection(Connection):
         try:
             self._send_later()
             self._live().execute(text)
-        except psycopg.Error as error:
+        except ERRORS as error:
             raise self._fault(error) from error
 
     def _send_later(self) -> None:
@@ -287,7 +287,7 @@ class PostgresConnection(Connection):
             raise fault(self.server, error, connected=False) from None  # the error may quote the URL
         return raw
 
-    def _fault(self, error: psycopg.Error) -> DatabaseFault:
+    def _fault(self, error: psycopg.Error | UnicodeEncodeError) -> DatabaseFault:
         return fault(self.server, error)
 
 

@@ -50,6 +50,8 @@ _REFUSALS = {
     'database "': "3D000",
 }
 """A part of a refusal to connect, which comes without SQLSTATE → the code that it stands for; the first one counts."""
+ERRORS = (psycopg.Error, UnicodeEncodeError)
+"""What the driver raises for a statement: the second for a text that has no UTF-8 (half of a surrogate pair)."""
 _OF_VALUES = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError)
 
 
@@ -57,6 +59,8 @@ def fault(place: ServerDatabase, error: Exception, *, connected: bool = True) ->
     """Return the fault for an error of PostgreSQL or its driver: what happened to which database, and what helps.
 
     `connected`: whether the error came from a connection that once was open."""
+    if isinstance(error, UnicodeEncodeError):
+        return RefusedValue(f"{place}: cannot hold a text whose characters are not all Unicode")
     said = _said(error, place)
     code = getattr(error, "sqlstate", None) or ("" if connected else _refusal(said))
     if code in _PASSING:
