@@ -79,7 +79,7 @@ class CatalogService(PublishedService):
 
 
 class Catalog:
-    """One catalogue, read-only. Close it, or use it in a `with` statement; use it in the thread that opened it."""
+    """Reads one catalogue. A `with` statement or `close` closes it; only the thread that opened it may use it."""
 
     def __init__(self, db: str | Place | None = None, *, with_secrets: bool = False) -> None:
         """Open the catalogue at `db` (a path, `sqlite:///path`, `postgresql://…`), by default the one of commands.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from geocrawl.settings import Settings
     from geocrawl.urls.database import Place
 
-_LOADED = (
+LOADED = (
     "geocrawl.app.crawl",
     "geocrawl.crawler.loop",
     "geocrawl.fetch.fetcher",
@@ -44,7 +44,7 @@ _LOADED = (
     "geocrawl.store.catalog.catalog",
     "geocrawl.store.frontier.frontier",
 )
-"""They load nearly all others that a crawl loads: once, before the helpers are forked."""
+"""Modules that load nearly all others of a crawl: once, before the helpers are forked."""
 _GRACE_S = 10.0
 """Seconds beyond `settle_s` that a helper may take to end after a stop; then it is killed, which loses nothing settled.
 """
@@ -87,7 +87,7 @@ def started_helpers(settings: Settings, place: Place, record: Path | None) -> It
         )
     if str(place) == ":memory:":
         raise UsageError(f"--processes {count}: a database in memory cannot be shared; name a file with --db")
-    for name in _LOADED:
+    for name in LOADED:
         import_module(name)
     helpers = Helpers(settings, place, record)
     try:

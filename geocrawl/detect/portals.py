@@ -152,7 +152,7 @@ FORMS = (
         query="repository=",
     ),
 )
-"""Of two forms that fit a path, the first one counts."""
+"""Forms of the addresses of map portals. An address is of the first form that it fits."""
 
 
 @lru_cache(maxsize=16_384)

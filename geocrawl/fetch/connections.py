@@ -29,7 +29,7 @@ from geocrawl.fetch.guard import AddressGuard, AddrInfo, is_literal
 from geocrawl.fetch.names import Names
 from geocrawl.fetch.proxy import Proxy
 from geocrawl.fetch.tls import unverified_context
-from geocrawl.fetch.transport import HttpBody, HttpRequest, HttpResponse
+from geocrawl.fetch.transport import HttpBody, HttpRequest, HttpResponse, value_of
 from geocrawl.fetch.wire_errors import ConnectFailed, ConnectTimedOut, ProxyUnreached, TunnelRefused
 from geocrawl.settings import Settings
 
@@ -120,7 +120,7 @@ class ExactTransport:
         head = _head(b"GET", target, fields)
         connection = None if to_end else self._kept(route)
         if connection is None:
-            connection = await self._connected(route, to_end=to_end, agent=request.field(b"User-Agent"))
+            connection = await self._connected(route, to_end=to_end, agent=value_of(request.fields, b"User-Agent"))
         try:
             await connection.ask(head)
         except BaseException:

@@ -27,10 +27,6 @@ class HttpRequest:
     to_end: bool = False
     """Whether to read the body until the server closes the connection."""
 
-    def field(self, name: bytes) -> bytes:
-        """Return the value of the first field with this name; b'' for none."""
-        return value_of(self.fields, name)
-
 
 class HttpBody(Protocol):
     """The body of a response, undecoded."""

@@ -14,7 +14,7 @@ _CRAWL = re.compile(r"crawl=([^/]+)|\b(CC-MAIN-\d{4}-\d{2,3}|CC-MAIN-\d{4}(?:-\d
 
 
 class Form(StrEnum):
-    """What a file of an archive is."""
+    """The kinds of files that an archive consists of."""
 
     INDEX = "index"
     """Addresses of an archive with their places, in Parquet."""

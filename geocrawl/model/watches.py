@@ -70,7 +70,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """All notices of one watch that wait, for one message."""
+    """One message to be sent: a watch with all of its notices that were not sent yet."""
 
     watch: Watch
     notices: tuple[Notice, ...]

@@ -41,7 +41,7 @@ class Concept:
     similar: tuple[Phrase, ...] = ()
     """Other words that mean the same, in their forms."""
     also: tuple[str, ...] = ()
-    """Those words for people, as the lists write them."""
+    """The words of `similar` as the lists of synonyms spell them, to be shown to people."""
     parts: tuple[tuple[Phrase, ...], ...] = ()
     """Each of several words in its forms: a service that has all of them apart from each other is found, too."""
     places: tuple[Place, ...] = ()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from geocrawl.model import Attempt, ContentOutcome, ContentReport, Endpoint, Failure, Level, Page, Url
 from geocrawl.probe.content.answer import attempt, cors_of
 from geocrawl.probe.content.images import thumbnail
-from geocrawl.urls import request_url
 
 T = TypeVar("T")
 
@@ -66,12 +65,6 @@ class Attempts:
             cors=self._cors,
             thumbnail=thumbnail(self._image) if self._image else b"",
         )
-
-
-def content_url(endpoint: Url, parameters: Mapping[str, str]) -> Url | None:
-    """Return the request of an endpoint with these parameters; None when it is longer than servers accept."""
-    url = request_url(endpoint, parameters)
-    return url if len(url.address) <= MAX_ADDRESS_CHARS else None
 
 
 def spread(items: Sequence[T], most: int) -> tuple[T, ...]:

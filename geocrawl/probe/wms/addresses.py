@@ -1,4 +1,4 @@
-"""List the forms of address of WMS servers. Of two forms that fit a path, the first one counts."""
+"""List the forms of addresses by which WMS servers are recognised. An address is of the first form that it fits."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ class _Records:
         home = Page(site.home, site, site.name, refresh=self.home.address)
         planner.web.add(home)
         self._place = self._lot.choice(_PLACES)
-        """Where this catalogue's records mostly name their service: "xml" (their metadata as XML), "tab" (a tab of the
-        record's page) or "page" (the record's page itself)."""
+        """Place in which most records of this catalogue name their service: "xml" (the metadata as XML), "tab" (a
+        tab of the record's page) or "page" (the record's page itself)."""
         self._answers: list[tuple[dict[str, Any], list[Service]]] = []
         site.navigation = (Anchor(self.home.address, site.label("home")),)
 

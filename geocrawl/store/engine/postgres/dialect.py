@@ -56,11 +56,11 @@ class Translation:
     """A statement in PostgreSQL's SQL, with `$1` and so on for its values."""
 
     parts: tuple[str, ...]
-    """Texts between the numbers of LIMIT and OFFSET: one more than there are of these."""
+    """Texts before, between and after the numbers of LIMIT and OFFSET."""
     limits: tuple[int | str, ...]
-    """Where those numbers are in the given values: position or name."""
+    """Position or name, among the given values, of each number of LIMIT and OFFSET."""
     order: tuple[int | str, ...]
-    """Where the value of each placeholder is in the given values."""
+    """Position or name, among the given values, of the value for each placeholder."""
     is_plain: bool
     """Whether the given values are those of the placeholders, in their order."""
 

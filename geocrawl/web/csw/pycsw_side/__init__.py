@@ -1,1 +1,4 @@
-"""What pycsw's interpreter runs. It imports nothing of geocrawl, which is not installed there."""
+"""Answer CSW by pycsw, in the interpreter that has pycsw.
+
+These modules import nothing of geocrawl, which is not installed there.
+"""
