@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.app.helper_messages import Begin, Channel, Ended, Reporter, Stop
+from geocrawl.app.helper_messages import Begin, Channel, Ended, Reporter, Stop, listen
 from geocrawl.errors import GeocrawlError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class _First:
             if isinstance(message, Stop):
                 crawler.stop("signal", at_once=message.at_once)
 
-        loop.add_reader(self._channel.fileno(), hear)
+        listen(self._channel, hear)
         try:
             yield
         finally:

@@ -6,6 +6,7 @@ A visit is told without what only its settlement needs; a document of 20,000 lay
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -108,6 +109,16 @@ class Reporter:
         with suppress(OSError):
             if messages:
                 self._channel.send(messages)
+
+
+def listen(channel: Channel, hear: Callable[..., None], *arguments: object) -> None:
+    """Have the running event loop call `hear` whenever a message, or the end, waits in a channel.
+
+    uvloop makes what it watches non-blocking; a message longer than the socket's buffer would then be cut in two, on
+    either side, and all that follows it be lost.
+    """
+    asyncio.get_running_loop().add_reader(channel.fileno(), hear, *arguments)
+    os.set_blocking(channel.fileno(), True)
 
 
 def brief(visit: Visit) -> Visit:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app.helper import Task, run_helper
-from geocrawl.app.helper_messages import Begin, Channel, Done, Ended, Noted, Stop
+from geocrawl.app.helper_messages import Begin, Channel, Done, Ended, Noted, Stop, listen
 from geocrawl.app.run import NO_LIMIT, STOPS
 from geocrawl.app.shared_slots import SlotTable
 from geocrawl.crawler.summary import RunSummary
@@ -149,12 +149,11 @@ class Helpers:
     @contextmanager
     def heard(self, session: Session, crawler: Crawler) -> Iterator[None]:
         """Let the helpers begin, and heed what they tell while the loop runs."""
-        loop = asyncio.get_running_loop()
         self._session, self._crawler = session, crawler
         ends_at = time.monotonic() + self._max_time_s if self._max_time_s else None
         for helper in self._helpers:
             self._tell(helper, Begin(session.store.owner, ends_at))
-            loop.add_reader(helper.channel.fileno(), self._hear, helper)
+            listen(helper.channel, self._hear, helper)
         try:
             yield
         finally:
@@ -244,7 +243,10 @@ class Helpers:
 
     def _note_end(self, helper: _Helper) -> None:
         """Take back what a helper had that ended without its last message: pages and leases."""
-        helper.process.join()
+        helper.process.join(_AT_ONCE_S)
+        if helper.process.is_alive():  # without a channel nobody can stop it, and this one must not wait for it
+            helper.process.kill()
+            helper.process.join()
         lost = self._table.forget(helper.number)
         if helper.has_ended or self._session is None:
             return
