@@ -1,4 +1,4 @@
-"""Messages between the processes of a crawl arrive whole, however long they are and whichever event loop is installed."""
+"""Messages between the processes of a crawl arrive whole, however long they are, on either event loop."""
 
 from __future__ import annotations
 
