@@ -13,8 +13,8 @@ from pathlib import Path
 from geocrawl.config import values
 from geocrawl.config.names import Setting, nearest, settings_by_name, site_settings_by_name
 from geocrawl.config.places import SYSTEM_FILE
-from geocrawl.errors import GeocrawlError
-from geocrawl.urls.database import MEMORY, is_server, sqlite_path
+from geocrawl.errors import GeocrawlError, UsageError
+from geocrawl.urls.database import MEMORY, is_server, place_of, sqlite_path
 
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
 _NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers
@@ -121,7 +121,12 @@ def _read_simple(source: Source, name: str, value: object, shown: str, origin: s
 
 def _read_one(source: Source, setting: Setting, key: Key, value: object, shown: str, origin: str) -> None:
     try:
-        source.values[key] = (setting.read(value), origin)
+        read = setting.read(value)
+        if setting.field == "db":
+            place_of(str(read))  # here, because its value may contain a password: nobody may print it
+        source.values[key] = (read, origin)
+    except UsageError as error:
+        source.problems.append(f"{shown} {str(error).removeprefix('db ')}")
     except ValueError as error:
         source.problems.append(f"{shown} = {_quoted(setting, value)}: expected {error}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -11,6 +12,12 @@ from geocrawl.errors import UsageError
 MEMORY = ":memory:"
 """The path of a database in memory, which ends with its process: SQLite's own name for it."""
 _SERVER_SCHEMES = frozenset({"postgresql", "postgres"})
+_NO_PATH = re.compile(
+    r"(?:postgres|postgresql):|(?:^|.*\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What names a server in another form: libpq's list of keywords and values, a URL without its slashes."""
+_NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +54,15 @@ def sqlite_path(text: str) -> str:
     """Return the path within `sqlite:///path` (four slashes: an absolute one), `MEMORY` for `sqlite://`. A text without
     scheme is a path itself.
 
-    Raises UsageError for the scheme of another engine, and for a missing path.
+    Raises UsageError for the scheme of another engine, for a missing path, and for what names a server in another form
+    than a URL's, which may contain a password: as a path it would be printed, and a file be made of it.
     """
     scheme, separator, rest = text.partition("://")
+    if not separator and _NO_PATH.match(text):
+        raise UsageError(
+            "db …: names a server, but not as a URL; expected postgresql://user@host:port/name (a file of such a name: "
+            "with ./ before it)"
+        )
     if not separator:
         return text
     if scheme.lower() != "sqlite":
@@ -74,6 +87,10 @@ def server_of(text: str) -> ServerDatabase:
         raise UsageError(
             "db postgresql://…: cannot be read; expected postgresql://user:password@host:port/name"
         ) from None
+    if _NO_ESCAPE.search(text):
+        raise UsageError("db postgresql://…: has a % that begins no escape; write %25 for a % of a password or a name")
+    if parts.netloc.count("@") > 1:
+        raise UsageError("db postgresql://…: has a second @; write %40 for one of the user's name or the password")
     if not parts.path.strip("/") and "dbname" not in named:
         raise UsageError("db postgresql://…: names no database; expected postgresql://user@host/name")
     return ServerDatabase(text)

@@ -162,6 +162,19 @@ def test_a_wrong_secret_is_not_repeated_in_the_message(tmp_path: Path, proxy: st
     assert "hunter2" not in str(caught.value)
 
 
+def test_a_file_with_a_database_that_cannot_be_meant_is_refused_without_its_password(tmp_path: Path) -> None:
+    file = _file(tmp_path, 'db = "host=db user=ada password=hunter2"')
+    (problem,) = check(file)
+    assert problem.startswith(f"{file}: db …: names a server") and "hunter2" not in problem
+    with pytest.raises(UsageError, match="has a second @"):
+        _load(tmp_path, db="postgresql://ada:1@hunter2@db/x")
+
+
+def test_a_file_whose_name_only_looks_like_that_of_a_server_may_be_named() -> None:
+    for text in ("./host=1.db", "postgres.db", "a/postgresql:x.db", "ghost=1.db"):
+        assert database_path(replace(Settings(), db=text), {}) == Path(text)
+
+
 def test_settings_of_hosts_are_read_and_merged_over_files(tmp_path: Path) -> None:
     near = _file(tmp_path, '[sites."Maps.Example.org"]\nuser = "ada"\nmax_body = "1MiB"\n', "near.toml")
     far = _file(tmp_path, '[sites."maps.example.org"]\nuser = "bob"\npassword = "x"\nproxy = "direct"\n', "far.toml")
@@ -239,7 +252,16 @@ def test_an_empty_home_falls_back_on_the_user_database() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["mysql://ada:hunter2@db/x", "postgresql://ada:hunter2@db:x/y", "postgresql://ada:hunter2@db/", "sqlite://a.db"],
+    [
+        *(
+            "mysql://ada:hunter2@db/x",
+            "postgresql://ada:hunter2@db:x/y",
+            "postgresql://ada:hunter2@db/",
+            "sqlite://a.db",
+        ),
+        *("postgresql://ada:1@hunter2@db/x", "postgresql://ada:hunter2%@db/x", "postgresql:ada:hunter2@db/x"),
+        *("host=db user=ada password=hunter2 dbname=x", "dbname = x password = hunter2", "Postgres:/ada:hunter2@db/x"),
+    ],
 )
 def test_another_engine_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
