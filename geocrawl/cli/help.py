@@ -54,6 +54,13 @@ def _no_type(ctx: Any) -> None:
 
 def print_help(command: Any, ctx: Any, formatter: Any, write: Callable[[Any, Any], None]) -> None:
     """Have `write` print the help of a command or a group, without panels on a narrow terminal."""
+    try:
+        _print_help(command, ctx, formatter, write)
+    except SystemExit:  # Rich's end, with 1, when the reader has gone (`| head`), which is no error
+        raise SystemExit(0) from None
+
+
+def _print_help(command: Any, ctx: Any, formatter: Any, write: Callable[[Any, Any], None]) -> None:
     columns = shutil.get_terminal_size().columns
     if columns >= LEAST_COLUMNS:
         write(ctx, formatter)
