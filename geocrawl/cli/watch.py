@@ -51,7 +51,7 @@ def add(
     is_webhook = not recipient.startswith(("mail:", "file:"))
     key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        what = _subject(store.queries, " ".join(subject))
+        what = _subject(store.queries, " ".join(subject).strip())
         engine = store.queries.search_engine()
         if isinstance(what, str):
             output.say_differences(engine.search(what, limit=0))
@@ -118,12 +118,18 @@ def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
 def _subject(queries: Queries, text: str) -> int | str:
     """Return the number of the service that a text names by number or address, else the text, which is a query.
 
-    Raises NothingFound for an address at which no service was found.
+    Raises NothingFound for an address at which no service was found, UsageError for a text without a word, which as a
+    query would find every service.
     """
     from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.errors import NothingFound
+    from geocrawl.errors import NothingFound, UsageError
     from geocrawl.urls import endpoint_key
 
+    if not any(map(str.isalnum, text)):
+        raise UsageError(
+            f"{text!r}: names no service and no query; give a service's number or address, or words and conditions "
+            "such as 'land use country:DE' (every service: 'alive:yes')"
+        )
     if text.isdecimal() and len(text) < 19:
         return int(text)
     if "://" not in text or " " in text:

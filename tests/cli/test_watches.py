@@ -111,6 +111,8 @@ def test_private_receivers_need_permission(place: Place, hook: Hook) -> None:
         (["add", "99", "--to", "file:/tmp/notices.jsonl"], 1, "no service 99"),
         (["add", "http://none.example/wms", "--to", "file:/tmp/notices.jsonl"], 1, "no service was found there"),
         (["add", "alive:soon", "--to", "file:/tmp/notices.jsonl"], 2, "expected a time"),
+        (["add", "", "--to", "file:/tmp/notices.jsonl"], 2, "names no service and no query"),
+        (["add", " ", "-", "--to", "file:/tmp/notices.jsonl"], 2, "names no service and no query"),
         (["add", "1", "--to", "anna"], 2, "expected a web address, mail:ADDRESS or file:PATH"),
         (["add", "1", "--to", "mail:a@b.example"], 2, "mail_server names no server"),
         (["remove", "7"], 1, "There is no watch 7"),
