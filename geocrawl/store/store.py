@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.database import Database
 from geocrawl.urls.database import Place, file_of, place_of
 
@@ -332,6 +333,8 @@ class Store:
         """
         from geocrawl.store.operations.migrate import migrate
 
+        if not Store.exists(source):
+            raise DatabaseFault(f"{place_of(source)}: no such catalogue to copy; the first argument names it")
         with Store.open(source, clock=clock, create=False) as one, Store.open(target, clock=clock) as other:
             return migrate(one.database, other.database, clock.now(), tell)
 

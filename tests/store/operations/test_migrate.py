@@ -77,7 +77,7 @@ def test_a_full_target_and_a_source_at_work_are_refused(tmp_path: Path, postgres
     world.store.close()
     with pytest.raises(DatabaseFault, match="holds a catalogue already"):
         copied(first, second)
-    with pytest.raises(DatabaseFault, match="no such database"):
+    with pytest.raises(DatabaseFault, match="no such catalogue to copy; the first argument"):
         copied(f"sqlite:///{tmp_path / 'nothing.db'}", postgres_url)
 
 
