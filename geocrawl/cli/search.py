@@ -40,7 +40,12 @@ AtLevel = Annotated[
     typer.Option("--level", metavar="LEVEL", help="At least this level: advertised, answers or delivers."),
 ]
 Order = Annotated[str, typer.Option("--sort", metavar="ORDER", help="Order: relevance, name, health or newest.")]
-Facets = Annotated[bool, typer.Option("--facets", help="Also count kinds, countries, providers … found.")]
+Facets = Annotated[
+    bool,
+    typer.Option(
+        "--facets", help="Also count kinds, countries, providers … found; with JSON: an object that has the list."
+    ),
+]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")]
 Offset = Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first rows.")]
 Format = Annotated[

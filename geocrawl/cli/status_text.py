@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from geocrawl.urls.database import Place
 
 
+_UNFINISHED = {
+    "runs": "running for {} ({})",
+    "seen": "running for {}, elsewhere ({})",
+    "killed": "killed; began {} ago ({})",
+    "unknown": "unfinished after {}, running elsewhere or killed ({})",
+}
 _SILENT_S = 30.0
 """Seconds without a heartbeat after which a daemon counts as silent; it writes one every five seconds."""
 
@@ -82,7 +88,7 @@ def _queue_lines(status: CatalogStatus, now: float) -> Iterator[str]:
     frontier = status.frontier
     yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in frontier.states.items())
     if status.refused:
-        yield f"skipped     {_by_reason(status.refused, 8)}"
+        yield f"refused     pages and probes: {_by_reason(status.refused, 8)}"
     for site in status.held_sites[:5]:
         yield (
             f"quarantined {site.site}: many similar services ({plain(site.pattern, 100)}); review it, then "
@@ -173,8 +179,8 @@ def _traffic(received_bytes: int, max_bytes: int) -> str:
 
 def _run(run: Run, now: float) -> str:
     if run.ended_at is None:
-        end = f"unfinished after {span(now - run.started_at)}, running or killed ({run.owner})"
-        return f"{moment(run.started_at)}  {run.strategy}: {end}"
+        end = _UNFINISHED.get(run.state, _UNFINISHED["unknown"])
+        return f"{moment(run.started_at)}  {run.strategy}: {end.format(span(now - run.started_at), run.owner)}"
     pages, valid = run.pages or 0, run.services or 0
     why = RUN_ENDS.get(run.stopped or "", run.stopped)
     result = f"{pages:,} pages, {valid:,} valid in {span(run.ended_at - run.started_at)}; ended: {why}"

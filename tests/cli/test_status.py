@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +61,11 @@ def test_the_reasons_add_up_and_the_end_of_a_run_is_a_sentence(tmp_path: Path) -
     assert lines["not"].endswith(f", others {counts[-1]}")
     assert lines["health"].split(maxsplit=1)[1].startswith(f"endpoints: {told['health']['alive']} alive")
     assert lines["run"].endswith("ended: only failed addresses were left, to be tried again later")
+
+    with sqlite3.connect(tmp_path / "c.db") as database:
+        (refused,) = database.execute("SELECT count(*) FROM url WHERE state = 'refused'").fetchone()
+    assert sum(told["refused"].values()) == refused >= told["frontier"]["states"]["refused"] > 0
+    assert "candidate or unranked" in told["refused"] and "skipped" not in lines
 
     with Store.open_readonly(tmp_path / "c.db") as queries:
         found = replace(queries.status(time.time()), running=True)

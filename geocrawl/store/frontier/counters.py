@@ -122,6 +122,13 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
 
 
 def read_refusals(connection: Connection) -> dict[str, int]:
-    """Return the number of refused pages and probes by reason, the most frequent first."""
+    """Return the number of refused pages and probes by reason, the most frequent first; together as many as there are.
+
+    Those that may wait again soon, as services' addresses while they are probed, have no total for each reason.
+    """
     counts = {name.removeprefix(REFUSED): value for name, value in _summed(connection, "refused:%") if value > 0}
+    of_all = read_totals(connection)
+    refused = sum(sum(of_all.get((purpose, State.REFUSED), {}).values()) for purpose in Purpose)
+    if (passing := refused - sum(counts.values())) > 0:
+        counts[f"{CANDIDATE} or {UNRANKED}"] = passing
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -13,11 +13,12 @@ from typing import Any
 from geocrawl.model import FrontierStats
 from geocrawl.sanitize import masked
 from geocrawl.store.engine.connection import Connection, OpenSnapshot, Size
-from geocrawl.store.engine.owner import Owner
+from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.engine.reading import stored_fact, stored_strategy
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
 from geocrawl.store.operations.daemon_lock import Holder, counts_of_day, is_paused, read_holder
+from geocrawl.store.queries.workers import workers
 from geocrawl.utc import day_of
 
 
@@ -51,6 +52,8 @@ class Run:
     pages: int | None
     services: int | None
     stopped: str | None
+    state: str
+    """ended, runs, seen (it runs where this process cannot look), killed, or unknown: one of the last three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +143,21 @@ SELECT address, coalesce(reason, ''), settled_at FROM url INDEXED BY url_failed 
 ORDER BY settled_at DESC LIMIT 5"""
 
 
-def _run(row: tuple[Any, ...]) -> Run:
-    started_at, ended_at, owner, *rest = row
-    return Run(started_at, ended_at, Owner.read(owner).short, *rest)
+def _runs(connection: Connection, now: float) -> tuple[Run, ...]:
+    """Return the last runs, the latest first."""
+    rows = connection.execute(_RUNS).fetchall()
+    is_open = any(ended_at is None for _, ended_at, *_ in rows)
+    working = {each.process: each.state for each in workers(connection, now)} if is_open else {}
+    return tuple(_run(row, working) for row in rows)
+
+
+def _run(row: tuple[Any, ...], working: Mapping[str, str]) -> Run:
+    started_at, ended_at, text, strategy, pages, services, stopped = row
+    owner = Owner.read(text)
+    state = "ended"
+    if ended_at is None:
+        state = working.get(owner.short) or ("killed" if is_dead(text, this_process()) else "unknown")
+    return Run(started_at, ended_at, owner.short, strategy, pages, services, stopped, state)
 
 
 def status(connection: Connection, now: float) -> CatalogStatus:
@@ -172,7 +187,7 @@ def status(connection: Connection, now: float) -> CatalogStatus:
         open_snapshot=connection.open_snapshot(),
         services=services,
         layers=layers,
-        runs=tuple(map(_run, connection.execute(_RUNS))),
+        runs=_runs(connection, now),
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
         held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
     )

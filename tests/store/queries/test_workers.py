@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from geocrawl.cli.status_text import status_lines
+from geocrawl.settings import Settings
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.frontier import notes
+from geocrawl.store.queries.status import status
 from geocrawl.store.queries.workers import workers
 from tests.support.world import World
 
@@ -42,3 +48,22 @@ def test_one_on_another_machine_counts_while_it_writes_or_has_leases(engine_url:
     world.lease()
     (found,) = workers(world.database.connection, now)
     assert (found.process, found.state, found.leases, found.a_minute) == ("elsewhere:77", "seen", 1, None)
+
+
+def test_status_says_which_unfinished_runs_go_on(engine_url: str) -> None:
+    world, here = World(engine_url), this_process()
+    connection, now = world.database.connection, world.clock.now()
+    owners = (here.text, replace(here, pid=2**22 + 1, started=1).text, "elsewhere b n 5:77")
+    for owner in owners:
+        connection.execute(
+            "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, 'bfs', '{}')", (now, owner)
+        )
+    assert [run.state for run in reversed(status(connection, now).runs)] == ["runs", "killed", "seen"]
+    lines = [
+        line for line in status_lines(status(connection, now + 900), Path(), now + 900, Settings()) if "bfs" in line
+    ]
+    assert [line.partition("bfs: ")[2] for line in reversed(lines)] == [
+        f"running for 15m ({here.short})",
+        f"killed; began 15m ago ({here.machine}:{2**22 + 1})",
+        "unfinished after 15m, running elsewhere or killed (elsewhere:77)",
+    ]
