@@ -79,3 +79,8 @@ def test_the_stemmer_in_c_of_the_extra_speed_has_the_stems_of_the_one_in_python(
     words = [begin + middle + end for begin in BEGINNINGS.split() for middle in endings for end in endings]
     words += EXCEPTIONS.split()
     assert [in_c.stemWord(word) for word in words] == [in_python.stemWord(word) for word in words]
+
+
+def test_words_behind_a_number_count_and_letters_of_latin_1_are_part_of_words() -> None:
+    assert term_counts("2024maps 3d4 x_y a-b Größe²") == {"map": 1, "d4": 1, "größe²": 1}
+    assert term_counts("Łódź 12karte") == {"łódź": 1, "kart": 1}

@@ -25,9 +25,12 @@ JAPANESE_KANA = 0.1
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _FEW_WORDS = 40
 """Below this number of words counting each at once is faster than a `Counter`."""
-_LATIN_WORD = re.compile("[a-z][a-z0-9]+")
-_ASCII, _NOT_ASCII = re.compile("[\x00-\x7f]+"), re.compile("[^\x00-\x7f]+")
-_WORD_CHARACTER = re.compile(r"\w")
+_ASCII = re.compile("[\x00-\x7f]+")
+_OTHER_LETTER = re.compile(r"[^\W\x00-\xff]")
+"""A letter or digit that is not in Latin-1."""
+_DIGITS = "0123456789"
+_SPACED = bytes(code if chr(code).isalnum() else 32 for code in range(256))
+"""For each character of Latin-1 itself if it is a letter or digit, else a space."""
 _OTHER_WORD = rf"[^\W\d_{_HAN}\u3041-\u30ff][^\W_{_HAN}\u3041-\u30ff]+"
 _WORD_OR_RUN = re.compile(rf"[{_HAN}]+|{_OTHER_WORD}")
 _JAPANESE = re.compile(rf"[{_HAN}々]{{2,}}|[\u30a1-\u30fa\u30fc]{{2,}}|{_OTHER_WORD}")
@@ -72,15 +75,17 @@ def is_japanese(text: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text in lower case, stop words included."""
-    if text.isascii():
-        return _LATIN_WORD.findall(text)
-    if not _WORD_CHARACTER.search(_ASCII.sub("", text)):  # nothing but dashes and the like: read much faster without
-        return _LATIN_WORD.findall(_NOT_ASCII.sub(" ", text))
+    """Return the words of a text in lower case, also stop words, numbers, single letters and words behind a number."""
+    foreign = _ASCII.sub("", text)
+    if not _OTHER_LETTER.search(foreign):  # several times as fast as a pattern
+        return text.encode("latin-1", "replace").translate(_SPACED).decode("latin-1").split()
     if is_japanese(text):
         return [part for run in _JAPANESE.findall(text) for part in _bigrams(run)]
+    runs: list[str] = _WORD_OR_RUN.findall(text)
+    if not _HAN_CHARACTER.search(foreign):
+        return runs
     found: list[str] = []
-    for run in _WORD_OR_RUN.findall(text):
+    for run in runs:
         if run.isascii() or not has_han(run):
             found.append(run)
         else:
@@ -102,7 +107,10 @@ def _split(run: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=REMEMBERED_WORDS)
 def _term(word: str) -> str:
-    """Return the axis of a word, '' for a stop word."""
+    """Return the axis of a word; '' for a stop word, a number and a single letter."""
+    word = word.lstrip(_DIGITS)
+    if len(word) < 2 and word < "\u0100":
+        return ""
     if word in all_stop_words():
         return ""
     return _stemmer().stemWord(word) if word.isascii() else word
