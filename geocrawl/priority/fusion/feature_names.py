@@ -198,6 +198,8 @@ def generic_names() -> list[str]:
 
 def words(text: str, most: int) -> list[str]:
     """Return the first `most` different words of `text`: Latin words of two letters or more, other character pairs."""
+    if text.isascii():
+        return list(dict.fromkeys(_WORD.findall(text.lower())))[:most]
     found: dict[str, None] = {}
     for word in _WORD.findall(text.lower()):
         for part in _parts(word):

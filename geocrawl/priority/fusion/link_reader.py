@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from geocrawl.model import Document, Link, Relevance
+from geocrawl.model import Document, Link, Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.word_models import WordModels
@@ -39,6 +39,18 @@ class _Anchor(NamedTuple):
     form: str
 
 
+class _Target(NamedTuple):
+    """What a link says by itself, without the page."""
+
+    ids: bytes
+    """Its own arms, and the features of address and text, packed."""
+    level: Relevance
+    """The link's level by gws."""
+    host: str
+    cosine: int
+    form: str
+
+
 class LinkReader:
     """Computes the features of links; the same link on pages of the same host and level has the same numbers."""
 
@@ -48,6 +60,7 @@ class LinkReader:
         self._of_url = lru_cache(REMEMBERED)(_read_address)
         self._of_anchor = lru_cache(REMEMBERED)(self._read_anchor)
         self._of_context = lru_cache(REMEMBERED)(_read_context)
+        self._of_target = lru_cache(REMEMBERED)(self._read_target)
         self._of_link = lru_cache(REMEMBERED)(self._read)
         self._of_place = lru_cache(REMEMBERED)(_group)
 
@@ -75,22 +88,29 @@ class LinkReader:
 
     def _read(self, link: Link, context: Sequence[str], level: Relevance, page_host: str) -> bytes:
         """Return what `named` and `of_text` say of the link, put together from what its parts say."""
-        host = feature_names.host_of(link.url.identity)
-        address = self._of_url(link.url.identity)
-        anchor = self._of_anchor(link.anchor)
-        link_level = self._match(link.url.address, link.anchor).level
+        itself = self._of_target(link.url, link.anchor, link.where)
         odds = feature_names.odds_step(self._words.odds(link.anchor, context))
         return b"".join(
             (
-                array("I", (address.host, address.folder, anchor.arm, address.pattern)).tobytes(),
-                address.ids,
-                _packed((f"where:{link.where}", feature_names.of_menu(host, anchor.whole))),
-                anchor.ids,
+                itself.ids,
                 self._of_context(link.context),
-                _of_both(link_level, level, host, page_host),
-                _of_words(anchor.cosine, odds, anchor.form),
+                _of_both(itself.level, level, itself.host, page_host),
+                _of_words(itself.cosine, odds, itself.form),
             )
         )
+
+    def _read_target(self, url: Url, text: str, where: str) -> _Target:
+        """Return the features of a link's address and text, the same on each page with this link."""
+        host = feature_names.host_of(url.identity)
+        address, anchor = self._of_url(url.identity), self._of_anchor(text)
+        ids = (
+            array("I", (address.host, address.folder, anchor.arm, address.pattern)).tobytes(),
+            address.ids,
+            _packed((f"where:{where}", feature_names.of_menu(host, anchor.whole))),
+            anchor.ids,
+        )
+        level = self._match(url.address, text).level
+        return _Target(b"".join(ids), level, host, anchor.cosine, anchor.form)
 
     def _read_anchor(self, anchor: str) -> _Anchor:
         seen = feature_names.of_anchor(anchor)

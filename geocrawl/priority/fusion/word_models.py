@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 from geocrawl.priority.models.naive_bayes import (
     ANCHOR,
@@ -22,14 +24,26 @@ from geocrawl.priority.models.naive_bayes import (
     weight,
 )
 from geocrawl.priority.text.keywords import Keywords
-from geocrawl.priority.text.terms import is_japanese, term_counts
+from geocrawl.priority.text.terms import LONGEST_REMEMBERED_RUN, REMEMBERED_RUNS, is_japanese, term_counts
 from geocrawl.priority.vectors.tfidf import TextModel, tf_idf
 
 REMEMBERED = 50_000
 READ = 6_000
+_ASCII = re.compile("[\x00-\x7f]+")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 _LENGTHS = (2, 3, 4)
 """Lengths of Han words in characters: the dictionaries contain few longer ones."""
+
+
+class _Features(NamedTuple):
+    """The weights of the classifier's features in a text, as an anchor and as the context of a link."""
+
+    of_anchor: Mapping[str, float]
+    of_context: Mapping[str, float]
+
+
+_NOTHING: Mapping[str, float] = MappingProxyType({})
+_NO_FEATURES = _Features(_NOTHING, _NOTHING)
 
 
 class WordModels:
@@ -42,8 +56,9 @@ class WordModels:
         self._start = prior_weight(bayes) if bayes else 0.0
         self._terms = Keywords(frozenset(bayes.lexicon if bayes else ()))
         self._han = frozenset(word for word in _words(texts, bayes) if _HAN.fullmatch(word))
+        self._known_runs = lru_cache(REMEMBERED_RUNS)(self._words_in)
         self._known_counts = lru_cache(REMEMBERED)(self.counts)
-        self._known_odds = lru_cache(REMEMBERED)(self._odds_in)
+        self._known_features = lru_cache(REMEMBERED)(self._features)
 
     def anchor_nearness(self, anchor: str) -> float:
         """Return the cosine of a short text with the topic, 0…1."""
@@ -58,35 +73,44 @@ class WordModels:
 
     def odds(self, anchor: str, context: Sequence[str]) -> float:
         """Return ln of the odds that a link with this anchor and these texts around it leads to the topic (bayes)."""
-        found = dict(self._known_odds(ANCHOR, anchor))
+        found = self._known_features(anchor).of_anchor
         for text in context:
-            found.update(self._known_odds(CONTEXT, text))
+            if around := self._known_features(text).of_context:
+                found = {**found, **around}
         return self._start + sum(found.values())
 
-    def _odds_in(self, where: str, text: str) -> tuple[tuple[str, float], ...]:
-        """Return (feature, weight) of the classifier's features in `text`."""
+    def _features(self, text: str) -> _Features:
+        """Return the classifier's features in `text`."""
         if not text or not self._odds:
-            return ()
-        features = [f"{where} {word}" for word in self._known_counts(text)]
-        if self._terms.found_in(text):
-            features.append(TERM_IN_ANCHOR if where == ANCHOR else TERM_IN_CONTEXT)
-        return tuple((feature, self._odds[feature]) for feature in features if feature in self._odds)
+            return _NO_FEATURES
+        words, has_term = self._known_counts(text), bool(self._terms.found_in(text))
+        return _Features(
+            self._weights((*(f"{ANCHOR} {word}" for word in words), *(TERM_IN_ANCHOR,) * has_term)),
+            self._weights((*(f"{CONTEXT} {word}" for word in words), *(TERM_IN_CONTEXT,) * has_term)),
+        )
+
+    def _weights(self, features: Iterable[str]) -> Mapping[str, float]:
+        odds = self._odds
+        return {feature: odds[feature] for feature in features if feature in odds} or _NOTHING
 
     def _nearness(self, counts: Mapping[str, int]) -> float:
         return self._texts.nearness(tf_idf(counts, self._texts.idf)) if counts else 0.0
 
     def counts(self, text: str) -> dict[str, int]:
         """Return term → how often it occurs in `text`."""
-        if text.isascii() or not _HAN.search(text) or is_japanese(text):
+        if text.isascii() or not _HAN.search(_ASCII.sub("", text)) or is_japanese(text):
             return term_counts(text)
         counts = term_counts(_HAN.sub(" ", text))
-        known = self._han
         for run in _HAN.findall(text):
-            for length in _LENGTHS:
-                for start in range(len(run) - length + 1):
-                    if (word := run[start : start + length]) in known:
-                        counts[word] = counts.get(word, 0) + 1
+            for word in self._known_runs(run) if len(run) <= LONGEST_REMEMBERED_RUN else self._words_in(run):
+                counts[word] = counts.get(word, 0) + 1
         return counts
+
+    def _words_in(self, run: str) -> tuple[str, ...]:
+        """Return the words of the models in a run of Han characters, the shorter ones first."""
+        known = self._han
+        parts = (run[start : start + n] for n in _LENGTHS for start in range(len(run) - n + 1))
+        return tuple(part for part in parts if part in known)
 
 
 def _words(texts: TextModel, bayes: BayesModel | None) -> Iterable[str]:
