@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.model import Document, Feedback, Link, Purpose, Rank, State
+from geocrawl.model import Document, Feedback, Link, Purpose, Rank, Relevance, State
 from geocrawl.priority.bayes.strategy import BayesStrategy
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.bands import SEED_TIER
 from geocrawl.priority.fusion.crawl_memory import CrawlMemory, WaitingLink
+from geocrawl.priority.fusion.features_codec import JudgedPages, LinkFeatures, unpack_features
 from geocrawl.priority.fusion.link_groups import FRONT, LinkGroups
 from geocrawl.priority.fusion.prior import Prior, read_prior, write_prior
 from geocrawl.priority.fusion.strategy import OPTIONS, FusionStrategy
@@ -346,3 +347,15 @@ def test_every_option_has_its_range_checked() -> None:
     with pytest.raises(UsageError, match=r"fusion\.credit"):
         fusion(credit=2)
     assert all(option.help for option in OPTIONS.values())
+
+
+def test_features_that_were_kept_are_those_that_are_unpacked() -> None:
+    links = {
+        key: LinkFeatures(key / 10_000, 7, array("I", range(key, key + size)).tobytes())
+        for key, size in ((1, 9), (2, 0), (3_000, 12))
+    }
+    many = {key: LinkFeatures(0.5, 7, array("I", range(40)).tobytes()) for key in range(1_000)}
+    for each in (links, many, {}):
+        judged = JudgedPages()
+        packed = judged.pack((4, 5, 6, 7), Relevance.SOME, each)
+        assert judged.unpack(packed) == judged.unpack(packed) == unpack_features(packed)

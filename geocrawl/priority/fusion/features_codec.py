@@ -21,6 +21,8 @@ MOST_PLAIN_BYTES = 8 * 1024
 """Features with more bytes are compressed."""
 MAX_LINKS = 4_000
 """Most links that are packed at all."""
+KEPT = 100
+"""Most judged pages that wait to be learnt with their features."""
 _HEAD = 4
 _pack_head = Struct(f"={_HEAD}I").pack
 _ZLIB = b"\x78"
@@ -47,16 +49,36 @@ class PageFeatures(NamedTuple):
     """By the key of the link's identity."""
 
 
-def pack_features(page: Sequence[int], level: Relevance, links: Mapping[str, LinkFeatures]) -> bytes:
-    """Return the numbers of a page, its level and its links by identity, packed."""
+class JudgedPages:
+    """Packs features of judged pages, and keeps those of the last ones, which so need not be unpacked to be learnt."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, PageFeatures] = {}
+
+    def pack(self, page: tuple[int, ...], level: Relevance, links: dict[int, LinkFeatures]) -> bytes:
+        """Return the numbers of a page, its level and its links by key, packed."""
+        packed = pack_features(page, level, links)
+        if packed[:1] != _ZLIB:  # of a compressed page the last links may have been left out
+            self._kept[packed] = PageFeatures(level, page, links)
+            if len(self._kept) > KEPT:
+                del self._kept[next(iter(self._kept))]
+        return packed
+
+    def unpack(self, packed: bytes) -> PageFeatures:
+        """Return the features that were packed, in this process or another one; they are kept no longer."""
+        return self._kept.pop(packed, None) or unpack_features(packed)
+
+
+def pack_features(page: Sequence[int], level: Relevance, links: Mapping[int, LinkFeatures]) -> bytes:
+    """Return the numbers of a page, its level and its links by key, packed."""
     parts = [array("I", (int(level), len(page), *page)).tobytes()]
     room = MAX_NUMBERS - 2 - len(page)
-    for identity, (value, group, packed) in islice(links.items(), MAX_LINKS):
+    for key, (value, group, packed) in islice(links.items(), MAX_LINKS):
         count = len(packed) // 4
         if _HEAD + count > room:
             packed, count = b"", 0
         room -= _HEAD + count
-        parts += (_pack_head(key_of(identity), round(value * 10_000), group, count), packed)
+        parts += (_pack_head(key, round(value * 10_000), group, count), packed)
     raw = b"".join(parts)
     return zlib.compress(raw, 1) if len(raw) > MOST_PLAIN_BYTES else raw
 

@@ -105,8 +105,8 @@ class LinkGroups:
                 made, finds = self._counts(group)
                 made += self._sizes.get(group, 0)
             counts[group] = made + 1, finds
-            chance = (PRIOR * value + finds) / (PRIOR + made)
-            worths.append(round(chance + explore * sqrt(curiosity / (1 + made)), 4))
+            worth = (PRIOR * value + finds) / (PRIOR + made) + explore * sqrt(curiosity / (1 + made))
+            worths.append(round(10_000 * worth) / 10_000)
         return worths
 
     def changes(self, visits: int) -> Iterator[tuple[int, float]]:
@@ -134,8 +134,9 @@ class LinkGroups:
     def _worth(self, group: int, value: float, place: int, visits: int) -> float:
         made, finds = self._counts(group)
         made += place
-        chance = (PRIOR * value + finds) / (PRIOR + made)
-        return round(chance + self._explore * math.sqrt(math.log(2 + visits) / (1 + made)), 4)
+        worth = (PRIOR * value + finds) / (PRIOR + made)
+        worth += self._explore * math.sqrt(math.log(2 + visits) / (1 + made))
+        return round(10_000 * worth) / 10_000
 
     def _front(self, group: int) -> dict[int, float]:
         """Return the next links of a group, the best and the oldest in turn, with the value of the best."""

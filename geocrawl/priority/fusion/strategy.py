@@ -30,7 +30,7 @@ from geocrawl.priority.codec.arrays import pack_arrays, unpack_arrays
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.bands import SEED_TIER, TIERS, rank_of
 from geocrawl.priority.fusion.crawl_memory import NO_GROUP, NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
-from geocrawl.priority.fusion.features_codec import LinkFeatures, key_of, pack_features, unpack_features
+from geocrawl.priority.fusion.features_codec import JudgedPages, LinkFeatures, key_of
 from geocrawl.priority.fusion.link_groups import LinkGroups
 from geocrawl.priority.fusion.link_reader import LinkReader
 from geocrawl.priority.fusion.page_level import page_level
@@ -92,6 +92,7 @@ class FusionStrategy:
         self._credit, self._way = float(values["credit"]), int(values["way"])
         self._negative, self._every = float(values["negative"]), int(values["every"])
         self._max_depth = max_depth
+        self._judged = JudgedPages()
         self._visits = self._revised_at = 0
         self._pending = NO_PAGE
         """The page visited last, whose probes may still be running."""
@@ -137,17 +138,18 @@ class FusionStrategy:
         level = page_level(r)
         page = self._reader.page(self._page_context(document, level, r))
         if not document.links:
-            return Judgement(level, r, (), pack_features(page, level, {}))
+            return Judgement(level, r, (), self._judged.pack(page, level, {}))
         packed = self._reader.links(document, level)
         scores = self._scores(packed, [page])
         groups = self._reader.groups(document)
-        best: dict[str, LinkFeatures] = {}
+        best: dict[int, LinkFeatures] = {}
         for link, score, group, numbers in zip(document.links, scores, groups, packed, strict=True):
-            known = best.get(link.url.identity)
+            key = key_of(link.url.identity)
+            known = best.get(key)
             if known is None or score > known.value:
-                best[link.url.identity] = LinkFeatures(score, group, numbers)
+                best[key] = LinkFeatures(score, group, numbers)
         ranks = tuple(map(rank_of, self._groups.last_worths(groups, scores, self._visits)))
-        return Judgement(level, r, ranks, pack_features(page, level, best))
+        return Judgement(level, r, ranks, self._judged.pack(page, level, best))
 
     def _scores(
         self, packed: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp] | None = None
@@ -254,7 +256,7 @@ class FusionStrategy:
         return VisitedPage(link.page if link else NO_PAGE, led, since_find, tunnel)
 
     def _keep_links(self, feedback: Feedback, page: VisitedPage) -> None:
-        judged = unpack_features(feedback.features)
+        judged = self._judged.unpack(feedback.features)
         page.numbers = judged.numbers
         if judged.level:
             page.tunnel = 0
