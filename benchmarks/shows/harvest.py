@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks import machine
 from geocrawl.app.harvest import run_harvest
-from geocrawl.cli.logs import configure_logging
+from geocrawl.cli.logs import Log
 from geocrawl.cli.progress import LogObserver
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
@@ -40,7 +40,6 @@ SETTINGS = Settings(delay_s=0.0, maps=False, siblings=0, strategy="bfs")
 def main(arguments: list[str]) -> None:
     """Harvest each, write c_harvest.json. SystemExit when a map server, or a service of a recording, is not found."""
     argparse.ArgumentParser(prog="python -m benchmarks.shows harvest", description=__doc__).parse_args(arguments)
-    configure_logging(json_lines=False, quiet=True)
     figures = {**_recorded(shared_folder()), **_served(shared_folder())}
     for name, row in figures.items():
         print(f"   {name}: {row['pages']} pages, {row['probes']} probed, valid {row['valid']}, missed {row['missed']}")
@@ -104,7 +103,9 @@ def _replay(answers: dict[str, tuple[str, bytes]], url: str, wanted: set[str]) -
     assert catalogue is not None, url
     with tempfile.TemporaryDirectory() as home:
         path = Path(home) / "c.db"
-        done = run_harvest(SETTINGS, path, catalogue, observer=LogObserver(), environment=environment(Answers(answers)))
+        done = run_harvest(
+            SETTINGS, path, catalogue, observer=LogObserver(Log(quiet=True)), environment=environment(Answers(answers))
+        )
         return _figures(done.as_json(), path, {f"https://{place}" for place in wanted})
 
 

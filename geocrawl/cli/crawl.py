@@ -79,7 +79,7 @@ def _run(
     from geocrawl.app.helpers import started_helpers
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.ends import end_interrupted
-    from geocrawl.cli.logs import ask_for_contact
+    from geocrawl.cli.logs import ask_for_contact, log_of
     from geocrawl.cli.progress import observe
 
     start_pages = gather_seeds(urls, *seeds)
@@ -91,7 +91,7 @@ def _run(
         observe(settings, json=json, max_pages=settings.max_pages) as observer,
     ):
         report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record, helpers=helpers)
-    ask_for_contact(settings)
+    ask_for_contact(settings, log_of(settings))
     output.print_report(report, json=json)
     end_interrupted(report.summary.interrupted)
     if report.summary.stopped == "outage":

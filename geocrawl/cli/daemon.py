@@ -21,7 +21,7 @@ def daemon(overrides: opt.Overrides) -> None:
     It begins with the start pages in its database (`geocrawl seeds add URL`) and with the queue. A database has
     at most one daemon.
     """
-    from geocrawl.cli.logs import ask_for_contact, configure_logging, log_file
+    from geocrawl.cli.logs import ask_for_contact, log_file, log_of
     from geocrawl.cli.progress import LogObserver
     from geocrawl.daemon.start import run_daemon
 
@@ -30,13 +30,10 @@ def daemon(overrides: opt.Overrides) -> None:
 
     first = settings()
     with log_file(first) as file:
-        configure_logging(json_lines=first.log_json, quiet=first.quiet, visits=first.log_visits, to=file)
-        ask_for_contact(first)
-        import structlog
-
-        log, path = structlog.get_logger().info, opt.new_database_path_from(first)
-        reason = run_daemon(first, path, reread=settings, observer=LogObserver(), log=log)
-        log("ended", reason=reason)
+        log, path = log_of(first, file), opt.new_database_path_from(first)
+        ask_for_contact(first, log)
+        reason = run_daemon(first, path, reread=settings, observer=LogObserver(log), log=log.info)
+        log.info("ended", reason=reason)
 
 
 def pause(overrides: opt.Overrides) -> None:

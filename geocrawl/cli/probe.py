@@ -96,9 +96,6 @@ def probe(
     addresses = _demand_addresses(urls or [], file)
     settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
-    from geocrawl.cli.logs import configure_logging
-
-    configure_logging(json_lines=False, quiet=settings.quiet or file is None)
     result = run_probe(
         replace(settings, maps=maps),
         addresses,

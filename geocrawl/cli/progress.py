@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import structlog
-
-from geocrawl.cli.logs import configure_logging, log_fault, log_file
+from geocrawl.cli.logs import VISIT, Log, log_fault, log_file, log_of
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Visit
 
@@ -29,9 +27,8 @@ def observe(settings: Settings, *, json: bool, max_pages: int = 0) -> Iterator[O
     display or not.
     """
     with log_file(settings) as file:
-        configure_logging(json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits, to=file)
         if not _has_display(settings, json=json, to_file=file is not None):
-            with _logged() as log:
+            with _logged(log_of(settings, file)) as log:
                 yield log
             return
         from geocrawl.cli.live import live_display
@@ -40,7 +37,7 @@ def observe(settings: Settings, *, json: bool, max_pages: int = 0) -> Iterator[O
             if file is None:
                 yield live
                 return
-            with _logged() as log:
+            with _logged(log_of(settings, file)) as log:
                 yield Observers((live, log))
 
 
@@ -51,10 +48,10 @@ def _has_display(settings: Settings, *, json: bool, to_file: bool) -> bool:
 
 
 @contextmanager
-def _logged() -> Iterator[LogObserver]:
-    log = LogObserver()
-    with _repeated(log.tick, 1.0):
-        yield log
+def _logged(log: Log) -> Iterator[LogObserver]:
+    observer = LogObserver(log)
+    with _repeated(observer.tick, 1.0):
+        yield observer
 
 
 class Observers:
@@ -107,8 +104,8 @@ class LogObserver:
 
     EVERY_S = 10.0
 
-    def __init__(self) -> None:
-        self._log = structlog.get_logger().bind()  # once: the lazy logger is made anew at each use
+    def __init__(self, log: Log) -> None:
+        self._log = log
         self._summary = RunSummary()
         self._began = time.monotonic()
         self._next = self._began + self.EVERY_S
@@ -130,14 +127,14 @@ class LogObserver:
         self._log.warning(text)
 
     def leased(self, lease: Lease) -> None:
-        structlog.contextvars.bind_contextvars(visit=lease.visit_id)
+        VISIT.set(lease.visit_id)
         entry = lease.entry
         self._log.debug("leased", purpose=str(entry.purpose), url=entry.url.address, depth=entry.depth)
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         self._summary.count(visit, result)
         self._log_visit(entry, visit, result)
-        structlog.contextvars.unbind_contextvars("visit")
+        VISIT.set("")
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self.EVERY_S
             self._progress()

@@ -5,20 +5,24 @@ from __future__ import annotations
 import io
 import json
 
-import pytest
-
-from geocrawl.cli.logs import configure_logging
+from geocrawl.cli.logs import Log
 
 
-def test_a_log_line_holds_neither_secrets_nor_a_second_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    import structlog
-
+def test_a_log_line_holds_neither_secrets_nor_a_second_line() -> None:
     stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    configure_logging(json_lines=True, quiet=False)
     title = 'x\n{"level": "error", "event": "forged"}\x1b]0;owned\x07'
-    structlog.get_logger().info("service found", url="http://a.test/?token=sesame", title=title)
+    Log(stream, json_lines=True).info("service found", url="http://a.test/?token=sesame", title=title)
     line, *more = stream.getvalue().splitlines()
     assert more == []
     assert json.loads(line)["url"] == "http://a.test/?token=***"
     assert "\x1b" not in line and json.loads(line)["event"] == "service found"
+
+
+def test_a_log_line_for_people_quotes_values_of_several_words() -> None:
+    stream = io.StringIO()
+    Log(stream).info("seed not read", url="http://a.test/", reason="no answer", status=None)
+    Log(stream, quiet=True).info("progress")
+    (line,) = stream.getvalue().splitlines()
+    assert (
+        line.partition("Z ")[2] == "[info     ] seed not read        reason='no answer' status=None url=http://a.test/"
+    )

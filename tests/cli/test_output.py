@@ -9,13 +9,12 @@ import time
 from types import SimpleNamespace
 
 import pytest
-import structlog
 import typer
 from typer.testing import CliRunner
 
 from geocrawl.cli import app, output
 from geocrawl.cli.history import _change
-from geocrawl.cli.logs import configure_logging
+from geocrawl.cli.logs import Log
 from geocrawl.cli.progress import LogObserver
 from geocrawl.cli.show import _capabilities_request
 from geocrawl.cli.why import _value
@@ -40,8 +39,7 @@ def test_the_table_of_settings_has_one_line_a_setting() -> None:
 
 
 def test_progress_is_logged_although_nothing_is_settled(capsys: pytest.CaptureFixture[str]) -> None:
-    configure_logging(json_lines=True, quiet=False)
-    observer = LogObserver()
+    observer = LogObserver(Log(json_lines=True))
     observer.tick()
     assert capsys.readouterr().err == ""
     observer._next = time.monotonic() - 2
@@ -49,7 +47,6 @@ def test_progress_is_logged_although_nothing_is_settled(capsys: pytest.CaptureFi
     observer.tick()
     (line,) = capsys.readouterr().err.splitlines()
     assert (json.loads(line)["event"], json.loads(line)["pages"]) == ("progress", 0)
-    structlog.reset_defaults()
 
 
 def test_features_are_explained_in_words() -> None:

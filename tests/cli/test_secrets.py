@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import structlog
 
 from geocrawl.cli import main
 from geocrawl.cli.output import print_table
@@ -118,7 +117,6 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
         run("probe", "--save", SERVICE)
         yield run
         patch.undo()
-        structlog.reset_defaults()
         server.shutdown()
 
 
