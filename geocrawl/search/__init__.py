@@ -1,14 +1,25 @@
 """Search the catalogue: the query language, folding of texts, synonyms, places, ranking, facets.
 
 Thinking without I/O: a database is asked through `port.SearchIndex`, which `store/search` implements. Other rooms use
-`SearchEngine`, which `Queries.search_engine` makes, and the types of its arguments and results.
+`SearchEngine`, which `Queries.search_engine` makes, and the types of its arguments and results. A name is imported when
+it is first used: who writes the index needs neither the engine nor NumPy.
 """
 
 from __future__ import annotations
 
-from geocrawl.search.engine import SearchEngine
-from geocrawl.search.filters import Box, Filters, QueryError, Sort
-from geocrawl.search.results import FacetValue, Hit, LayerHit, Results, Twin
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from geocrawl.search.engine import SearchEngine
+    from geocrawl.search.filters import Box, Filters, QueryError, Sort
+    from geocrawl.search.results import FacetValue, Hit, LayerHit, Results, Twin
+
+_MODULES = {
+    "engine": "SearchEngine",
+    "filters": "Box Filters QueryError Sort",
+    "results": "FacetValue Hit LayerHit Results Twin",
+}
 
 __all__ = [
     "Box",
@@ -22,3 +33,12 @@ __all__ = [
     "Sort",
     "Twin",
 ]
+
+if not TYPE_CHECKING:  # a type checker would accept any name of this package
+
+    def __getattr__(name: str) -> object:
+        """Return a public name, from the module that defines it."""
+        for module, names in _MODULES.items():
+            if name in names.split():
+                return getattr(import_module(f"{__name__}.{module}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

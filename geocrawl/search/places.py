@@ -10,16 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from geocrawl.search.filters import Box, QueryError
 from geocrawl.search.fold import words_of
 
+if TYPE_CHECKING:
+    from geocrawl.search.likeness import Sides
+
 Words = tuple[str, ...]
-Sides = NDArray[np.float64]
-"""West, south, east, north of several boxes, as four rows."""
 
 _CODES_OF_HOSTS = {"uk": "GB"}
 _SOLD_TO_ALL = frozenset(
@@ -76,8 +75,9 @@ class Places:
         """Most words of a name."""
         self.by_code: Mapping[str, Place] = {place.code: place for place in places}
         boxed = [(place.country, each) for place in places if place.country for each in place.boxes]
-        self._owners = [country for country, _ in boxed]
-        self._sides = sides_of(each for _, each in boxed)
+        self._owners = tuple(country for country, _ in boxed)
+        self._boxes = tuple(each for _, each in boxed)
+        self._sides: Sides | None = None
 
     def named(self, words: Words) -> tuple[Place, ...]:
         """Return the places with this name, folded: a country alone where one has it, else all of them."""
@@ -94,14 +94,18 @@ class Places:
         of_host = self._country_of_host(host)
         if extent is None or extent[0] > extent[2] or not self._owners:
             return of_host
+        from geocrawl.search.likeness import likeness, sides_of  # NumPy costs a crawl without services 50 ms
+
+        if self._sides is None:
+            self._sides = sides_of(self._boxes)
         alike, within = likeness(sides_of([extent]), self._sides)
-        if of_host and any(within[n] >= _WITHIN for n, owner in enumerate(self._owners) if owner == of_host):
+        lies_in = {self._owners[n] for n in (within >= _WITHIN).nonzero()[0]}
+        if of_host in lies_in:
             return of_host
-        best = int(np.argmax(alike))
+        best = int(alike.argmax())
         if alike[best] >= _ALIKE:
             return self._owners[best]
-        owners = {self._owners[n] for n in np.flatnonzero(within >= _WITHIN)}
-        return owners.pop() if len(owners) == 1 else ""
+        return lies_in.pop() if len(lies_in) == 1 else ""
 
     def read_country(self, text: str) -> str:
         """Return the code of a country that is typed as its code or as one of its names. Raises QueryError."""
@@ -118,29 +122,6 @@ class Places:
         ending = host.rpartition(".")[2].lower()
         code = _CODES_OF_HOSTS.get(ending, ending.upper())
         return code if code in self.by_code and ending not in _SOLD_TO_ALL else ""
-
-
-def sides_of(boxes: Iterable[Box]) -> Sides:
-    """Return the sides of boxes as four rows."""
-    return np.array(list(boxes), np.float64).reshape(-1, 4).T
-
-
-def likeness(one: Sides, others: Sides) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how alike a box is to others (intersection over union of their areas in degrees), and which share of it
-    lies within them. Either may be several boxes when the other is one; 0 for sides that are not numbers."""
-    west, south = np.fmax(one[0], others[0]), np.fmax(one[1], others[1])
-    east, north = np.fmin(one[2], others[2]), np.fmin(one[3], others[3])
-    common = np.clip(east - west, 0, None) * np.clip(north - south, 0, None)
-    area = np.maximum((one[2] - one[0]) * (one[3] - one[1]), _LEAST_AREA)
-    other_area = np.maximum((others[2] - others[0]) * (others[3] - others[1]), _LEAST_AREA)
-    alike = common / (area + other_area - common)
-    is_point = (area <= _LEAST_AREA) & (east >= west) & (north >= south)
-    within = np.where(is_point, 1.0, common / area)
-    return np.nan_to_num(alike), np.nan_to_num(within)
-
-
-_LEAST_AREA = 1e-9
-"""Square degrees: the area that a point counts as having."""
 
 
 @cache
