@@ -88,14 +88,14 @@ def site_of(host: str) -> str:
     """
     if ":" in host or host.rpartition(".")[2].isdigit():
         return host
-    return _suffixes().privatesuffix(host) or host
+    return _private_suffix(host) or host
 
 
 def is_registry(host: str) -> bool:
     """Return whether a host is a public suffix, under which anybody may register a name: com, co.uk, github.io."""
     if ":" in host or host.rpartition(".")[2].isdigit():
         return False
-    return _suffixes().privatesuffix(host) is None
+    return _private_suffix(host) is None
 
 
 def is_own_machine(host: str) -> bool:
@@ -112,11 +112,28 @@ def _is_at_or_below(host: str, name: str) -> bool:
     return host == name or host.endswith("." + name)
 
 
+def _private_suffix(host: str) -> str | None:
+    """Return the registered domain of a name in IDNA; None when it is a public suffix itself."""
+    written = ".".join(map(_to_unicode, host.split("."))) if "xn--" in host else host
+    found = _suffixes().privatesuffix(written)
+    return found if found is None or written is host else ".".join(host.split(".")[-1 - found.count(".") :])
+
+
+def _to_unicode(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
+    try:
+        return label[4:].encode("ascii").decode("punycode") or label
+    except UnicodeError:
+        return label
+
+
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
+    """Return the list in Unicode: its rules in IDNA as well would take two thirds of the time to load it."""
     from publicsuffixlist import PublicSuffixList
 
-    return PublicSuffixList()
+    return PublicSuffixList(accept_encoded_idn=False)
 
 
 def _to_ascii(text: str) -> str | None:

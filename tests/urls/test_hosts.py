@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from publicsuffixlist import PSLFILE, PublicSuffixList
 
 from geocrawl.urls import is_own_machine, is_private_name, read_url, site_of
-from geocrawl.urls.hosts import read_authority, read_host
+from geocrawl.urls.hosts import is_registry, read_authority, read_host
 from tests.urls.strategies import texts
 
 
@@ -132,6 +134,17 @@ def test_an_origin_leaves_out_user_and_default_port(scheme: str, text: str, orig
 )
 def test_a_site_is_the_registered_domain(host: str, site: str) -> None:
     assert site_of(host) == site
+
+
+def test_names_in_idna_have_the_registered_domain_that_the_list_says() -> None:
+    suffixes = PublicSuffixList()
+    rules = [line.split()[0] for line in Path(PSLFILE).read_text("utf-8").splitlines() if line and line[:2] != "//"]
+    written = [rule.lstrip("!*.").encode("idna").decode() for rule in rules if not rule.isascii()]
+    assert len(written) > 300
+    for suffix in [*written, "xn--zzzzzzz--", "xn--.example", "xn--a.example", "xn--p1ai.xn--99999999"]:
+        for host in (suffix, f"xn--mnchen-3ya.{suffix}", f"www.xn--mnchen-3ya.{suffix}"):
+            assert site_of(host) == (suffixes.privatesuffix(host) or host)
+            assert is_registry(host) == (suffixes.privatesuffix(host) is None)
 
 
 @given(texts)
