@@ -10,24 +10,26 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer import Answer
 from geocrawl.fetch.borrowed_hosts import BorrowedHosts
-from geocrawl.fetch.cookies import Cookies
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.leased_host import OwnHosts, never_extend
 from geocrawl.fetch.origin_robots import OriginRobots
 from geocrawl.fetch.paced_host import PacedHost, Parts, RefusalOf
 from geocrawl.fetch.proxy import EnvironmentProxies
-from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.robots import RobotsCache, product_token
 from geocrawl.fetch.transport import Transport
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Page, Purpose, Url, Validators
 from geocrawl.ports import Clock, Extend, HostBusy, HostLeases, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
+
+if TYPE_CHECKING:
+    from geocrawl.fetch.cookies import Cookies
+    from geocrawl.fetch.record import WarcRecorder
 
 _OF_SERVICES = (Purpose.PROBE, Purpose.MAP)
 _ELSEWHERE_EXCHANGES = 4
@@ -281,6 +283,8 @@ class _Trail:
         Coming back with another cookie is no cycle: sites test so whether cookies are kept.
         """
         if answer.set_cookies:
+            from geocrawl.fetch.cookies import Cookies  # loads the standard library's own HTTP client, for few crawls
+
             self.cookies = self.cookies or Cookies()
             self.cookies.take(answer.url.address, answer.set_cookies)
         cookies = self.cookies.names_and_values() if self.cookies is not None else ()

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from geocrawl.fetch.answer import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.answer_reader import AnswerReader
 from geocrawl.fetch.connections import ExactTransport
-from geocrawl.fetch.cookies import Cookies
 from geocrawl.fetch.decode import ACCEPTED
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify, is_unparsable
 from geocrawl.fetch.guard import AddressGuard, is_literal
@@ -20,7 +20,6 @@ from geocrawl.fetch.ip_bounds import IpBounds
 from geocrawl.fetch.names import Names
 from geocrawl.fetch.own_faults import OwnFaults
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
-from geocrawl.fetch.record import RecordingTransport, WarcRecorder
 from geocrawl.fetch.tls import tls_deviation
 from geocrawl.fetch.transport import HttpRequest, HttpResponse, Transport
 from geocrawl.fetch.wire_errors import ConnectionLost
@@ -29,6 +28,10 @@ from geocrawl.model.validators import conditions
 from geocrawl.ports import Clock
 from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
+
+if TYPE_CHECKING:
+    from geocrawl.fetch.cookies import Cookies
+    from geocrawl.fetch.record import WarcRecorder
 
 _ACCEPT = {
     Purpose.PAGE: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -84,7 +87,7 @@ class HttpClient:
         self._ip_bounds = IpBounds(clock, settings.requests_per_ip)
         self._transport: Transport = transport or ExactTransport(settings, self._guard, names)
         if recorder is not None:
-            self._transport = RecordingTransport(self._transport, recorder)
+            self._transport = recorder.recorded(self._transport)
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._fields = {purpose: _encoded({**common, "Accept": accept}) for purpose, accept in _ACCEPT.items()}
         self._fields[Purpose.MAP] += _encoded({"Origin": _ORIGIN})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.fetch.answer import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
-from geocrawl.fetch.cookies import Cookies
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.ip_bounds import PutOff
 from geocrawl.fetch.lengths import length_deviation, may_be_longer
@@ -26,6 +26,9 @@ from geocrawl.fetch.robots import RobotsCache
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
 from geocrawl.ports import Clock, Extend, HostLeases
 from geocrawl.settings import Settings
+
+if TYPE_CHECKING:
+    from geocrawl.fetch.cookies import Cookies
 
 _THINKING_S = 30.0
 """Seconds after the last answer of a turn in which the answer is read and the visit settled."""

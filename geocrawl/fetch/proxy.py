@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
-from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # missing in typeshed
 
 from geocrawl.config.values import read_proxy
 from geocrawl.errors import UsageError
@@ -80,9 +79,14 @@ class Routes:
         if self._common is not None:
             return self._common
         proxy = self._environment[url.scheme]
-        if proxy is not None and proxy_bypass_environment(url.origin.partition("://")[2], self._bypass):
-            return None
-        return proxy
+        return None if proxy is None or self._is_bypassed(url) else proxy
+
+    def _is_bypassed(self, url: Url) -> bool:
+        """Return whether the environment's no_proxy names the host."""
+        # Only here: it loads the standard library's own HTTP client.
+        from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # missing in typeshed
+
+        return bool(proxy_bypass_environment(url.origin.partition("://")[2], self._bypass))
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from http.client import responses
+from http import HTTPStatus
 from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault
@@ -25,6 +25,7 @@ from geocrawl.formats.warc import info_record, response_record
 
 SEEDS_FIELD = "geocrawl-seed"
 """Field of the warcinfo record that names a start page."""
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
 _HOP_BY_HOP = frozenset({b"transfer-encoding", b"connection", b"keep-alive", b"proxy-connection"})
 
 
@@ -59,11 +60,15 @@ class WarcRecorder:
             for name, value in response.fields
             if name.lower() not in _HOP_BY_HOP
         ]
-        line = f"{response.status} {responses.get(response.status, '')}".rstrip()
+        line = f"{response.status} {_REASONS.get(response.status, '')}".rstrip()
         try:
             self._append(response_record(address, line, headers, body, whole=whole))
         except OSError as error:
             self._end(error)
+
+    def recorded(self, transport: Transport) -> Transport:
+        """Return a transport that records the answers of another one, and closes the file with it."""
+        return _RecordingTransport(transport, self)
 
     def close(self) -> None:
         """Close the file."""
@@ -109,7 +114,7 @@ def _appending(path: Path) -> io.FileIO:
     return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, SECRET))
 
 
-class RecordingTransport:
+class _RecordingTransport:
     """A transport (`fetch.transport.Transport`) that records the answers of another one."""
 
     def __init__(self, inner: Transport, recorder: WarcRecorder) -> None:

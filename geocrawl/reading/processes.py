@@ -15,14 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
-
-import anyio
-from anyio import to_process
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from geocrawl.model import Failure, FailureCode, Page
 from geocrawl.reading.job import WALL_FACTOR, Limits, OutOfMemory, Raised, answer
 from geocrawl.reading.weight import is_heavy
+
+if TYPE_CHECKING:
+    from anyio import CapacityLimiter
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class ReadingProcesses:
         self._processes = processes
         self._in_loop_bytes = in_loop_bytes
         self._limits = limits
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._limiter: CapacityLimiter | None = None
         logging.getLogger("asyncio").addFilter(_is_worth_telling)
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="reading")
         """Threads for reading only: asyncio's default threads may all be waiting for name servers."""
@@ -56,7 +56,9 @@ class ReadingProcesses:
     async def run(self, page: Page, think: Callable[[], T]) -> T | Failure:
         """Return what `think` returns, in a process; a Failure when the process was ended. Raises ReadingFault."""
         if self._limiter is None:  # it belongs to the running loop
-            self._limiter = anyio.CapacityLimiter(self._processes)
+            from anyio import CapacityLimiter  # most crawls read no answer in a process
+
+            self._limiter = CapacityLimiter(self._processes)
         async with self._limiter:
             found = await (self._found if len(page.body) <= _MOST_BYTES_IN_PIPE else self._found_by_file)(page, think)
         if isinstance(found, OutOfMemory):
@@ -78,11 +80,13 @@ class ReadingProcesses:
 
     async def _found(self, page: Page, think: Callable[[], Any], folder: Path | None = None) -> Any:
         """Return the result from a process, `OutOfMemory`, `Raised` or a Failure. `folder`: for a long answer."""
+        from anyio import BrokenWorkerProcess, to_process
+
         request = await self.in_thread(partial(_request, think, folder))
         begun = time.monotonic()
         try:
             packed = await to_process.run_sync(answer, request, self._limits, cancellable=True)
-        except anyio.BrokenWorkerProcess:
+        except BrokenWorkerProcess:
             return self._ended(page, time.monotonic() - begun)
         unpacked = partial(_unpacked, packed)
         is_short = isinstance(packed, bytes) and len(packed) <= _MOST_BYTES_IN_LOOP
