@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.claim import claim
-from geocrawl.app.helpers import Helpers, share_of
 from geocrawl.app.renderers import demand_browser
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
@@ -18,6 +17,7 @@ from geocrawl.model import State, Url
 from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
+    from geocrawl.app.helpers import Helpers
     from geocrawl.crawler.summary import RunSummary
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
@@ -47,7 +47,7 @@ def run_crawl(
     own = settings
     if helpers is not None:
         helpers.report_to(observer)
-        own = share_of(settings, 0)
+        own = helpers.own
     run: int | None = None
 
     def begin(store: Store) -> _Begun:

@@ -71,15 +71,12 @@ class _Helper:
 
 
 @contextmanager
-def started_helpers(settings: Settings, place: Place, record: Path | None) -> Iterator[Helpers | None]:
-    """Start the further processes that the settings want; yield None for a crawl by one. None is left in the end.
+def started_helpers(settings: Settings, place: Place, record: Path | None) -> Iterator[Helpers]:
+    """Start the further processes of a crawl by several. None of them is left in the end.
 
     To be called before there are threads. Raises UsageError when there are not as many visits at a time as processes.
     """
     count = settings.processes
-    if count == 1:
-        yield None
-        return
     if settings.workers < count:
         raise UsageError(
             f"--processes {count}: --workers {settings.workers} is the number of visits at a time of all processes; "
@@ -117,6 +114,8 @@ class Helpers:
 
     def __init__(self, settings: Settings, place: Place, record: Path | None) -> None:
         """Fork the helpers, which wait until `heard`."""
+        self.own = share_of(settings, 0)
+        """The first process's settings."""
         self._max_time_s, self._settle_s = settings.max_time_s, settings.settle_s
         self._table = SlotTable(settings.processes, settings.max_pages or NO_LIMIT)
         self.slots = self._table.of(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 
 if TYPE_CHECKING:
+    from geocrawl.app.helpers import Helpers
     from geocrawl.settings import Settings
     from geocrawl.urls.database import Place
 
@@ -72,11 +74,19 @@ def _demand_catalogue(path: Place) -> None:
         )
 
 
+def _helpers(settings: Settings, path: Place, record: Path | None) -> AbstractContextManager[Helpers | None]:
+    """Return the further processes that the settings want; None for a crawl by one, which imports nothing for them."""
+    if settings.processes == 1:
+        return nullcontext()
+    from geocrawl.app.helpers import started_helpers
+
+    return started_helpers(settings, path, record)
+
+
 def _run(
     settings: Settings, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
 ) -> None:
     from geocrawl.app.crawl import run_crawl
-    from geocrawl.app.helpers import started_helpers
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.ends import end_interrupted
     from geocrawl.cli.logs import ask_for_contact, log_of
@@ -87,7 +97,7 @@ def _run(
     if not start_pages:
         _demand_catalogue(path)
     with (
-        started_helpers(settings, path, record) as helpers,
+        _helpers(settings, path, record) as helpers,
         observe(settings, json=json, max_pages=settings.max_pages) as observer,
     ):
         report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record, helpers=helpers)
