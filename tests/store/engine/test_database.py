@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.errors import DatabaseFault, RefusedValue
+from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue
 from geocrawl.model import RobotsRecord
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
@@ -44,6 +44,21 @@ def test_a_database_is_created_with_its_folder_and_opened_again(path: Path) -> N
     assert second.meta("strategy") == "gws"
     assert second.meta("nothing") is None
     assert second.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize("by", ["nothing", "another file"])
+def test_a_file_that_is_replaced_while_it_is_open_takes_no_more(path: Path, by: str) -> None:
+    first = create(path)
+    first.set_meta("strategy", "gws")
+    other = path.with_name("other.db")
+    create(other).close()
+    path.unlink()
+    if by == "another file":
+        other.rename(path)
+    with pytest.raises(DatabaseFault, match="was deleted or replaced") as caught:
+        first.set_meta("strategy", "bfs")
+    assert not isinstance(caught.value, PassingFault)
+    first.close()
 
 
 def test_opening_one_that_is_up_to_date_imports_no_migrations(path: Path) -> None:

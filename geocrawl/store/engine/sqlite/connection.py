@@ -15,7 +15,7 @@ from typing import Any
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
 from geocrawl.store.engine.revisions import known_revision
-from geocrawl.store.engine.sqlite.faults import ERRORS, copy_fault, fault
+from geocrawl.store.engine.sqlite.faults import ERRORS, copy_fault, fault, file_identity, moved
 from geocrawl.store.engine.sqlite.names import refuse_name
 from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
 
@@ -71,7 +71,7 @@ class SqliteRows(Rows):
 class SqliteConnection(Connection):
     """One connection to a file, or to a database in memory."""
 
-    __slots__ = ("_execute", "_raw", "_wait_s", "file")
+    __slots__ = ("_execute", "_identity", "_raw", "_wait_s", "file")
 
     def __init__(self, raw: sqlite3.Connection, path: Path, wait_s: float = BUSY_S) -> None:
         """Wrap a connection; `path` is the database's name in errors, `wait_s` how long it waits for a lock."""
@@ -80,6 +80,7 @@ class SqliteConnection(Connection):
         self._raw = raw
         self._execute = raw.execute
         self._wait_s = wait_s
+        self._identity = file_identity(path)
 
     @classmethod
     def open(cls, path: Path, mode: str = "rwc", *, busy_s: float | None = None) -> SqliteConnection:
@@ -123,6 +124,9 @@ class SqliteConnection(Connection):
     def begin(self, *, shared: bool = False) -> None:
         """Begin a transaction with the write lock, which SQLite shares with nobody.
 
+        Raises DatabaseFault when the file was deleted or replaced since it was opened: SQLite would go on writing to
+        what nobody finds any more.
+
         SQLite's own wait sleeps for 1 ms, then 2, 5, 10 … up to 100, while another crawl holds the lock for half a
         millisecond at a time: so the lock is asked for again after a shorter sleep."""
         try:
@@ -131,7 +135,7 @@ class SqliteConnection(Connection):
             while True:
                 try:
                     self._execute("BEGIN IMMEDIATE")
-                    return
+                    break
                 except sqlite3.OperationalError as error:
                     if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= ends_at:
                         raise
@@ -140,6 +144,10 @@ class SqliteConnection(Connection):
             raise fault(self.file, error) from error
         finally:
             self.wait_for_lock(round(self._wait_s * 1000))
+        found = file_identity(self.file)
+        if found != (self._identity or found):
+            raise moved(self.file)
+        self._identity = found  # SQLite makes a new file when it is first written
 
     def wait_for_lock(self, milliseconds: int) -> None:
         """Let statements wait for another process's lock for so long."""
