@@ -15,6 +15,7 @@ from geocrawl.app.session import Environment, Session
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.model import State, Url
 from geocrawl.urls.database import Place
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.helpers import Helpers
@@ -88,7 +89,11 @@ def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> 
     notes += [f"{host} has opted out and is not visited (`geocrawl forget --list`)." for host in opted_out]
     if seeds and not queued:
         notes.append("All given pages were visited before; --again visits them again.")
-    if not seeds and session.frontier.ready_at() is None:
+    is_empty = not seeds and session.frontier.ready_at() is None
+    if is_empty and (stored := session.add_stored_seeds()):
+        queued, is_empty = stored, False
+        notes.append(f"The queue was empty: {counted(stored, 'start page')} of `geocrawl seeds list` begin it.")
+    if is_empty:
         notes.append("The queue is empty: give a page to start from, such as geocrawl crawl https://www.example.org/")
     return _Begun(session, run, queued, tuple(notes))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, Rank, Url
+from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -97,6 +98,11 @@ class Session:
                 pages.append(url)
         queued = self.frontier.add_seeds(pages, self.strategy.seed_rank(), again=again)
         return queued + self.frontier.add_candidates(endpoints, again=again)
+
+    def add_stored_seeds(self) -> int:
+        """Queue the start pages that `geocrawl seeds` stored and nobody visited yet. Returns how many are queued."""
+        found = map(read_url, self.store.queries.seed_addresses())
+        return self.add_seeds([url for url in found if url is not None], again=False)
 
     def records_rank(self) -> Rank:
         """Return the rank of the first page of records of a catalogue that a probe finds."""

@@ -25,11 +25,9 @@ from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.resources import allow_open_files
-from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
-    from geocrawl.model import Url
     from geocrawl.ports import Clock, Observer
     from geocrawl.settings import Settings
     from geocrawl.store import DaemonLock, Store
@@ -111,15 +109,11 @@ def _configure(settings: Settings, store: Store, log: Log) -> Configured:
         log(note)
     jobs = Jobs(settings, store, session.frontier, clock, log)
     jobs.check_clock()
-    queued = session.add_seeds(_stored_seeds(store), again=False)
+    queued = session.add_stored_seeds()
     log("ready", database=str(store.path), strategy=session.strategy.name, start_pages_queued=queued)
     if session.frontier.ready_at() is None:
         log("the queue is empty: give the daemon pages to start from with `geocrawl seeds add URL`")
     return session, jobs, budget_of(settings)
-
-
-def _stored_seeds(store: Store) -> list[Url]:
-    return [url for url in map(read_url, store.queries.seed_addresses()) if url is not None]
 
 
 def _release(lock: DaemonLock) -> None:

@@ -13,10 +13,12 @@ from geocrawl.model import Page
 from geocrawl.page.document import PageReader
 from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
 from geocrawl.priority.topics.page_filter import make_page_filter
+from geocrawl.store import NewSeed, Store
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.queries.pages import kept_pages
 from geocrawl.urls import read_url
 from tests.support.crawls import crawl, settings_for, url, valid, verdicts
+from tests.support.world import ManualClock
 
 
 @pytest.fixture
@@ -124,6 +126,16 @@ def test_a_visited_seed_is_visited_again_only_when_asked_to(web: DemoWeb, tmp_pa
     assert watcher.notes[-1].startswith("All given pages were visited before")
     _, watcher = crawl(settings_for(web, max_depth=0), tmp_path / "c.db", web.seeds, again=True)
     assert sorted(watcher.visits) == sorted(f"page {seed}" for seed in web.seeds)
+
+
+def test_stored_start_pages_begin_an_empty_queue_once(web: DemoWeb, tmp_path: Path) -> None:
+    with Store.open(tmp_path / "c.db", clock=ManualClock()) as store:
+        store.add_seeds([NewSeed(url(seed)) for seed in web.seeds], 0.0)
+    _, watcher = crawl(settings_for(web, max_depth=0), tmp_path / "c.db")
+    assert sorted(watcher.visits) == sorted(f"page {seed}" for seed in web.seeds)
+    assert watcher.notes[-1].startswith(f"The queue was empty: {len(web.seeds)} start pages of `geocrawl seeds list`")
+    _, watcher = crawl(settings_for(web, max_depth=0), tmp_path / "c.db")
+    assert watcher.visits == [] and watcher.notes[-1].startswith("The queue is empty: give a page to start from")
 
 
 def test_scope_host_keeps_pages_on_the_seeds_hosts_but_probes_elsewhere(web: DemoWeb, tmp_path: Path) -> None:
