@@ -19,7 +19,7 @@ from itertools import chain, islice
 from geocrawl.crawler.pace import Pace
 from geocrawl.errors import DatabaseFault, LearnsElsewhere
 from geocrawl.model import Feedback, Rank
-from geocrawl.ports import Counted, CrawlQueue, LearningLog, Strategy
+from geocrawl.ports import Correcting, Counted, CrawlQueue, LearningLog, Strategy
 
 _AT_ONCE = 200
 """Feedback of other processes that is learnt without a pause for visits."""
@@ -28,12 +28,12 @@ _FEW = 1_000
 _FOLLOWED_S = 60.0
 """Time after the last feedback of other processes in which new versions are stored for them."""
 _BECAME = "This process has become the one that learns for all"
-_LEAST_S = 0.25
-"""Shortest time between two versions, and between two loads of a version."""
+_LEAST_S = 0.05
+"""Shortest time between two versions, and between two loads of a version: what is learnt first changes most."""
 _SHARE = 20
 """Storing or loading a version takes at most one in so many seconds of a process."""
 _LOOK_S, _LOOK_FOR_OTHERS_S = 0.2, 0.05
-"""Seconds between two calls of `Learning.keep_up`: mostly, and in a learner whom other processes follow."""
+"""Seconds between two calls of `Learning.keep_up`: mostly, and in processes that learn together."""
 
 
 class Learning:
@@ -45,6 +45,7 @@ class Learning:
     def __init__(self, strategy: Strategy, log: LearningLog, queue: CrawlQueue, dump_every: int) -> None:
         """Connect a strategy with its log; `dump_every` is the number of feedbacks after which a dump is stored."""
         self._strategy = strategy
+        self._corrects = strategy if isinstance(strategy, Correcting) else None
         self._log = log
         self._queue = queue
         self._dump_every = dump_every
@@ -83,7 +84,8 @@ class Learning:
     @property
     def look_s(self) -> float:
         """Return how long to wait between two calls of `keep_up`."""
-        return _LOOK_FOR_OTHERS_S if self._leads and self._is_followed else _LOOK_S
+        learns_with_others = self._is_followed if self._leads else self._takes_part
+        return _LOOK_FOR_OTHERS_S if learns_with_others else _LOOK_S
 
     @property
     def _is_followed(self) -> bool:
@@ -194,6 +196,8 @@ class Learning:
         self._undumped += 1
         try:
             self._strategy.learn(feedback)
+            if self._corrects is not None and not self._log.wrote(feedback.number):
+                self._corrects.correct(feedback)
             batches = self._strategy.revise()
             if batches is not None:
                 await self._collect(chain.from_iterable(batches))

@@ -12,7 +12,7 @@ from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Intervie
 from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl
 from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
 from geocrawl.ports.rendering import Renderer
-from geocrawl.ports.strategy import Counted, Strategy, Waiting
+from geocrawl.ports.strategy import Correcting, Counted, Strategy, Waiting
 
 __all__ = [
     "Ask",
@@ -20,6 +20,7 @@ __all__ = [
     "Clock",
     "ContentCheck",
     "ContentInterview",
+    "Correcting",
     "Counted",
     "CrawlQueue",
     "Extend",

@@ -78,6 +78,14 @@ class Strategy(Protocol):
 
 
 @runtime_checkable
+class Correcting(Protocol):
+    """A strategy that can correct the ranks which another process gave by an older state of it."""
+
+    def correct(self, feedback: Feedback) -> None:
+        """Let the next `revise` return the ranks of all links of a visit, which was learnt before."""
+
+
+@runtime_checkable
 class Counted(Protocol):
     """A strategy that can count what it has learnt, for `geocrawl status`."""
 

@@ -55,12 +55,27 @@ class Hosts(BreadthFirst):
         self.host_of = dict(hosts)
 
 
+class Correcting(Hosts):
+    """Gives a link that another process judged the number of its feedback as its rank."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ranks: dict[int, Rank] = {}
+
+    def correct(self, feedback: Feedback) -> None:
+        self._ranks.update((number, Rank(5, feedback.number)) for _, number in feedback.links)
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        ranks, self._ranks = self._ranks, {}
+        return iter([[*ranks.items()]]) if ranks else None
+
+
 class Process:
     """A process that crawls: its own connection, strategy and learning."""
 
-    def __init__(self, url: str, owner: str) -> None:
+    def __init__(self, url: str, owner: str, strategy: Hosts | None = None) -> None:
         self.world = World(url, learns=True, owner=owner)
-        self.strategy = Hosts()
+        self.strategy = strategy or Hosts()
         frontier = self.world.frontier
         self.learning = Learning(self.strategy, frontier, self.world.store.queue(frontier), dump_every=1_000)
 
@@ -112,6 +127,18 @@ def test_a_find_of_one_process_raises_the_links_of_the_other(processes: tuple[Pr
     follower.keep_up()
     assert follower.strategy.finds == {"b.example": 1}, "it judges by the version of the learner"
     assert follower.visit() == "http://b.example/2"
+
+
+def test_ranks_that_another_process_gave_are_corrected(database_url: str) -> None:
+    learner, follower = (Process(database_url, owner, Correcting()) for owner in ("one:1", "two:1"))
+    learner.world.seed("a.example/")
+    for process in (learner, follower):
+        process.learning.restore()
+    learner.visit("b.example/1", "b.example/2")
+    assert [learner.rank_of(name) for name in ("b.example/1", "b.example/2")] == [0, 0], "its own are right"
+    follower.visit("b.example/2", "c.example/1")
+    learner.keep_up()
+    assert [learner.rank_of(name) for name in ("b.example/2", "c.example/1")] == [2, 2]
 
 
 def test_versions_only_rise_and_one_that_wakes_up_late_loads_the_last(processes: tuple[Process, Process]) -> None:

@@ -179,6 +179,22 @@ def test_groups_rank_waiting_links_alone_and_come_back_from_a_dump(
     assert dict(groups.changes(60)) == dict(again.changes(60))
 
 
+def test_links_that_an_older_state_ranked_get_the_ranks_of_this_one() -> None:
+    crawl = Crawl(fusion())
+    crawl.visit("/", [f"/list/{n}" for n in range(30)])
+    crawl.visit("/list/0", ["/list/1", "/list/20", "/list/0", "/new"], found_on="/")
+    known, before = dict(crawl.ranks), crawl.strategy.dump()
+    crawl.ranks.clear()
+    crawl.strategy.correct(crawl.history[-1])
+    for batch in crawl.strategy.revise() or ():
+        crawl.ranks.update(batch)
+    front, behind, new = (crawl.id_of(path) for path in ("/list/1", "/list/20", "/new"))
+    assert {*crawl.ranks} == {front, behind, new}, "those that wait"
+    assert crawl.ranks[front] == known[front] > crawl.ranks[behind]
+    assert behind not in known, "no visit changes its rank"
+    assert crawl.strategy.dump() == before and crawl.strategy.revise() is None
+
+
 def test_visited_pages_are_not_ranked_anew() -> None:
     crawl = toy(fusion())
     crawl.ranks.clear()

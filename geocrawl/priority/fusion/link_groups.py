@@ -48,6 +48,8 @@ class LinkGroups:
         self._ranked: dict[int, float] = {}
         """Link of a front → its worth in the frontier."""
         self._touched: dict[int, None] = {}
+        self._doubted: dict[int, None] = {}
+        """Links that have another worth in the frontier than they should."""
 
     # ----------------------------------------------------------------------- links
 
@@ -88,6 +90,10 @@ class LinkGroups:
         """Note that every group may have another worth, because all visits count."""
         self._touched.update(dict.fromkeys(self._sizes))
 
+    def doubt(self, ids: Iterable[int]) -> None:
+        """Note that links may have any worth in the frontier, because another process judged a page with them."""
+        self._doubted.update(dict.fromkeys(ids))
+
     # ----------------------------------------------------------------------- worths
 
     def last_worths(self, groups: Sequence[int], values: Sequence[float], visits: int) -> list[float]:
@@ -110,11 +116,16 @@ class LinkGroups:
         return worths
 
     def changes(self, visits: int) -> Iterator[tuple[int, float]]:
-        """Yield (link, worth) of the links whose worth changed since the last call. `visits`: all visits so far."""
+        """Yield (link, worth) of the links whose worth changed since the last call, or that are doubted. `visits`: all
+        visits so far."""
         touched, self._touched = self._touched, {}
         for group in touched:
             if group in self._sizes:
                 yield from self._changes_in(group, visits)
+        doubted, self._doubted = self._doubted, {}
+        for id_ in doubted:
+            if id_ in self._group_of:
+                yield id_, self._worth_now(id_, visits)
 
     def _changes_in(self, group: int, visits: int) -> Iterator[tuple[int, float]]:
         before = self._fronts.get(group, [])
@@ -129,7 +140,17 @@ class LinkGroups:
         for id_ in before:
             if id_ not in front and self._group_of.get(id_) == group:
                 self._ranked.pop(id_, None)
-                yield id_, self._worth(group, self._values[id_], self._sizes[group], visits)
+                yield id_, self._worth_behind(id_, visits)
+
+    def _worth_now(self, id_: int, visits: int) -> float:
+        """Return the worth that a link has to have in the frontier."""
+        worth = self._ranked.get(id_)
+        return self._worth_behind(id_, visits) if worth is None else worth
+
+    def _worth_behind(self, id_: int, visits: int) -> float:
+        """Return the worth of a link behind all of its group."""
+        group = self._group_of[id_]
+        return self._worth(group, self._values[id_], self._sizes[group], visits)
 
     def _worth(self, group: int, value: float, place: int, visits: int) -> float:
         made, finds = self._counts(group)

@@ -246,11 +246,13 @@ class FusionStrategy:
         if feedback.features:
             self._keep_links(feedback, page)
 
+    def correct(self, feedback: Feedback) -> None:
+        """Let the next `revise` return the ranks of a visit's links: an older state ranks most of them too high."""
+        self._groups.doubt(id_ for _, id_ in feedback.links)
+
     def _passed(self, feedback: Feedback, link: WaitingLink | None) -> VisitedPage:
         before = self._memory.pages.get(link.page) if link else None
-        led = Example((), ())
-        if link and link.packed and before:
-            led = self._value.example(link.packed, before.numbers)
+        led = self._value.example(link.packed, before.numbers) if link and link.packed and before else Example((), ())
         since_find = min(before.since_find + 1, feature_names.FAR) if before else feature_names.FAR
         tunnel = min(before.tunnel + 1, feature_names.FAR) if before else 1
         return VisitedPage(link.page if link else NO_PAGE, led, since_find, tunnel)
