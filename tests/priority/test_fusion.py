@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -193,6 +194,23 @@ def test_links_that_an_older_state_ranked_get_the_ranks_of_this_one() -> None:
     assert crawl.ranks[front] == known[front] > crawl.ranks[behind]
     assert behind not in known, "no visit changes its rank"
     assert crawl.strategy.dump() == before and crawl.strategy.revise() is None
+
+
+def test_links_that_an_older_state_valued_get_the_values_of_this_one() -> None:
+    crawl, paths = toy(fusion()), ["/good/77", "/bad/77"]
+    crawl.visit("/news", paths)
+    right = dict(crawl.strategy.waiting_scores())
+    again = toy(fusion())
+    late = replace(crawl.history[-1], features=fusion().judge(page("/news", paths)).features)
+    again.feed(late)
+    ids = [crawl.id_of(path) for path in paths]
+    assert not {round(right[id_], 4) for id_ in ids} & {
+        round(dict(again.strategy.waiting_scores())[id_], 4) for id_ in ids
+    }
+    again.strategy.correct(late)
+    corrected = dict(again.strategy.waiting_scores())
+    assert [corrected[id_] for id_ in ids] == pytest.approx([right[id_] for id_ in ids], abs=0.02)
+    assert corrected[ids[0]] > 2 * corrected[ids[1]]
 
 
 def test_visited_pages_are_not_ranked_anew() -> None:

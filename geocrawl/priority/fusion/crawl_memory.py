@@ -7,11 +7,12 @@ and with the features that it contributes to its own links.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geocrawl.priority.codec.arrays import Arrays
 from geocrawl.priority.fusion.value_model import Example
@@ -92,6 +93,19 @@ class CrawlMemory:
     def link_by_key(self, key: int) -> WaitingLink | None:
         """Return the waiting link whose identity has this key."""
         return self.links.get(self._by_key.get(key, NO_PAGE))
+
+    def valuable(self, ids: Iterable[int]) -> list[int]:
+        """Return those of the links that can be valued anew: their features and their page are remembered."""
+        links, pages = self.links, self.pages
+        return [id_ for id_ in ids if (link := links.get(id_)) is not None and link.packed and link.page in pages]
+
+    def inputs(self, ids: Sequence[int]) -> tuple[list[bytes], list[Sequence[int]], NDArray[np.intp]]:
+        """Return, of links that can be valued anew, their features, those of their pages, and each link's page in these
+        as an index."""
+        links, pages = self.links, self.pages
+        places = {page: at for at, page in enumerate(dict.fromkeys(links[id_].page for id_ in ids))}
+        page_of = np.array([places[links[id_].page] for id_ in ids], np.intp)
+        return [links[id_].packed for id_ in ids], [pages[page].numbers for page in places], page_of
 
     def remember_page(self, id_: int, page: VisitedPage) -> None:
         """Remember a visited page."""

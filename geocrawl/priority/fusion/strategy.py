@@ -17,7 +17,7 @@ anew that could be visited before the next time. No link is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -207,8 +207,7 @@ class FusionStrategy:
 
     def waiting_scores(self) -> list[tuple[int, float]]:
         """Return (frontier id, value) of each waiting link that can be valued anew."""
-        pages = self._memory.pages
-        return [(id_, link.value) for id_, link in self._memory.links.items() if link.packed and link.page in pages]
+        return [(id_, self._memory.links[id_].value) for id_ in self._memory.valuable(self._memory.links)]
 
     def features(self, id_: int) -> tuple[int, ...]:
         """Return all current features of a waiting link, as buckets."""
@@ -247,7 +246,9 @@ class FusionStrategy:
             self._keep_links(feedback, page)
 
     def correct(self, feedback: Feedback) -> None:
-        """Let the next `revise` return the ranks of a visit's links: an older state ranks most of them too high."""
+        """Value the links of a visit anew and let `revise` return their ranks: an older state ranks most too high."""
+        if ids := self._memory.valuable(id_ for _, id_ in feedback.links):
+            self._set_values(zip(ids, self._scores(*self._memory.inputs(ids)), strict=True))
         self._groups.doubt(id_ for _, id_ in feedback.links)
 
     def _passed(self, feedback: Feedback, link: WaitingLink | None) -> VisitedPage:
@@ -324,21 +325,19 @@ class FusionStrategy:
         return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH)) if ranks else None
 
     def _value_anew(self) -> None:
-        links, pages = self._memory.links, self._memory.pages
-        ids = [id_ for id_, link in links.items() if link.packed and link.page in pages]
-        if not ids:
+        links = self._memory.links
+        if not (ids := self._memory.valuable(links)):
             return
-        old = np.array([links[id_].value for id_ in ids])
-        places = {page: at for at, page in enumerate(dict.fromkeys(links[id_].page for id_ in ids))}
-        page_of = np.array([places[links[id_].page] for id_ in ids], np.intp)
-        numbers = [pages[page].numbers for page in places]
-        new = np.array(self._scores([links[id_].packed for id_ in ids], numbers, page_of))
+        old, new = np.array([links[id_].value for id_ in ids]), np.array(self._scores(*self._memory.inputs(ids)))
         served = min(4 * self._every, len(ids))
         bar = np.partition(new, len(ids) - served)[len(ids) - served]
         changed = np.flatnonzero((np.maximum(old, new) >= bar) & (np.abs(old - new) > _SMALL)).tolist()
-        for at in changed:
-            link = links[ids[at]] = links[ids[at]]._replace(value=float(new[at]))
-            self._groups.put(ids[at], link.group, link.value)
+        self._set_values((ids[at], float(new[at])) for at in changed)
+
+    def _set_values(self, values: Iterable[tuple[int, float]]) -> None:
+        for id_, value in values:
+            link = self._memory.links[id_] = self._memory.links[id_]._replace(value=value)
+            self._groups.put(id_, link.group, value)
 
     # ----------------------------------------------------------------------- state
 
