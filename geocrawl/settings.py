@@ -56,8 +56,9 @@ class Settings:
     workers: int = setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
     processes: int = setting(
         1,
-        "number of processes that crawl together, one for each processor to be used; they share --workers and limits",
-        option=Option(("crawl",)),
+        "number of processes that crawl together, one for each processor to be used; they share --workers and limits; "
+        "of mine: that read WAT and WARC files",
+        option=Option(("crawl", "mine")),
     )
     economy: float = setting(
         0.75,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geocrawl.mining.finder import Finder
     from geocrawl.mining.finds import Find
     from geocrawl.mining.index import Engine
-    from geocrawl.mining.miner import Miner, MineReport
+    from geocrawl.mining.miner import Miner, MineReport, Reader
     from geocrawl.mining.records import RecordReader
     from geocrawl.mining.sources import Source
     from geocrawl.ports import Clock
@@ -93,7 +93,15 @@ def _miner(settings: Settings, clock: Clock, engine: str, opted_out: frozenset[s
 
     finder = Finder(wiring.make_detector(), LinkMeasure(read_links(shipped_models() / LINKS_FILE)))
     refusal = _refusal(settings, clock, opted_out)
-    return Miner(finder, lambda: _make_engine(engine), lambda: _make_reader(finder), refusal, voice.say, voice.show)
+
+    def reader(sources: Sequence[Source]) -> Reader:
+        if settings.processes == 1 or len(sources) == 1:
+            return _make_reader(finder)
+        from geocrawl.mining.record_processes import RecordProcesses
+
+        return RecordProcesses(sources, settings.processes, lambda: _make_reader(finder))
+
+    return Miner(finder, lambda: _make_engine(engine), reader, refusal, voice.say, voice.show)
 
 
 def _make_engine(name: str) -> Engine:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Protocol, TypeVar
@@ -13,7 +14,7 @@ from geocrawl.errors import DatabaseFault, EnvironmentFault
 from geocrawl.mining.finder import Finder
 from geocrawl.mining.finds import Find
 from geocrawl.mining.index import Engine, Row
-from geocrawl.mining.records import Counts, RecordReader
+from geocrawl.mining.records import Counts
 from geocrawl.mining.sources import Form, Source
 from geocrawl.wording import counted
 
@@ -40,6 +41,16 @@ class Sink(Protocol):
 
     def drop(self, source: Source) -> None:
         """Forget what was taken of a file that could not be mined to its end, as far as nothing uses it yet."""
+
+
+class Reader(Protocol):
+    """Reads files of records."""
+
+    def finds(self, source: Source, counts: Counts) -> Iterator[Find]:
+        """Yield the finds of a file and count its records; raises EnvironmentFault for one that cannot be read."""
+
+    def close(self) -> None:
+        """Free what the reader uses."""
 
 
 @dataclass(slots=True)
@@ -83,13 +94,14 @@ class Miner:
         self,
         finder: Finder,
         make_engine: Callable[[], Engine],
-        make_reader: Callable[[], RecordReader],
+        make_reader: Callable[[Sequence[Source]], Reader],
         refusal: Callable[[Find], str],
         say: Callable[[str], object],
         show: Callable[[str], object],
     ) -> None:
-        """`refusal(find)`: the reason for which an address is left out, '' for none. `say`: called with a line for each
-        file that cannot be read, wholly or in part; `show`: with lines of progress."""
+        """`make_reader(sources)`: called once, with all files of records. `refusal(find)`: the reason for which an
+        address is left out, '' for none. `say`: called with a line for each file that cannot be read, wholly or in
+        part; `show`: with lines of progress."""
         self._finder = finder
         self._make_engine = make_engine
         self._make_reader = make_reader
@@ -116,10 +128,10 @@ class Miner:
             finally:
                 engine.close()
         records = [source for source in todo if source.form is not Form.INDEX]
-        reader = self._make_reader() if records else None
-        for source in records:
-            assert reader is not None, "made for these files"
-            self._mine_records(reader, source, sink)
+        if records:
+            with closing(self._make_reader(records)) as reader:
+                for source in records:
+                    self._mine_records(reader, source, sink)
         self._show(force=True)
         self.report.seconds = time.monotonic() - self._begun
         return self.report
@@ -155,7 +167,7 @@ class Miner:
             self.report.selected += 1
             yield from self._finder.of_address(row.url, row.place(source))
 
-    def _mine_records(self, reader: RecordReader, source: Source, sink: Sink) -> None:
+    def _mine_records(self, reader: Reader, source: Source, sink: Sink) -> None:
         counts = Counts()
         try:
             self._take(source, reader.finds(source, counts), sink)

@@ -77,6 +77,9 @@ class RecordReader:
         if counts.records == counts.damaged + counts.large:
             raise EnvironmentFault(f"{source.path}: no whole WARC record in it; {_said(counts)}")
 
+    def close(self) -> None:
+        """Do nothing: there is nothing to free."""
+
     def _of_member(self, source: Source, member: Member) -> Iterator[Find]:
         from fastwarc.warc import ArchiveIterator, WarcRecordType
 

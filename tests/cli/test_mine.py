@@ -90,6 +90,21 @@ def test_a_wat_names_the_page_and_the_text_of_the_link(tmp_path: Path) -> None:
     assert "found by archive on CC-MAIN-20261005000000-20261005030000-00000.warc.gz#offset=" in said
 
 
+def test_several_processes_find_what_one_finds_in_its_order(tmp_path: Path) -> None:
+    for number in range(7):
+        (folder := tmp_path / "wat" / str(number)).mkdir(parents=True)
+        links = "".join(f'<a href="https://m{number}-{n}.example.org/wms">m</a>' for n in range(5))
+        write_archive(folder, [MadePage(f"https://p{number}.example.org/", links.encode())])
+    (tmp_path / "wat" / "3" / "cut.warc.wat.gz").write_bytes(b"\x1f\x8b\x08")
+    found = []
+    for processes in ("1", "3"):
+        out = tmp_path / f"{processes}.jsonl"
+        said = geocrawl("mine", str(tmp_path / "wat"), "--output", str(out), "--processes", processes, "--json")
+        assert said.code == 3 and "cut.warc.wat.gz: no whole WARC record in it" in said.err
+        found.append((json.loads(said.out) | {"seconds": 0}, rows_of(out)))
+    assert found[0] == found[1] and found[0][0]["services"] > 20
+
+
 def test_hosts_that_opted_out_stay_left_out(tmp_path: Path) -> None:
     db, out = str(tmp_path / "c.db"), tmp_path / "x.jsonl"
     geocrawl("seeds", "add", "https://www.example.org/", "--db", db)
