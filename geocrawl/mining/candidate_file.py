@@ -90,7 +90,11 @@ class CandidateFile:
         parts = (
             f"read_json({_literal(self._folder / '*.jsonl')}, format = 'newline_delimited', columns = {{{columns}}})"
         )
-        first = "PARTITION BY kind, key ORDER BY weak, page = '', url, file, record_offset, link"
+        # All columns: DuckDB chooses among equal rows as its threads happen to come.
+        first = (
+            "PARTITION BY kind, key ORDER BY weak, page = '', url, file, record_offset, link, "
+            "record_length, page, text, sign, crawl"
+        )
         names = ", ".join(_COLUMNS)
         merged = f"SELECT {names} FROM {parts} QUALIFY row_number() OVER ({first}) = 1 ORDER BY kind, key"
         self._connection.execute(f"COPY ({merged}) TO {_literal(made)} ({FORMATS[self._path.suffix.lower()]})")
