@@ -48,7 +48,7 @@ class LinkMemory:
         self._stale.discard(known.id)
 
     def forget(self, ids: Iterable[int]) -> None:
-        """Forget the ranks of these URLs, because they were reranked."""
+        """Forget the ranks of these URLs, because they may have fallen."""
         self._stale.update(ids)
         if len(self._stale) > _REMEMBERED_LINKS:
             self.clear()

@@ -56,9 +56,9 @@ class Reranking:
         few = list(islice(ranks, _FEW + 1))
         if len(few) <= _FEW:
             with self._database.transaction:
-                changed = self._write_few(dict(few))
+                changed, outdated = self._write_few(dict(few))
                 self._write_revised(through)
-            self._memory.forget(id_ for id_, _ in few)
+            self._memory.forget(outdated)
             return changed
         changed = do(self._write_in_steps(chain(few, ranks), through))
         with self._database.transaction:
@@ -70,21 +70,30 @@ class Reranking:
         if through is not None:
             self._feedback.write_revised(through)
 
-    def _write_few(self, ranks: Mapping[int, Rank | None]) -> int:
-        """Write ranks by URL id inside the caller's transaction; return how many rows changed."""
+    def _write_few(self, ranks: Mapping[int, Rank | None]) -> tuple[int, list[int]]:
+        """Write ranks by URL id inside the caller's transaction; return how many rows changed, and the ids of those
+        that did more than rise, of which a better rank may be remembered."""
         left: dict[int, int] = {}
-        rows = []
+        moved, turned, outdated = list[tuple[int, int, float]](), list[tuple[object, ...]](), list[int]()
         for id_, host_id, state, tier, score in self._connection.execute(sql.RANKS, (json.dumps(list(ranks)),)):
-            rank, waits = ranks[id_], state == State.WAITING
-            if waits if rank is None else not waits or (tier, score) != rank:
-                to, (tier_to, score_to) = (State.WAITING, rank) if rank else (State.REFUSED, (tier, score))
-                rows.append((id_, tier_to, score_to, to, None if rank else UNRANKED))
+            rank = ranks[id_]
+            to, new = (State.WAITING, rank) if rank else (State.REFUSED, Rank(tier, score))
+            if (state, tier, score) == (to, *new):
+                continue
+            if state == to:
+                moved.append((id_, *new))
+            else:
+                turned.append((id_, *new, to, None if rank else UNRANKED))
+            if state != to or new < (tier, score):
+                outdated.append(id_)
+            if (state, tier) != (to, new.tier):
                 self._counters.add("page", state, tier, -1)
-                self._counters.add("page", to, tier_to, 1)
-                left[host_id] = left.get(host_id, 0) + waits - (rank is not None)
-        self._connection.executemany(sql.WRITE_RANK, rows)
+                self._counters.add("page", to, new.tier, 1)
+            left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to == State.WAITING)
+        self._connection.executemany(sql.MOVE_WAITING, moved)
+        self._connection.executemany(sql.WRITE_RANK, turned)
         self._refresh(left)
-        return len(rows)
+        return len(moved) + len(turned), outdated
 
     def _refresh(self, left: Mapping[int, int]) -> None:
         """Find the heads of the hosts' queues after so many URLs left each of them, and write the counters."""

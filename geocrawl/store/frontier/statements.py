@@ -275,6 +275,8 @@ FORGET_VALIDATORS = "DELETE FROM validator WHERE url_id = ?"
 RANKS = f"""
 SELECT id, host_id, state, tier, score FROM url WHERE id IN {listed("?")}
   AND purpose = 'page' AND (state = 'waiting' OR (state = 'refused' AND reason = 'unranked'))"""  # noqa: S608 our own
+# Write the rank of a waiting page. (SQLite looks at the indexes of the columns that are set, changed or not.)
+MOVE_WAITING = "UPDATE url SET tier = ?2, score = ?3 WHERE id = ?1"
 # Write the rank, state and reason of a page.
 WRITE_RANK = "UPDATE url SET tier = ?2, score = ?3, state = ?4, reason = ?5 WHERE id = ?1"
 # Make the staging table of new ranks, by URL id; no tier: the page is dropped.
