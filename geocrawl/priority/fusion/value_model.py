@@ -111,8 +111,8 @@ class ValueModel:
         arms[:, LINK_ARMS + 1 :] = heads[:, 1:]
         total: NDArray[np.float64] = np.add.reduceat(weights[flat], starts)
         total += tails
-        total += weights[arms[:, LINK_ARMS:]].sum(axis=1)
-        total += weights[self._states_of(arms)].sum(axis=1)
+        total += np.add.reduce(weights[arms[:, LINK_ARMS:]], axis=1)
+        total += np.add.reduce(weights[self._states_of(arms)], axis=1)
         return total
 
     def _states_of(self, arms: NDArray[np.intp]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ shorter ones within. Japanese text is split as everywhere (`text.terms`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,7 +24,14 @@ from geocrawl.priority.models.naive_bayes import (
     weight,
 )
 from geocrawl.priority.text.keywords import Keywords
-from geocrawl.priority.text.terms import LONGEST_REMEMBERED_RUN, REMEMBERED_RUNS, is_japanese, term_counts
+from geocrawl.priority.text.terms import (
+    LONGEST_REMEMBERED_RUN,
+    REMEMBERED_RUNS,
+    REMEMBERED_WORDS,
+    is_japanese,
+    term_counts,
+    term_of_word,
+)
 from geocrawl.priority.vectors.tfidf import TextModel, tf_idf
 
 REMEMBERED = 50_000
@@ -57,6 +64,7 @@ class WordModels:
         self._terms = Keywords(frozenset(bayes.lexicon if bayes else ()))
         self._han = frozenset(word for word in _words(texts, bayes) if _HAN.fullmatch(word))
         self._known_runs = lru_cache(REMEMBERED_RUNS)(self._words_in)
+        self._known_term = lru_cache(REMEMBERED_WORDS)(self._read_term)
         self._known_counts = lru_cache(REMEMBERED)(self.counts)
         self._known_features = lru_cache(REMEMBERED)(self._features)
 
@@ -69,7 +77,7 @@ class WordModels:
 
         The first `READ` characters count.
         """
-        return self._nearness(self.counts(f"{title}\n{text[:READ]}")) / (self._texts.typical or 1.0)
+        return self._nearness(self.counts(f"{title}\n{text[:READ]}", self._known_term)) / (self._texts.typical or 1.0)
 
     def odds(self, anchor: str, context: Sequence[str]) -> float:
         """Return ln of the odds that a link with this anchor and these texts around it leads to the topic (bayes)."""
@@ -96,11 +104,16 @@ class WordModels:
     def _nearness(self, counts: Mapping[str, int]) -> float:
         return self._texts.nearness(tf_idf(counts, self._texts.idf)) if counts else 0.0
 
-    def counts(self, text: str) -> dict[str, int]:
-        """Return term → how often it occurs in `text`."""
+    def _read_term(self, word: str) -> str:
+        """Return the term of a word, '' when the text model does not know it."""
+        term = term_of_word(word)
+        return term if term in self._texts.idf else ""
+
+    def counts(self, text: str, term_of: Callable[[str], str] = term_of_word) -> dict[str, int]:
+        """Return term → how often it occurs in `text`; `term_of` as in `term_counts`."""
         if text.isascii() or not _HAN.search(_ASCII.sub("", text)) or is_japanese(text):
-            return term_counts(text)
-        counts = term_counts(_HAN.sub(" ", text))
+            return term_counts(text, term_of)
+        counts = term_counts(_HAN.sub(" ", text), term_of)
         for run in _HAN.findall(text):
             for word in self._known_runs(run) if len(run) <= LONGEST_REMEMBERED_RUN else self._words_in(run):
                 counts[word] = counts.get(word, 0) + 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
 
@@ -42,17 +43,21 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
 
 
-def term_counts(text: str) -> dict[str, int]:
-    """Return term → how often it occurs in `text`, in the order of first appearance."""
+def term_counts(text: str, term_of: Callable[[str], str] | None = None) -> dict[str, int]:
+    """Return term → how often it occurs in `text`, in the order of first appearance.
+
+    `term_of` returns the term of a word, '' for a word that does not count; None: `term_of_word`.
+    """
+    term_of = term_of or term_of_word
     words = _words(text.lower())
     counts: dict[str, int] = {}
     if len(words) < _FEW_WORDS:
         for word in words:
-            if term := _term(word):
+            if term := term_of(word):
                 counts[term] = counts.get(term, 0) + 1
         return counts
     for word, count in Counter(words).items():
-        term = _term(word)
+        term = term_of(word)
         if term:
             counts[term] = counts.get(term, 0) + count
     return counts
@@ -106,7 +111,7 @@ def _split(run: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=REMEMBERED_WORDS)
-def _term(word: str) -> str:
+def term_of_word(word: str) -> str:
     """Return the axis of a word; '' for a stop word, a number and a single letter."""
     word = word.lstrip(_DIGITS)
     if len(word) < 2 and word < "\u0100":
