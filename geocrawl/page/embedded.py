@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from geocrawl.formats.text import unescape_html
 from geocrawl.page.content import RawLink
@@ -60,20 +59,11 @@ def may_mention_services(lower: str) -> bool:
     return any(word in lower for word in _WORDS) or any(word in lower for word in _MORE_WORDS)
 
 
-class Shown(NamedTuple):
-    """What a page shows."""
-
-    text: str
-    """Its text with blocks separated by `content.BOUNDARY`."""
-    title: str
-    site: str
-    """The page's own site; '' when it is unknown."""
-
-
-def embedded_addresses(html: str, shown: Shown, pieces: Pieces, known: Sequence[RawLink]) -> Iterator[RawLink]:
+def embedded_addresses(html: str, shown: Subject, pieces: Pieces, known: Sequence[RawLink]) -> Iterator[RawLink]:
     """Yield the addresses of a page that may be services and are not among its links (`known`), each once.
 
-    `pieces`: the page's scripts, fields and attributes.
+    `shown`: its title and text, with blocks separated by `content.BOUNDARY`. `pieces`: its scripts, fields and
+    attributes.
     """
     found = [*_all(html, shown, pieces), *addresses_in_hrefs(known)]
     seen = {_bare(link.href) for link in known} if found else set()
@@ -83,7 +73,7 @@ def embedded_addresses(html: str, shown: Shown, pieces: Pieces, known: Sequence[
             yield link
 
 
-def _all(html: str, shown: Shown, pieces: Pieces) -> Iterator[RawLink]:
+def _all(html: str, shown: Subject, pieces: Pieces) -> Iterator[RawLink]:
     for type_, code in pieces.scripts:
         if any(slash in code for slash in _SLASHES) and may_mention_services(code.lower()):
             yield from addresses_in_code(code, _where_of_script(type_))
@@ -93,16 +83,9 @@ def _all(html: str, shown: Shown, pieces: Pieces) -> Iterator[RawLink]:
         yield from _in_data_attributes(html)
     yield from _in_handlers(html)
     if may_contain_addresses(shown.text):
-        yield from addresses_in_text(shown.text, subject=_subject(shown))
+        yield from addresses_in_text(shown.text, subject=shown)
     if "<!--" in html:
         yield from _in_comments(html)
-
-
-def _subject(shown: Shown) -> Subject:
-    kind = kind_in_phrase(shown.title)
-    if not kind and may_name_kinds(shown.text):
-        kind = kind_in_phrase(shown.text)
-    return Subject(kind, shown.site)
 
 
 def _bare(href: str) -> str:

@@ -22,12 +22,13 @@ from geocrawl.page.content import (
     Content,
     RawLink,
 )
-from geocrawl.page.embedded import Shown, embedded_addresses, kind_of_link
+from geocrawl.page.embedded import embedded_addresses, kind_of_link
 from geocrawl.page.flatten import BLOCKS, CELLS, flatten
 from geocrawl.page.forms import FormReader
 from geocrawl.page.headline import find_headline
 from geocrawl.page.pieces import Pieces
 from geocrawl.page.tag_path import TagPaths
+from geocrawl.page.text_kinds import Subject
 from geocrawl.page.walk import UNREAD
 from geocrawl.urls import CKAN_SEARCH, RECORDS
 
@@ -185,7 +186,7 @@ class _Reader:
     def add_embedded(self, html: str, site: str) -> None:
         """Add addresses of services that are not linked."""
         content = self._content
-        shown = Shown(self._text, content.title, site)
+        shown = Subject(content.title, site, self._text)
         for link in embedded_addresses(html, shown, self._pieces, content.links):
             self._add(link)
 

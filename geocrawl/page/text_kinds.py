@@ -8,11 +8,18 @@ the subject of its page.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from functools import cached_property
 
 from geocrawl.page.content import BOUNDARY
 from geocrawl.page.labels import kind_in_label
-from geocrawl.page.naming import in_ogc_folder, leaves_kind_open, may_be_program, may_be_service
+from geocrawl.page.naming import (
+    in_ogc_folder,
+    kind_in_phrase,
+    leaves_kind_open,
+    may_be_program,
+    may_be_service,
+    may_name_kinds,
+)
 from geocrawl.urls import read_url
 
 LABEL_CHARS = 60
@@ -25,13 +32,17 @@ _LABEL_ENDS = (":", "：", "=", "→", "➜", "»", "->", "︰", "﹕")
 _BLANK = f" \t\r\n{BOUNDARY}"
 
 
-class Subject(NamedTuple):
+class Subject:
     """What a page is about, for addresses next to which no kind is named."""
 
-    kind: str = ""
-    """The kind that its title or else its text names last; '' for none."""
-    site: str = ""
-    """The page's site, where addresses that reveal nothing are taken for services of this kind."""
+    def __init__(self, title: str = "", site: str = "", text: str = "") -> None:
+        """Set what the page shows; `site`: where addresses that reveal nothing are taken for services of its kind."""
+        self.title, self.site, self.text = title, site, text
+
+    @cached_property
+    def kind(self) -> str:
+        """Return the kind that its title or else its text names last, '' for none; few pages need it."""
+        return kind_in_phrase(self.title) or (kind_in_phrase(self.text) if may_name_kinds(self.text) else "")
 
 
 NO_SUBJECT = Subject()
@@ -50,7 +61,8 @@ def kind_near(text: str, begin: int, start: int, end: int, href: str, subject: S
         return ""
     if kind := kind_in_label(_block_before(text, begin, start)):
         return kind
-    if subject.kind and (leaves_kind_open(href) or (not may_be_service(href) and _is_of_site(href, subject.site))):
+    is_open = leaves_kind_open(href) or (not may_be_service(href) and _is_of_site(href, subject.site))
+    if is_open and subject.kind:
         return subject.kind
     return "wms" if in_ogc_folder(href) else ""
 
