@@ -34,6 +34,8 @@ from geocrawl.urls import CKAN_SEARCH, RECORDS
 
 _MAX_FRAGMENTS = 60
 """Most fragments read for one anchor or one side of a context, however short they are."""
+_SIDE_CHARS = MAX_CONTEXT_CHARS // 2 - 1
+"""Longest side of a context, before or behind the link."""
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?["']?\s*([^"']+)""", re.I)
 _MAX_REFRESH_CHARS = 2048
 _REFRESH_URL = re.compile(r"url\s*=|^\s*[\d.]*\s*[;,]\s*\S", re.I)
@@ -128,43 +130,30 @@ class _Reader:
             tag = node.tag or ""
             if tag == "-text":
                 fragments.append(node.text_content or "")
-            elif not tag.startswith("-"):
-                if tag in _WORTH_A_CALL:
-                    self._enter(node, tag)
-                child = None if tag in UNREAD else node.first_child
-                if child is not None:
-                    above.append((node, tag))
-                    node = child
-                    continue
-                if tag in _WORTH_A_CALL:
-                    self._leave(tag)
-            following = node.next if above else None
+                following = node.next
+            elif tag.startswith("-"):
+                following = node.next
+            else:
+                if tag in BLOCKS:
+                    if fragments[-1] != BOUNDARY:
+                        fragments.append(BOUNDARY)
+                elif tag in CELLS:
+                    fragments.append("\n" if tag == "br" else " ")
+                if tag in _ON_ENTERING:
+                    _ON_ENTERING[tag](self, node)
+                above.append((node, tag))
+                following = None if tag in UNREAD else node.first_child
             while following is None and above:
                 node, tag = above.pop()
-                if tag in _WORTH_A_CALL:
-                    self._leave(tag)
+                if tag in _ON_LEAVING:
+                    _ON_LEAVING[tag](self)
+                if tag in BLOCKS:
+                    if fragments[-1] != BOUNDARY:
+                        fragments.append(BOUNDARY)
+                elif tag in CELLS:
+                    fragments.append(" ")
                 following = node.next if above else None
             node = following
-
-    def _enter(self, node: LexborNode, tag: str) -> None:
-        """Process the beginning of an element."""
-        if tag in BLOCKS:
-            if self._fragments[-1] != BOUNDARY:
-                self._fragments.append(BOUNDARY)
-        elif tag in CELLS:
-            self._fragments.append("\n" if tag == "br" else " ")
-        if tag in _ON_ENTERING:
-            _ON_ENTERING[tag](self, node)
-
-    def _leave(self, tag: str) -> None:
-        """Process the end of an element."""
-        if tag in _ON_LEAVING:
-            _ON_LEAVING[tag](self)
-        if tag in BLOCKS:
-            if self._fragments[-1] != BOUNDARY:
-                self._fragments.append(BOUNDARY)
-        elif tag in CELLS:
-            self._fragments.append(" ")
 
     def finish(self) -> Content:
         """Return the content with its text, and the contexts of its links cut from the fragments."""
@@ -173,14 +162,13 @@ class _Reader:
         self._text = "".join(self._fragments)
         content.text = fold(self._text, MAX_TEXT_CHARS)
         for index, start, end in self._spans:
-            before, behind = self._neighbours(start, end)
-            link = links[index]
-            kind = kind_of_link(link.href, before, link.anchor)
-            context = f"{before} {behind}".strip()
-            before_chars = len(context) - len(behind)
-            links[index] = RawLink(
-                link.href, link.where, link.anchor, context, link.rel, kind, before_chars, link.tag_path
-            )
+            before, behind = self._before(start), self._behind(end)
+            href, where, anchor, _, rel, _, _, tag_path = links[index]
+            kind = kind_of_link(href, before, anchor)
+            if before or behind or kind:
+                context = f"{before} {behind}".strip()
+                before_chars = len(context) - len(behind)
+                links[index] = RawLink(href, where, anchor, context, rel, kind, before_chars, tag_path)
         return content
 
     def add_embedded(self, html: str, site: str) -> None:
@@ -208,23 +196,22 @@ class _Reader:
         self._content.prose = fold("".join(prose), MAX_TEXT_CHARS)
         self._content.anchor_chars = len(fold("".join(anchors), MAX_TEXT_CHARS))
 
-    def _neighbours(self, start: int, end: int) -> tuple[str, str]:
-        """Return the words before and after a link within its block, half of `MAX_CONTEXT_CHARS` each."""
-        half = MAX_CONTEXT_CHARS // 2 - 1
-        fragments, before, behind = self._fragments, "", ""
-        for place in range(start - 1, max(0, start - _MAX_FRAGMENTS) - 1, -1):
-            fragment = fragments[place]
-            if fragment == BOUNDARY or len(before) > 2 * half:
-                break
-            before = fragment[-2 * half :] + before
-        for place in range(end, min(end + _MAX_FRAGMENTS, len(fragments))):
-            fragment = fragments[place]
-            if fragment == BOUNDARY or len(behind) > 2 * half:
-                break
-            behind += fragment[: 2 * half]
-        if before:
-            before = " ".join(before.split())[-half:].lstrip()
-        return before, fold(behind, half) if behind else ""
+    def _before(self, start: int) -> str:
+        """Return the words before a link within its block; `start`: the link's first fragment."""
+        fragments, place, before = self._fragments, start - 1, ""
+        while fragments[place] != BOUNDARY and place >= start - _MAX_FRAGMENTS and len(before) <= 2 * _SIDE_CHARS:
+            before = fragments[place][-2 * _SIDE_CHARS :] + before
+            place -= 1
+        return " ".join(before.split())[-_SIDE_CHARS:].lstrip() if before else ""
+
+    def _behind(self, end: int) -> str:
+        """Return the words behind a link within its block; `end`: the fragment after the link's last one."""
+        fragments, place, behind = self._fragments, end, ""
+        last = min(end + _MAX_FRAGMENTS, len(fragments)) - 1
+        while place <= last and fragments[place] != BOUNDARY and len(behind) <= 2 * _SIDE_CHARS:
+            behind += fragments[place][: 2 * _SIDE_CHARS]
+            place += 1
+        return fold(behind, _SIDE_CHARS) if behind else ""
 
     def _add(self, link: RawLink) -> None:
         if len(self._content.links) < self._max_links:
@@ -243,15 +230,16 @@ class _Reader:
         self._open.append(_OpenLink(href, rel, title, start, path))
 
     def _a_end(self) -> None:
-        opened = self._open.pop()
-        if opened is None or len(self._content.links) >= self._max_links:
+        opened, links, fragments = self._open.pop(), self._content.links, self._fragments
+        if opened is None or len(links) >= self._max_links:
             return
-        end = len(self._fragments)
-        self._fragments.append("")  # an empty link still separates the block boundaries before and after it
-        shown = fold("".join(self._fragments[opened.start : min(end, opened.start + _MAX_FRAGMENTS)]), MAX_ANCHOR_CHARS)
-        self._spans.append((len(self._content.links), opened.start, end))
-        anchor = _anchor(shown, *opened.extras, opened.title) if opened.extras or opened.title else shown
-        self._add(RawLink(opened.href, "a", anchor, rel=opened.rel, tag_path=opened.tag_path))
+        start, end = opened.start, len(fragments)
+        fragments.append("")  # an empty link still separates the block boundaries before and after it
+        anchor = fold("".join(fragments[start : min(end, start + _MAX_FRAGMENTS)]), MAX_ANCHOR_CHARS)
+        if opened.extras or opened.title:
+            anchor = _anchor(anchor, *opened.extras, opened.title)
+        self._spans.append((len(links), start, end))
+        links.append(RawLink(opened.href, "a", anchor, "", opened.rel, "", 0, opened.tag_path))
 
     def _img(self, node: LexborNode) -> None:
         if self._open and (opened := self._open[-1]) and len(opened.extras) < _MAX_FRAGMENTS:
@@ -349,8 +337,6 @@ _ON_LEAVING: Mapping[str, Callable[[_Reader], None]] = {
     "form": _Reader._form_end,
     "select": _Reader._select_end,
 }
-_WORTH_A_CALL = BLOCKS | CELLS | _ON_ENTERING.keys() | _ON_LEAVING.keys()
-"""Elements that mean something; of others, only the content is read."""
 
 
 def _anchor(*parts: str) -> str:
