@@ -105,6 +105,11 @@ def may_be_of_kind(address: str, kind: str) -> bool:
     return may_be_program(address) or (kind in _KINDS_IN_FILES and address.partition("?")[0].endswith(".json"))
 
 
+def may_be_named(address: str) -> bool:
+    """Return whether an address may belong to a service of any kind that is named next to it."""
+    return any(may_be_of_kind(address, kind) for kind in ("", *_KINDS_IN_FILES))
+
+
 def says_kind(address: str) -> bool:
     """Return whether an address reveals a kind of service."""
     return _SAYS_KIND.search(address.lower()) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 MAX_LOOKS = 10_000
@@ -23,10 +23,9 @@ _SCHEME = re.compile(r"h(?:tt|xx)ps?\Z", re.I)
 _SPACED_SCHEME_ENDS = ("tp: //", "tps: //", "tp:// ", "tps:// ")
 """Ends of schemes that a typist or a text processor broke."""
 _REQUESTS = ("service=", "SERVICE=", "Service=", "request=", "REQUEST=", "Request=")
-_PATHS = ("/wms", "/WMS", "/ows", "/wfs", "/wmts", "/wcs", "/csw", "mapserv", "geoserver/", "/arcgis/", "/stac")
-_SIGNS_WITH_SLASH = ("://", "：/", ": //", *(sign for sign in _PATHS if "/" in sign))
-_OTHER_SIGNS = ("www.", "mapserv")
-_SERVICE_SIGNS = ("ervice=", "ERVICE=")
+_PATHS = ("/wms", "/WMS", "/ows", "/wfs", "/wmts", "/wcs", "/csw", "/arcgis/", "/stac")
+_SERVERS = ("mapserv", "geoserver/")
+_SLASHED_SIGNS = ("://", "：/", ": //", "geoserver/")
 _WWW = re.compile(r"www\.[A-Za-z0-9-]{1,63}\.")
 _INSIDE_ADDRESS = ("/", "@", ".", ":", "-", "_")
 _TAIL = re.compile(r"[^\s\x1e\x7f-\U0010ffff(\[<>\"',]*")
@@ -56,11 +55,11 @@ class Start(NamedTuple):
 
 def may_contain_addresses(text: str) -> bool:
     """Return whether a text can contain an address: a quick check, quickest for a text without `/` and `=`."""
-    return (
-        any(sign in text for sign in _OTHER_SIGNS)
-        or ("/" in text and any(sign in text for sign in _SIGNS_WITH_SLASH))
-        or ("=" in text and any(sign in text for sign in _SERVICE_SIGNS))
-    )
+    if "www." in text or "mapserv" in text or ("=" in text and ("ervice=" in text or "ERVICE=" in text)):
+        return True
+    if "/" not in text:
+        return False
+    return any(sign in text for sign in _SLASHED_SIGNS) or next(_path_places(text), None) is not None
 
 
 def starts(text: str) -> list[Start]:
@@ -71,9 +70,11 @@ def starts(text: str) -> list[Start]:
     for at in _places(text, "www."):
         if _WWW.match(text, at) and not text.endswith(_INSIDE_ADDRESS, 0, at):
             found[at] = False
-    for sign in (*_REQUESTS, *_PATHS) if "=" in text else _PATHS:
-        for at in islice(_places(text, sign), _MAX_SIGNS):
-            start = _without_scheme(text, at, is_request=sign.endswith("="))
+    requests = [islice(_places(text, sign), _MAX_SIGNS) for sign in _REQUESTS if "=" in text]
+    paths = [islice(_places(text, sign), _MAX_SIGNS) for sign in _SERVERS] + [_path_places(text)]
+    for places, is_request in ((requests, True), (paths, False)):
+        for at in chain.from_iterable(places):
+            start = _without_scheme(text, at, is_request=is_request)
             if start is not None:
                 found.setdefault(start.at, start.is_query)
     return [Start(at, found[at]) for at in sorted(found)[:MAX_LOOKS]]
@@ -114,6 +115,11 @@ def _is_host(found: re.Match[str]) -> bool:
     """Return whether a name with dots is a host rather than a file or a package."""
     names = found[0].lower().rstrip("/").partition(":")[0].split(".")
     return names[0] not in _PACKAGES and (len(names) > 2 or names[-1] not in _FILES)
+
+
+def _path_places(text: str) -> Iterator[int]:
+    """Yield where a path's part names a service or a server: the slash before it."""
+    return islice((at for at in _places(text, "/") if text.startswith(_PATHS, at)), _MAX_SIGNS)
 
 
 def _places(text: str, sign: str) -> Iterator[int]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from geocrawl.formats.text import fold
 from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, RawLink
-from geocrawl.page.naming import may_be_of_kind, may_be_program, may_be_service
+from geocrawl.page.naming import may_be_named, may_be_of_kind, may_be_program, may_be_service
 from geocrawl.page.text_address import read_address, read_query
 from geocrawl.page.text_kinds import NO_SUBJECT, Subject, kind_near
 from geocrawl.page.text_starts import starts
@@ -49,6 +49,8 @@ def addresses_in_text(text: str, *, subject: Subject = NO_SUBJECT, where: str = 
             behind_last = last
             href, last = read_address(text, start)
             base = _base_of_queries(href)
+            if not may_be_service(href) and not may_be_named(href):
+                continue
             kind = kind_near(text, behind_last, start, last, href, subject)
         if href not in seen and (may_be_service(href) or (kind and may_be_of_kind(href, kind))):
             seen.add(href)
