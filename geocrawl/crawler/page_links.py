@@ -69,18 +69,15 @@ class PageLinks:
         if self._records_only:
             return []
         best: dict[str, RankedLink] = {}
+        own = document.url.identity
         for index, (link, rank) in enumerate(zip(document.links, ranks, strict=True)):
-            if (
-                rank is None
-                or index in candidates
-                or link.where in _RANKED_BY_PLACE
-                or link.url.identity == document.url.identity
-            ):
+            identity = link.url.identity
+            if rank is None or index in candidates or link.where in _RANKED_BY_PLACE or identity == own:
                 continue
-            known = best.get(link.url.identity)
+            known = best.get(identity)
             if known is None or rank > known.rank:
                 refused = known.refused if known else self._refusal(link)
-                best[link.url.identity] = RankedLink(link, rank, refused, same_depth=link.where == SCRIPT_SRC)
+                best[identity] = RankedLink(link, rank, refused, link.where == SCRIPT_SRC)
         return list(best.values())
 
     def _refusal(self, link: Link) -> str:

@@ -64,7 +64,7 @@ class Detector:
             if candidate is not None:
                 is_page = candidate.endpoint.kind is Kind.CSW and asks_for_records(link.url)
                 found.append((_with_evidence(candidate, document, link), None if is_page else index))
-            else:
+            elif _may_contain_address(link.url):
                 found += [(_with_evidence(inner, document, link), None) for inner in self._within(link.url)]
         return tuple(found)
 
@@ -75,7 +75,9 @@ class Detector:
     def of_text(self, url: Url) -> tuple[Candidate, ...]:
         """Return the candidate recognised by an address alone, else those by the addresses within its query."""
         candidate = self._of_url(url)
-        return (candidate,) if candidate is not None else tuple(self._within(url))
+        if candidate is not None:
+            return (candidate,)
+        return tuple(self._within(url)) if _may_contain_address(url) else ()
 
     def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
         """Return endpoints of other kinds that servers of this form have next to a valid one, the likeliest first."""
@@ -135,8 +137,6 @@ class Detector:
     def _within(self, url: Url) -> list[Candidate]:
         """Return candidates among the addresses in a query: `viewer?wms=https%3A%2F%2Fhost%2Fows%3F…`."""
         found: list[Candidate] = []
-        if "%3" not in url.address and "=http" not in url.address:
-            return found
         for _, value in query_parameters(url):
             start = _ADDRESS_WITHIN.match(value)
             inner = read_url(value) if start else None
@@ -144,6 +144,11 @@ class Detector:
             if candidate is not None and inner is not None:
                 found.append(replace(candidate, evidence=Evidence("parameter", "", inner.address)))
         return found
+
+
+def _may_contain_address(url: Url) -> bool:
+    """Return whether the query of an address may contain another one: a quick check."""
+    return "%3" in url.address or "=http" in url.address
 
 
 def _is_part(document: Document, endpoint: Endpoint) -> bool:

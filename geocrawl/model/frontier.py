@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from geocrawl.model.services import Candidate, ContentReport, Status, Verdict
 from geocrawl.model.web import HostState, Link, Purpose, Rank, Relevance, Url, Validators
@@ -61,9 +62,8 @@ class Lease:
         return f"{self.entry.id}.{self.token}"
 
 
-@dataclass(frozen=True, slots=True)
-class RankedLink:
-    """A link on its way into the frontier."""
+class RankedLink(NamedTuple):
+    """A link on its way into the frontier. A named tuple, as `Link` is: a page has dozens."""
 
     link: Link
     rank: Rank

@@ -27,23 +27,36 @@ class Keywords:
         return [match if match in words else match.removesuffix("s") for match in found]
 
 
+def hint_of(words: Collection[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of `words` wherever it occurs, also within another word: a quick check."""
+    branches = (
+        f"{re.escape(initial)}(?:{'|'.join(re.escape(word[1:]) for word in group)})"
+        for initial, group in _by_initial(words)
+    )
+    return re.compile("|".join(branches) or r"(?!)")
+
+
 def _pattern(words: Collection[str]) -> str:
     """Return an alternation whose branches begin with a plain character.
 
     `re` then skips ahead to the characters that can begin a match, which is twice as fast as beginning with a
-    look-behind; so the character before a Latin word is checked after its first letter.
+    look-behind; so the character before a Latin word is checked after the word.
     """
-    by_initial: dict[str, list[str]] = defaultdict(list)
+    return "|".join(_branch(initial, group) for initial, group in _by_initial(words)) or r"(?!)"
+
+
+def _by_initial(words: Collection[str]) -> list[tuple[str, list[str]]]:
+    """Return initial → the words with it, longest first."""
+    groups: dict[str, list[str]] = defaultdict(list)
     for word in sorted(words, key=lambda word: (-len(word), word)):
-        by_initial[word[0]].append(word)
-    branches = [_branch(initial, group) for initial, group in sorted(by_initial.items())]
-    return "|".join(branches) or r"(?!)"
+        groups[word[0]].append(word)
+    return sorted(groups.items())
 
 
 def _branch(initial: str, words: list[str]) -> str:
     """Return the branch of the words with one initial, longest first, each with the rules of its script."""
     first = re.escape(initial)
-    latin = [re.escape(word[1:]) for word in words if word.isascii()]
+    latin = [f"{re.escape(word[1:])}(?<![a-z]{re.escape(word)})" for word in words if word.isascii()]
     han = [re.escape(word) for word in words if not word.isascii()]
-    branches = [f"{first}(?<![a-z]{first})(?:{'|'.join(latin)})s?(?![a-z])"] if latin else []
+    branches = [f"{first}(?:{'|'.join(latin)})s?(?![a-z])"] if latin else []
     return "|".join([*han, *branches])

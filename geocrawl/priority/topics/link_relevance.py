@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from geocrawl.model import Relevance
-from geocrawl.priority.text.keywords import Keywords
+from geocrawl.priority.text.keywords import Keywords, hint_of
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Boundary between words of camel case: get|WMS, WMS|Server."""
@@ -38,6 +38,9 @@ class LinkMatch(NamedTuple):
     words: tuple[str, ...]
 
 
+_NO_MATCH = LinkMatch(Relevance.NONE, ())
+
+
 class LinkMeasure:
     """Determines the level of links by a link model."""
 
@@ -50,13 +53,13 @@ class LinkMeasure:
             **dict.fromkeys(keywords.intersection(model.abbreviations), both),
         }
         self._words = Keywords(self._levels)
-        self._hint = re.compile("|".join(map(re.escape, sorted(self._levels))) or r"(?!)")
+        self._hint = hint_of(self._levels)
 
     def match(self, address: str, anchor: str) -> LinkMatch:
         """Return the level by gws eq. 3: 2 with a link keyword in URL or anchor, 1 with an abbreviation, else 0."""
         text = f"{unquote(address) if '%' in address else address} {anchor}"
         if not self._hint.search(text.lower()):  # most links: skips the search for word boundaries
-            return LinkMatch(Relevance.NONE, ())
+            return _NO_MATCH
         words = dict.fromkeys([*self._words.found_in(text), *self._words.found_in(split_camel_case(text))])
         level = max((self._levels[word] for word in words), default=Relevance.NONE)
         return LinkMatch(level, tuple(word for word in words if self._levels[word] == level))
