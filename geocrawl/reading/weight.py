@@ -21,8 +21,12 @@ MOST_IMAGE_BYTES = 1024 * 1024
 _IMAGE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|RIFF....WEBP", re.S)
 _HEAD_BYTES = 4_096
 _RDF_TYPE = re.compile(r"turtle|n-triples|text/n3|rdf\+|ld\+json")
-_RDF = (b"@prefix", b"@base", b'"@context"', b'"@graph"', b'"@id"', b"rdf:rdf", b"22-rdf-syntax-ns")
-"""Strings in the head of RDF documents, in lower case. Searched one by one: a pattern of all takes 0.2 ms a page."""
+_RDF = {
+    b"@": (b"@prefix", b"@base", b'"@context"', b'"@graph"', b'"@id"'),
+    b"rdf": (b"rdf:rdf", b"22-rdf-syntax-ns"),
+}
+"""Strings in the head of RDF documents, in lower case, by what they have in common: few pages contain even that. They
+are searched one by one, because a pattern of all takes 0.2 ms a page."""
 _SPARQL_PREFIX = re.compile(rb"\s*prefix\s")
 
 
@@ -34,8 +38,9 @@ def is_heavy(page: Page, in_loop_bytes: int) -> bool:
     if len(body) > in_loop_bytes or body.startswith(magic.GZIP):
         return True
     head = body[:_HEAD_BYTES].lower()
-    is_rdf = any(sign in head for sign in _RDF) or _SPARQL_PREFIX.match(head)
-    return bool(is_rdf or _RDF_TYPE.search(page.content_type))
+    is_rdf = any(sign in head for hint, signs in _RDF.items() if hint in head for sign in signs)
+    is_rdf = is_rdf or _SPARQL_PREFIX.match(head) is not None
+    return is_rdf or _RDF_TYPE.search(page.content_type) is not None
 
 
 def _pixels(body: bytes) -> int:
