@@ -123,8 +123,7 @@ def listen(channel: Channel, hear: Callable[..., None], *arguments: object) -> N
 
 def brief(visit: Visit) -> Visit:
     """Return a visit without what only its settlement needs."""
-    return replace(
-        visit,
+    return visit._replace(
         links=visit.links[:1],
         candidates=visit.candidates[:1],
         verdict=visit.verdict and _brief_verdict(visit.verdict),

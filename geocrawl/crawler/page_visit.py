@@ -156,7 +156,7 @@ class PageVisitor:
         visit = self._answered(lease, page, host, State.FAILED, reason)
         if reason not in TRANSIENT:
             return visit
-        return replace(visit, retry_after_s=retry_after_s(lease, self._retry_first_s, page.retry_after_s))
+        return visit._replace(retry_after_s=retry_after_s(lease, self._retry_first_s, page.retry_after_s))
 
     def _redirected(self, lease: Lease, page: Page, host: HostState, target: Url) -> Visit:
         """Return a visit that leads to the redirect's target, which is visited separately."""
@@ -169,10 +169,10 @@ class PageVisitor:
         link = self._links.of_redirect(entry.url, target, entry.rank)
         visit = self._answered(lease, page, host, State.VISITED, "redirect")
         if candidate is None:
-            return replace(visit, links=(link,))
+            return visit._replace(links=(link,))
         evidence = Evidence("redirect", entry.url.address, target.address)
         found = (replace(candidate, evidence=evidence), link if candidate.weak else None)
-        return replace(visit, candidates=(found,))
+        return visit._replace(candidates=(found,))
 
     async def _understood(
         self, lease: Lease, page: Page, document: Document, host: HostState, sitemaps: Sequence[Url]
@@ -194,8 +194,7 @@ class PageVisitor:
             *self._links.of_document(document, judgement.ranks, own, found),
             *self._links.of_sitemaps(sitemaps, own),
         )
-        return replace(
-            self._answered(lease, page, host, State.VISITED, "ok"),
+        return self._answered(lease, page, host, State.VISITED, "ok")._replace(
             title=document.title,
             relevance=judgement.relevance,
             score=judgement.score,

@@ -71,4 +71,4 @@ def joined(document: Document, before: Document, rendered: Rendered) -> Document
         if link.url.identity not in known:
             known.add(link.url.identity)
             links.append(link)
-    return replace(document, links=tuple(links), status=before.status)
+    return document._replace(links=tuple(links), status=before.status)

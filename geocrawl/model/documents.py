@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from geocrawl.model.web import Link, Page, Rank, Relevance, Url
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A page as it was read: the parts that strategies, the detector and the catalogue need."""
 
     url: Url

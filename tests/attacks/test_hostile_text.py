@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -61,8 +61,7 @@ def test_every_page_and_every_verdict_can_be_settled(tmp_path: Path, offset: int
         document = PageReader().read(page(body, content_type, address), depth=0)
         world.seed(address)
         world.frontier.settle(
-            replace(
-                _visit(world),
+            _visit(world)._replace(
                 title=document.title,
                 links=tuple(RankedLink(link, Rank(0, 0.0)) for link in document.links),
                 candidates=tuple((candidate, None) for candidate, _ in detector.candidates(document)),
@@ -73,7 +72,7 @@ def test_every_page_and_every_verdict_can_be_settled(tmp_path: Path, offset: int
             given = Endpoint(probe.kind, f"{address}/{probe.kind}", url(f"{address}/{probe.kind}"))
             world.frontier.add_candidates([Candidate(given, Evidence("given"))])
             title = verdict.service.title if verdict.service else ""
-            world.frontier.settle(replace(_visit(world), reason=verdict.reason, title=title, verdict=verdict))
+            world.frontier.settle(_visit(world)._replace(reason=verdict.reason, title=title, verdict=verdict))
 
 
 def _visit(world: World) -> Visit:

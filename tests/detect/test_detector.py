@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -294,7 +293,7 @@ def test_order_and_case_of_parameters_do_not_matter(names: list[str], upper: set
     ],
 )
 def test_capabilities_of_every_kind_are_told_by_root_and_namespace(root: str, namespace: str, kind: Kind) -> None:
-    ((found, index),) = DETECTOR.candidates(replace(page(xml_root=root), xml_namespace=namespace))
+    ((found, index),) = DETECTOR.candidates(page(xml_root=root)._replace(xml_namespace=namespace))
     assert (found.endpoint.kind, index) == (kind, None)
 
 
@@ -311,15 +310,15 @@ def test_capabilities_of_every_kind_are_told_by_root_and_namespace(root: str, na
     ],
 )
 def test_json_of_a_service_is_told_by_its_keys(keys: tuple[str, ...], rel: str, kind: Kind) -> None:
-    document = replace(page(Link(url(f"{HOST}/conformance"), rel=rel)), json_keys=keys)
+    document = page(Link(url(f"{HOST}/conformance"), rel=rel))._replace(json_keys=keys)
     assert DETECTOR.candidates(document)[0][0].endpoint.kind is kind
 
 
 def test_other_documents_are_no_services() -> None:
     assert DETECTOR.candidates(page(xml_root="Capabilities")) == ()
-    assert DETECTOR.candidates(replace(page(xml_root="Capabilities"), xml_namespace="http://www.opengis.net/sps")) == ()
-    assert DETECTOR.candidates(replace(page(), json_keys=("title", "links"))) == ()
-    assert DETECTOR.candidates(replace(page(), json_keys=("type", "geometry", "stac_version", "links"))) == ()
+    assert DETECTOR.candidates(page(xml_root="Capabilities")._replace(xml_namespace="http://www.opengis.net/sps")) == ()
+    assert DETECTOR.candidates(page()._replace(json_keys=("title", "links"))) == ()
+    assert DETECTOR.candidates(page()._replace(json_keys=("type", "geometry", "stac_version", "links"))) == ()
 
 
 def test_a_request_for_records_names_the_catalogue_and_is_still_a_page() -> None:

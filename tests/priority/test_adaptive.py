@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -166,10 +165,10 @@ def test_without_any_seed_a_few_pages_pass_and_then_it_is_an_error() -> None:
 
 
 def test_a_hub_page_is_its_anchors_and_a_topic_page_its_prose() -> None:
-    page = replace(document("clay map sand", link("http://b.example/", "map")), prose="clay sand")
-    assert page_words(replace(page, anchor_chars=13), 0.6) == "clay sand"
-    assert page_words(replace(page, anchor_chars=14), 0.6) == "map"
-    assert page_words(replace(page, prose="", anchor_chars=0), 0.6) == "clay map sand"
+    page = document("clay map sand", link("http://b.example/", "map"))._replace(prose="clay sand")
+    assert page_words(page._replace(anchor_chars=13), 0.6) == "clay sand"
+    assert page_words(page._replace(anchor_chars=14), 0.6) == "map"
+    assert page_words(page._replace(prose="", anchor_chars=0), 0.6) == "clay map sand"
 
 
 def test_a_dump_and_the_feedback_after_it_give_the_same_strategy() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from geocrawl.model import Link, Rank, Relevance
 from geocrawl.priority.ipagerank import IPageRankStrategy
 from geocrawl.priority.text.thesaurus import TopicWords, shipped_thesaurus
@@ -155,7 +153,7 @@ def test_the_page_filter_tells_pages_of_the_topic_from_others() -> None:
 
 def test_a_word_of_the_headline_weighs_more_than_one_of_the_text() -> None:
     assert FILTER.similarity("wms", "soup bread") > FILTER.similarity("", "wms soup bread")
-    page = replace(document("soup bread", title="soup"), headline="wms layer")
+    page = document("soup bread", title="soup")._replace(headline="wms layer")
     assert FILTER.judge(page)[0] == FILTER.similarity("wms layer", "soup bread")
 
 

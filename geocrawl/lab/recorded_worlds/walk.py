@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.documents import documents, named_at, targets
@@ -126,7 +126,7 @@ class Walk:
         answer = self.web.answers[place.key]
         features, ranks, depth = b"", dict.fromkeys((identity for identity, _ in answer.leads), place.rank), place.depth
         if not answer.redirects:
-            judgement = self.strategy.judge(replace(answer.document, depth=place.depth))
+            judgement = self.strategy.judge(answer.document._replace(depth=place.depth))
             features, ranks, depth = judgement.features, _best(answer.document, judgement.ranks), place.depth + 1
         links = []
         for identity, key in answer.leads:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from geocrawl.model import Feedback, Lease, Purpose, Settled, State, Status, Visit
 from geocrawl.store.catalog.catalog import Catalog
@@ -136,7 +136,7 @@ class Settlement:
             return visit
         links = tuple(ranked for ranked in visit.links if not covers(ranked.link.url.host))
         candidates = tuple(each for each in visit.candidates if not covers(each[0].endpoint.url.host))
-        return replace(visit, links=links, candidates=candidates)
+        return visit._replace(links=links, candidates=candidates)
 
     def _read(self, visit: Visit, current: Current) -> Snapshot:
         """Read what the plan has to know, and note the candidates in the catalogue."""

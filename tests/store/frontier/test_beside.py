@@ -6,7 +6,6 @@ import asyncio
 import random
 import threading
 from collections import Counter
-from dataclasses import replace
 
 from geocrawl.errors import RefusedValue
 from geocrawl.model import Candidate, Lease, RankedLink, Settled, State, Visit
@@ -163,7 +162,7 @@ def test_a_visit_that_cannot_be_written_does_not_keep_others_from_being_settled(
     found = ((candidate("s.example/wms?service=WMS"), None),)
 
     async def settle() -> list[Settled | BaseException]:
-        ready = visit(good), replace(visit(bad), size_bytes=2**70), replace(visit(worse, candidates=found), title=1)  # type: ignore[arg-type]
+        ready = visit(good), visit(bad)._replace(size_bytes=2**70), visit(worse, candidates=found)._replace(title=1)  # type: ignore[arg-type]
         return list(await asyncio.gather(*map(queue.settle, ready), return_exceptions=True))
 
     written, refused, broken = asyncio.run(settle())

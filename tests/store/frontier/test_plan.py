@@ -59,7 +59,7 @@ def visit(*links: RankedLink, state: State = State.VISITED, reason: str = "ok", 
     entry = Entry(10, Purpose.PAGE, url(PAGE), 2, Rank(5, 0.5), 0)
     lease = Lease(entry, host, 1, NOW + 60)
     made = Visit(lease=lease, state=state, reason=reason, host=host, at=NOW, http_status=200, links=links)
-    return replace(made, **more)  # type: ignore[arg-type]
+    return made._replace(**more)  # type: ignore[arg-type]
 
 
 def plan(
