@@ -1,5 +1,8 @@
 """One, two and four processes that crawl a recorded web together on PostgreSQL, and one on SQLite, in real time.
 
+Each process makes one visit at a time; beside four there is one that makes four at a time, which asks as much at once.
+Crawls differ by chance by a tenth and more: the table has the means of several (`--repeat`), their least and most.
+
 The area is that of the contest, from the server's account of all requests. All processes of a crawl are stopped when
 the server has answered the budget of pages. Writes j_area_workers.json.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import subprocess
 import tempfile
 import time
@@ -22,7 +26,8 @@ from tests.support.postgres import Server, running_server
 from tests.support.processes import checked, clean_environment, geocrawl
 
 WORLDS = ("agency", "mixed")
-CRAWLS = (("sqlite", 1), ("postgresql", 1), ("postgresql", 2), ("postgresql", 4))
+CRAWLS = (("sqlite", 1, 1), ("postgresql", 1, 1), ("postgresql", 1, 4), ("postgresql", 2, 1), ("postgresql", 4, 1))
+"""Engine, processes, and visits under way at once in each."""
 LIMIT_S = 1800.0
 _LOOK_S = 0.2
 
@@ -32,41 +37,50 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows area_workers", description=__doc__)
     parser.add_argument("--pages", type=int, default=700, help="pages of a crawl [%(default)s]")
     parser.add_argument("--delay", default="0.1", help="seconds between two requests to a host [%(default)s]")
-    parser.add_argument("--tasks", default="1", help="visits under way at once in each process [%(default)s]")
     parser.add_argument("--world", choices=world_crawls.NAMES, action="append", help="only this one (may be repeated)")
     parser.add_argument("--strategy", action="append", help="instead of fusion (may be repeated)")
     parser.add_argument("--repeat", type=int, default=1, help="crawls of each sort [%(default)s]")
     parser.add_argument("--only", type=int, action="append", help="only so many processes (may be repeated)")
     parser.add_argument("--no-write", action="store_true", help="leave docs/measurements alone")
     options = parser.parse_args(arguments)
-    how = ["--max-pages", str(options.pages), "--max-depth", "5", "--delay", options.delay, "--workers", options.tasks]
+    how = ["--max-pages", str(options.pages), "--max-depth", "5", "--delay", options.delay]
     rows, chosen = [], [each for each in CRAWLS if each[1] in (options.only or (1, 2, 4))]
     with running_server() as server, tempfile.TemporaryDirectory(prefix="geocrawl-area-") as temporary:
         for world in options.world or WORLDS:
             for strategy in options.strategy or ("fusion",):
                 for number in range(options.repeat):
-                    for engine, processes in chosen:
-                        work = Path(temporary) / f"{world}-{strategy}-{engine}-{processes}-{number}"
-                        crawl = Crawl(world_crawls.folder(world), work, [*how, "--strategy", strategy])
+                    for engine, processes, visits in chosen:
+                        work = Path(temporary) / f"{world}-{strategy}-{engine}-{processes}-{visits}-{number}"
+                        more = ["--strategy", strategy, "--workers", str(visits)]
+                        crawl = Crawl(world_crawls.folder(world), work, [*how, *more])
                         figures = crawl.run(server if engine == "postgresql" else None, processes, options.pages)
-                        rows.append({"world": world, "strategy": strategy, "engine": engine, **figures})
+                        kind = {"world": world, "strategy": strategy, "engine": engine, "visits": visits}
+                        rows.append({**kind, **figures})
                         print(json.dumps(rows[-1]), flush=True)
-    rows = compared(rows)
-    print(json.dumps(rows, indent=1))
+    means = compared(rows)
+    print(json.dumps(means, indent=1))
     if not options.no_write:
-        told = {"pages": options.pages, "delay_s": float(options.delay), "tasks": int(options.tasks)}
-        print(machine.write("j_area_workers", {**told, "crawls": rows}))
+        told = {"pages": options.pages, "delay_s": float(options.delay)}
+        print(machine.write("j_area_workers", {**told, "means": means, "crawls": rows}))
 
 
 def compared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add each area as a share of the mean area of one process on PostgreSQL."""
-    of_one: dict[tuple[str, str], list[float]] = {}
+    """Return the mean area of the crawls of each sort, the least and the most, and the mean as a share of that of one
+    process on PostgreSQL that makes one visit at a time."""
+    areas: dict[tuple[Any, ...], list[float]] = {}
     for row in rows:
-        if (row["engine"], row["processes"]) == ("postgresql", 1):
-            of_one.setdefault((row["world"], row["strategy"]), []).append(row["area"])
-    means = {key: sum(areas) / len(areas) for key, areas in of_one.items()}
-    shares = (row["area"] / (means.get((row["world"], row["strategy"]), 0.0) or 1.0) for row in rows)
-    return [{**row, "of_one": round(share, 3)} for row, share in zip(rows, shares, strict=True)]
+        sort = tuple(row[name] for name in ("world", "strategy", "engine", "processes", "visits"))
+        areas.setdefault(sort, []).append(row["area"])
+    means = []
+    for (world, strategy, *how), found in areas.items():
+        one = areas.get((world, strategy, "postgresql", 1, 1), [])
+        row = dict(zip(("engine", "processes", "visits"), how, strict=True))
+        mean = statistics.mean(found)
+        figures = {"crawls": len(found), "area": mean, "least": min(found), "most": max(found)}
+        share = {"of_one": mean / statistics.mean(one)} if one else {}
+        rounded = {name: round(value, 3) for name, value in {**figures, **share}.items()}
+        means.append({"world": world, "strategy": strategy, **row, **rounded})
+    return means
 
 
 class Crawl:
