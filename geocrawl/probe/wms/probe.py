@@ -39,7 +39,6 @@ class WmsProbe:
 
     def interview(self, candidate: Candidate) -> Interview:
         """Request capabilities until the answers decide; at most five requests."""
-        endpoint = candidate.endpoint.url
 
         def can_help(question: Question, answers: Sequence[Answer]) -> bool:
             texts = (candidate.evidence.link, *(each.finding.detail for each in answers))
@@ -47,8 +46,7 @@ class WmsProbe:
                 return any(_OLD.search(text) or _UNKNOWN_REQUEST.search(text) for text in texts)
             return True
 
-        questions = _questions(endpoint)
-        return interview.run(candidate, questions, lambda page: examine(page, endpoint.address), can_help)
+        return interview.run(candidate, _questions(candidate.endpoint.url), examine, can_help)
 
 
 def _questions(endpoint: Url) -> tuple[Question, ...]:

@@ -19,31 +19,25 @@ from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows import wms_service
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.stream import STREAM_BYTES, Items, read_items
-from geocrawl.probe.wms import owslib_reader
 from geocrawl.probe.wms.layers import LayerFound, layer_spec, summed
-from geocrawl.probe.wms.owslib_reader import OwsReading
 from geocrawl.sanitize import ending_of
 
+_NAMESPACE = "http://www.opengis.net/wms"
 _ROOTS = {"wms_capabilities": "WMS_Capabilities", "wmt_ms_capabilities": "WMT_MS_Capabilities"}
 
 
-def examine(page: Page, address: str, *, above: int = STREAM_BYTES) -> Finding:
-    """Classify an answer. Never raises, whatever the body.
-
-    `address` is the endpoint's; a body of more than `above` bytes is streamed, without OWSLib.
-    """
+def examine(page: Page, *, above: int = STREAM_BYTES) -> Finding:
+    """Classify an answer; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
     if (found := finding_without_body(page)) is not None:
         return found
     read = read_items(page.body, page.headers.get("content-type", ""), layer_spec(), cut=page.cut, above=above)
     root = read.reading.root
     if root is None or local_name(root).lower() not in _ROOTS:
         return rejection(page, read.reading)
-    streamed = len(page.body) > above or page.cut
-    return _capabilities(page, root, read, "" if streamed else address)
+    return _capabilities(page, root, read)
 
 
-def _capabilities(page: Page, root: etree._Element, read: Items[LayerFound], address: str) -> Finding:
-    """Read capabilities; `address`: the endpoint's, for OWSLib, or '' to go without OWSLib."""
+def _capabilities(page: Page, root: etree._Element, read: Items[LayerFound]) -> Finding:
     reading = read.reading
     if reading.cut is Cut.INSIDE:
         return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
@@ -60,11 +54,9 @@ def _capabilities(page: Page, root: etree._Element, read: Items[LayerFound], add
     if reading.cut is Cut.OVER_LIMIT and not layers:
         return Finding("over-limit", "the limit was reached before the first layer", deviations=reading.deviations)
     service = replace(wms_service.read_service(root), version=wms_service.read_version(root) or _usual_version(root))
-    by_owslib = owslib_reader.read_service(root, service, address) if address else OwsReading(None, "a long document")
-    service = replace(by_owslib.service or service, layers=layers)
+    service = replace(service, layers=layers)
     service = replace(service, fingerprint=fingerprint(service))
-    reader = "read by OWSLib" if by_owslib.service else f"read without OWSLib ({by_owslib.failure})"
-    return Finding("ok", reader, service, (*deviations, *of_layers))
+    return Finding("ok", "", service, (*deviations, *of_layers))
 
 
 def _usual_version(root: etree._Element) -> str:
@@ -81,7 +73,7 @@ def _root_deviations(root: etree._Element) -> list[Deviation]:
         found.append(Deviation("no-version", f"taken for {_usual_version(root)}"))
     if version and (name.lower() == "wms_capabilities") != version.startswith("1.3"):
         found.append(Deviation("root-name", f"{name} for version {version}"))
-    expected = owslib_reader.WMS_NAMESPACE if (version or _usual_version(root)).startswith("1.3") else None
+    expected = _NAMESPACE if (version or _usual_version(root)).startswith("1.3") else None
     namespace = namespace_of(root) or None
     if namespace != expected:
         code = "namespace-missing" if namespace is None else "namespace-wrong"
