@@ -176,13 +176,17 @@ def _are_single(marks: NDArray[np.bool_]) -> bool:
 
 def thumbnail(body: bytes) -> bytes:
     """Make a PNG of at most 128 × 128 pixels and 32 KiB; b"" when there is no image."""
+    from PIL.Image import Quantize
+
     image = _decoded(body)
     if isinstance(image, str):
         return b""
-    image.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
+    if image.getchannel("A").getextrema() == (255, 255):
+        image = image.convert("RGB")  # an opacity that says nothing costs half the time
+    image.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS), reducing_gap=1.0)  # means of whole pixels as far as they go
     for colours in (256, 64, 16):
         written = io.BytesIO()
-        image.quantize(colours).save(written, "PNG", optimize=True)
+        image.quantize(colours, Quantize.FASTOCTREE).save(written, "PNG", optimize=True)
         if written.tell() <= THUMBNAIL_BYTES:
             return written.getvalue()
     return b""
