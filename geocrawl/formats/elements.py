@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 from lxml import etree
@@ -22,7 +23,12 @@ _MAX_DESCENDANTS = 20
 def local_name(element: etree._Element) -> str:
     """Return `Layer` for `{http://www.opengis.net/wms}Layer` and for an undeclared `wms:Layer`; '' for a comment."""
     tag: object = element.tag  # a function for comments, processing instructions and entities
-    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
+    return _plain(tag) if isinstance(tag, str) else ""
+
+
+@lru_cache(maxsize=512)
+def _plain(tag: str) -> str:
+    return tag.rpartition("}")[2].rpartition(":")[2]
 
 
 def namespace_of(element: etree._Element) -> str:
