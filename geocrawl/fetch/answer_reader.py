@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type, check_wanted_type
@@ -36,6 +36,9 @@ class Content:
     """Faults tolerated in the body's coding and at its end (requests to services only)."""
 
 
+_NOTHING = Content()
+
+
 @dataclass(frozen=True, slots=True)
 class Received:
     """The parts of a response that later code needs."""
@@ -53,20 +56,37 @@ class AnswerReader:
         """`on_received`: as in `HttpClient`."""
         self._settings = settings
         self._on_received = on_received
+        longest = {
+            Purpose.PAGE: settings.page_body_bytes,
+            Purpose.PROBE: settings.probe_body_bytes,
+            Purpose.MAP: settings.map_body_bytes,
+            Purpose.ROBOTS: settings.robots_body_bytes,
+            Purpose.DATA: settings.page_body_bytes,
+        }
+        self._limits_of = {
+            purpose: Limits(most, settings.max_ratio, settings.ratio_free_bytes, settings.max_encodings)
+            for purpose, most in longest.items()
+        }
 
     async def read(
         self, response: HttpResponse, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
     ) -> Received:
         """Read as much of a response as is needed, and close it. Raise Unreadable, or an error of the transport."""
         try:
-            self._on_received(_header_bytes(response.fields))
+            header_bytes = _header_bytes(response.fields)
+            self._on_received(header_bytes)
             if response.status == _PROXY_AUTHENTICATION_REQUIRED and proxied:
                 raise Unreadable(FailureCode.PROXY, "the proxy requires a user name and password (407)")
-            headers = _headers(response.fields, self._settings.header_bytes)
+            if header_bytes > (most := self._settings.header_bytes):
+                raise Unreadable(
+                    FailureCode.HEADER_LIMIT, f"the header block has {header_bytes} bytes, at most {most} are read"
+                )
+            headers = _headers(response.fields)
             location = _redirect_target(url, response)
-            content = Content()
             not_modified = response.status == _NOT_MODIFIED and conditional
-            if location is None and not not_modified:
+            if location is not None or not_modified:
+                content = _NOTHING
+            else:
                 content = await self._read_body(response.body, 200 <= response.status < 300, headers, url, purpose)
         finally:
             await response.body.aclose()
@@ -90,21 +110,14 @@ class AnswerReader:
             return await _read_stream(stream, headers, limits, content_type, purpose, self._on_received)
         except Unreadable as problem:
             if problem.code is FailureCode.WRONG_TYPE and not success:
-                return Content()
+                return _NOTHING
             raise
 
     def _limits(self, purpose: Purpose, site: SiteSettings) -> Limits:
-        s = self._settings
-        longest = {
-            Purpose.PAGE: s.page_body_bytes,
-            Purpose.PROBE: s.probe_body_bytes,
-            Purpose.MAP: s.map_body_bytes,
-            Purpose.ROBOTS: s.robots_body_bytes,
-            Purpose.DATA: s.page_body_bytes,
-        }[purpose]
+        limits = self._limits_of[purpose]
         if site.max_body_bytes and purpose is not Purpose.ROBOTS:
-            longest = site.max_body_bytes
-        return Limits(longest, s.max_ratio, s.ratio_free_bytes, s.max_encodings)
+            return replace(limits, body_bytes=site.max_body_bytes)
+        return limits
 
 
 async def _read_stream(
@@ -155,10 +168,9 @@ def _header_bytes(fields: Fields) -> int:
     return sum(len(name) + len(value) + 4 for name, value in fields)
 
 
-def _headers(sent: Fields, limit: int) -> dict[str, str]:
-    """Return the header fields; bytes that are not UTF-8 are read as Latin-1. Raise Unreadable (header-limit)."""
+def _headers(sent: Fields) -> dict[str, str]:
+    """Return the header fields; bytes that are not UTF-8 are read as Latin-1."""
     fields: dict[str, str] = {}
-    size = _header_bytes(sent)
     for raw_name, raw_value in sent:
         name = raw_name.decode("latin-1").lower()
         try:
@@ -166,8 +178,6 @@ def _headers(sent: Fields, limit: int) -> dict[str, str]:
         except UnicodeDecodeError:
             value = raw_value.decode("latin-1")
         fields[name] = f"{fields[name]}, {value}" if name in fields else value
-    if size > limit:
-        raise Unreadable(FailureCode.HEADER_LIMIT, f"the header block has {size} bytes, at most {limit} are read")
     return fields
 
 

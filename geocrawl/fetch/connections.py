@@ -39,7 +39,8 @@ _NEXT_ADDRESS_S = 0.25
 _QUIET_S = 5.0
 """Longest silence of a server that was asked to close the connection, and does not."""
 _PORTS = {"http": 80, "https": 443}
-_NOT_SENT = re.compile(rb"[\0\r\n]")
+_PLACE = re.compile(r"[^/?#]*(?://[^/?#]*)?")
+"""Scheme, host and port."""
 _NOT_IN_ADDRESS = re.compile(rb"[\0-\x20\x7f]")
 
 
@@ -92,7 +93,7 @@ class ExactTransport:
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Return the response with its body unread and undecoded; raise one of `failures.WEB_ERRORS`."""
         origin = _split(request.address)[0]
-        busy = self._busy.setdefault(origin, asyncio.Lock())
+        busy = self._busy.get(origin) or self._busy.setdefault(origin, asyncio.Lock())
         await busy.acquire()
         try:
             connection, release = await self._asked(request, origin)
@@ -300,10 +301,10 @@ def _socket_address(family: socket.AddressFamily, address: str, port: int) -> tu
 
 def _split(address: str) -> tuple[str, str]:
     """Return an address's origin, and what a server is asked for, unchanged."""
-    scheme, _, rest = address.partition("#")[0].partition("://")
-    end = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
-    target = rest[end:]
-    return f"{scheme}://{rest[:end]}", target if target.startswith("/") else f"/{target}"
+    found = _PLACE.match(address)
+    assert found is not None, "it matches any text"
+    target = address[found.end() :].partition("#")[0]
+    return found[0], target if target.startswith("/") else f"/{target}"
 
 
 @lru_cache(maxsize=4096)
@@ -319,7 +320,8 @@ def _server(origin: str) -> _Server:
 def _head(method: bytes, target: str, fields: list[tuple[bytes, bytes]]) -> bytes:
     """Return the bytes of a request. Raises ValueError for what would be read as another one."""
     asked = target.encode()
-    if _NOT_IN_ADDRESS.search(asked) or any(_NOT_SENT.search(part) for field in fields for part in field):
+    lines = b"".join([b"%b: %b\r\n" % field for field in fields])
+    has_more_lines = not lines.count(b"\r") == lines.count(b"\n") == len(fields)
+    if has_more_lines or b"\0" in lines or _NOT_IN_ADDRESS.search(asked):
         raise ValueError("a request may contain no control character")
-    lines = b"".join(b"%b: %b\r\n" % field for field in fields)
     return b"%b %b HTTP/1.1\r\n%b\r\n" % (method, asked, lines)

@@ -59,7 +59,7 @@ class Decoder:
         Raise Unreadable (bad-http) when too many are stacked. An unknown name is ignored: it is most often a charset in
         the wrong header.
         """
-        names = [name.strip().lower() for name in content_encoding.split(",")]
+        names = [name.strip().lower() for name in content_encoding.split(",")] if content_encoding else ()
         known = [name for name in names if name in _STAGES]
         if len(known) > limits.encodings:
             raise Unreadable(
@@ -129,12 +129,15 @@ class Body:
     def add(self, piece: bytes) -> bool:
         """Append a piece and return whether more is wanted. Raise Unreadable (body-limit) unless the body may be
         cut."""
-        room = self._limits.body_bytes - len(self)
-        if len(piece) > room and not self._may_be_cut:
+        room = self._limits.body_bytes - self._buffer.tell()
+        if len(piece) <= room:
+            self._buffer.write(piece)
+            return True
+        if not self._may_be_cut:
             raise _too_long(self._limits)
-        self.cut = len(piece) > room
-        self._buffer.write(piece[:room] if self.cut else piece)
-        return not self.cut
+        self.cut = True
+        self._buffer.write(piece[:room])
+        return False
 
     def bytes(self) -> bytes:
         """Return all bytes added so far."""

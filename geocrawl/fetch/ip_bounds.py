@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from geocrawl.ports import Clock
 
@@ -47,16 +47,17 @@ class IpBounds:
         self._most_at_once = most_at_once
         self._addresses: OrderedDict[str, _Address] = OrderedDict()
 
-    @asynccontextmanager
-    async def request(self, ip: str, gap_s: float, *, begins_turn: bool) -> AsyncIterator[None]:
-        """Wait until a request to `ip` may begin, `gap_s` after the one before; it ends with the context.
+    def request(self, ip: str, gap_s: float, *, begins_turn: bool) -> AbstractAsyncContextManager[None]:
+        """Return a context in which a request to `ip` is made; it begins `gap_s` after the one before.
 
         `ip`: '' for an address that is not known. `begins_turn`: raise PutOff rather than wait for long.
         """
         if not ip or not self._most_at_once:
-            yield
-            return
-        address = self._address(ip)
+            return nullcontext()
+        return self._bounded(self._address(ip), gap_s, begins_turn=begins_turn)
+
+    @asynccontextmanager
+    async def _bounded(self, address: _Address, gap_s: float, *, begins_turn: bool) -> AsyncIterator[None]:
         await (address.begin_turn(gap_s) if begins_turn else address.go_on())
         try:
             await address.keep_gap(gap_s)

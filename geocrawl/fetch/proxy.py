@@ -26,7 +26,12 @@ class Proxy:
     @property
     def host(self) -> str:
         """Return the name or IP address of the proxy, IPv6 without brackets."""
-        return urlsplit(self.address).hostname or ""
+        return _host_of(self.address)
+
+
+@lru_cache(maxsize=64)
+def _host_of(address: str) -> str:
+    return urlsplit(address).hostname or ""
 
 
 @dataclass(frozen=True, slots=True)
