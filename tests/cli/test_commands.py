@@ -342,7 +342,26 @@ def test_a_crawl_that_finds_services_loads_no_orm_no_second_http_client_and_no_d
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
     crawled, loaded = done.stdout.rsplit("LOADED", 1)
     assert json.loads(crawled)["services"] > 0
-    assert (ORM | {"aiohttp", "rich"}) & set(loaded.split()) == set()
+    assert (ORM | {"aiohttp", "owslib", "requests", "rich"}) & set(loaded.split()) == set()
+
+
+def test_a_crawl_that_finds_no_service_loads_only_what_reading_pages_needs(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with DemoWeb() as web:
+        options = ["--proxy", web.proxy_url, "--delay", "0", "--strategy", "gws", "--db", "c.db", "--json", "--quiet"]
+        command = [sys.executable, "-c", LIST_MODULES, "crawl", web.seeds[0], *options, "--max-pages", "1"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
+    rare = NUMBERS | {
+        "shapely",
+        "PIL",
+        "anyio",
+        "warcio",
+        "urllib.request",
+        "multiprocessing",
+        "geocrawl.search.engine",
+    }
+    assert (ORM | rare) & set(done.stdout.rpartition("LOADED ")[2].split()) == set()
 
 
 def test_two_crawls_on_one_database_share_the_work(tmp_path: Path, environment: dict[str, str]) -> None:
