@@ -15,7 +15,7 @@ from typing import Any
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
 from geocrawl.store.engine.revisions import known_revision
-from geocrawl.store.engine.sqlite.faults import ERRORS, copy_fault, fault, file_identity, moved
+from geocrawl.store.engine.sqlite.faults import ERRORS, Error, copy_fault, fault, file_identity, moved
 from geocrawl.store.engine.sqlite.names import refuse_name
 from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
 
@@ -23,7 +23,10 @@ MEMORY = Path(":memory:")
 """The path of a database in memory: each connection to it is a database of its own."""
 _CACHED_STATEMENTS = 256
 _ASK_AGAIN_S = 0.0002
-"""Pause before the write lock is asked for again: part of a settlement, which takes 0.5 ms."""
+"""Pause before a lock is asked for again: part of a settlement, which takes 0.5 ms. SQLite's own wait sleeps for 1 ms,
+then 2, 5, 10 … up to 100, so connections do not use it (`timeout=0`)."""
+_LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY})
+"""Errors that end when another process gives its lock up."""
 
 
 class SqliteRows(Rows):
@@ -97,7 +100,7 @@ class SqliteConnection(Connection):
             raw = sqlite3.connect(
                 str(MEMORY) if path == MEMORY else f"{path.absolute().as_uri()}?mode={mode}",
                 uri=path != MEMORY,
-                timeout=wait_s,
+                timeout=0,
                 isolation_level=None,
                 cached_statements=_CACHED_STATEMENTS,
             )
@@ -106,11 +109,23 @@ class SqliteConnection(Connection):
         return cls(raw, path, wait_s)
 
     def execute(self, statement: str, values: Values = ()) -> Rows:
-        """Execute one statement; return its rows."""
+        """Execute one statement; return its rows. Waits while another process has a lock that it needs."""
         try:
             return SqliteRows(self._execute(statement, values), self.file)
         except ERRORS as error:
-            raise fault(self.file, error) from error
+            if not _is_locked(error):
+                raise fault(self.file, error) from error
+        return self._execute_when_free(statement, values)
+
+    def _execute_when_free(self, statement: str, values: Values) -> Rows:
+        ends_at = time.monotonic() + self._wait_s
+        while True:
+            time.sleep(_ASK_AGAIN_S)
+            try:
+                return SqliteRows(self._execute(statement, values), self.file)
+            except ERRORS as error:
+                if not _is_locked(error) or time.monotonic() >= ends_at:
+                    raise fault(self.file, error) from error
 
     def executemany(self, statement: str, values: Iterable[Values]) -> Rows:
         """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
@@ -125,25 +140,8 @@ class SqliteConnection(Connection):
         """Begin a transaction with the write lock, which SQLite shares with nobody.
 
         Raises DatabaseFault when the file was deleted or replaced since it was opened: SQLite would go on writing to
-        what nobody finds any more.
-
-        SQLite's own wait sleeps for 1 ms, then 2, 5, 10 … up to 100, while another crawl holds the lock for half a
-        millisecond at a time: so the lock is asked for again after a shorter sleep."""
-        try:
-            self._execute("PRAGMA busy_timeout = 0")
-            ends_at = time.monotonic() + self._wait_s
-            while True:
-                try:
-                    self._execute("BEGIN IMMEDIATE")
-                    break
-                except sqlite3.OperationalError as error:
-                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= ends_at:
-                        raise
-                time.sleep(_ASK_AGAIN_S)
-        except sqlite3.Error as error:
-            raise fault(self.file, error) from error
-        finally:
-            self.wait_for_lock(round(self._wait_s * 1000))
+        what nobody finds any more."""
+        self.execute("BEGIN IMMEDIATE")
         found = file_identity(self.file)
         if found != (self._identity or found):
             raise moved(self.file)
@@ -152,7 +150,6 @@ class SqliteConnection(Connection):
     def wait_for_lock(self, milliseconds: int) -> None:
         """Let statements wait for another process's lock for so long."""
         self._wait_s = milliseconds / 1000
-        self.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
     @property
     def in_transaction(self) -> bool:
@@ -229,7 +226,11 @@ class SqliteConnection(Connection):
 
     def make_room(self) -> None:
         """Empty the write-ahead log (at most 64 MiB)."""
-        self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.execute(f"PRAGMA busy_timeout = {round(self._wait_s * 1000)}")  # readers of an old state may end soon
+        try:
+            self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self.execute("PRAGMA busy_timeout = 0")
 
     def copy_into(self, other: SqliteConnection, pages_a_step: int) -> None:
         """Copy the whole database into the empty one behind `other`, also while others write to this one."""
@@ -249,3 +250,7 @@ class SqliteConnection(Connection):
     def close(self) -> None:
         """Close the connection; an open transaction is undone."""
         self._raw.close()
+
+
+def _is_locked(error: Error) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode in _LOCKED
