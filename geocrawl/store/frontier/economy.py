@@ -66,10 +66,13 @@ class Economy:
 
     def _better(self, now: float) -> list[Rank]:
         """Return the ranks of pages of which one is the best that may be had soon."""
-        rows = self._connection.execute(sql.BEST_RESTING, (BATCH_TIER,)).fetchall()
-        found = [Rank(*row) for row in rows]
+        found: list[Rank] = []
         seen: dict[int, tuple[int, float]] = {}
-        for host_id, token, tier, score, owner in self._connection.execute(sql.BEST_BUSY, (BATCH_TIER,)):
+        rows = self._connection.execute(sql.BEST_PAGES_SOON, (BATCH_TIER,)).fetchall()
+        for tier, score, host_id, token, owner in rows:
+            if host_id is None:
+                found.append(Rank(tier, score))
+                continue
             known = self._leases.get(host_id)
             seen[host_id] = known if known and known[0] == token else (token, now)
             if now - seen[host_id][1] < MOMENT_S:
@@ -80,7 +83,8 @@ class Economy:
         return found
 
     def next_at(self) -> float | None:
-        """Return when a better page than the one held may be leased, or that one be taken; None: nothing is held."""
+        """Return when a better page than the one held may be leased, a back-off ends, or that page be taken; None:
+        nothing is held."""
         if self._held is None:
             return None
         row = self._connection.execute(sql.NEXT_BETTER, tuple(self._held)).fetchone()

@@ -89,27 +89,20 @@ class Hosts:
     def refresh(self, host_id: int, left: int) -> None:
         """Find the new head of a host's queue after `left` URLs left the queue (or lost rank)."""
         new = self._arrivals.pop(host_id, None) or HostArrivals()
-        head = self._head_rank(host_id)
-        self._connection.execute(sql.REFRESH, (host_id, *head, new.waiting - left, new.pages))
+        self._connection.execute(sql.REFRESH, (host_id, new.waiting - left, new.pages))
 
     # ----------------------------------------------------------------------- leases
 
-    def next_turn(self) -> int:
-        """Return the number of this settlement; hosts of equal rank are served in the order of their last one."""
-        statement = shared.NEXT_TURN if self._connection.shares_writes else sql.NEXT_TURN
-        return int(self._connection.execute(statement).fetchone()[0])
+    def next_turn(self) -> None:
+        """Number this settlement; hosts of equal rank are served in the order of their last one."""
+        self._connection.write(shared.NEXT_TURN if self._connection.shares_writes else sql.NEXT_TURN)
 
-    def free(self, host_id: int, state: HostState, now: float, *, left: int, turn: int) -> None:
-        """End a lease: write the host's politeness, count `left` URLs out of its queue, and find the queue's new head.
-
-        `turn`: the number of the settlement (`next_turn`).
-        """
+    def free(self, host_id: int, state: HostState, now: float, *, left: int) -> None:
+        """End a lease: write the host's politeness and turn (`next_turn`), count `left` URLs out of its queue, and find
+        the queue's new head."""
         new = self._arrivals.pop(host_id, None) or HostArrivals()
-        head = self._head_rank(host_id)
-        self._connection.write(
-            sql.FREE_AND_REFRESH,
-            (host_id, *head, new.waiting - left, new.pages, *politeness(state, now), turn),
-        )
+        statement = shared.FREE_AND_REFRESH if self._connection.shares_writes else sql.FREE_AND_REFRESH
+        self._connection.write(statement, (host_id, new.waiting - left, new.pages, *politeness(state, now)))
 
     def release(self, lease: Lease, state: HostState | None, now: float) -> None:
         """End a lease without a visit; do nothing when another process has leased the host since."""
@@ -133,10 +126,6 @@ class Hosts:
         if arrivals is None:
             arrivals = self._arrivals[host_id] = HostArrivals()
         return arrivals
-
-    def _head_rank(self, host_id: int) -> tuple[int, float]:
-        row: tuple[int, float] | None = self._connection.execute(sql.HEAD_RANK, (host_id,)).fetchone()
-        return row or (0, 0.0)
 
 
 def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, int, int, float, str, bool]:

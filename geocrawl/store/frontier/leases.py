@@ -238,7 +238,7 @@ class Leases:
         """
         least = self._least(pages=pages)
         if pages and (next_better_at := self._economy.next_at()) is not None:
-            rows = [(next_better_at,), self._connection.execute(sql.NEXT_PARKED).fetchone()]
+            rows = [(next_better_at,)]
         elif least == _ANY_TIER:
             rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
         else:

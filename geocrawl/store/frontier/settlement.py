@@ -180,7 +180,7 @@ class Settlement:
     def _apply(self, visit: Visit, snapshot: Snapshot, plan: SettlementPlan) -> Feedback | None:
         """Write the plan, and the visit's part of the catalogue, the feedback log and the page store."""
         entry, current = visit.lease.entry, snapshot.current
-        turn = self.hosts.next_turn()
+        self.hosts.next_turn()
         self._write_outcome(visit, plan)
         self.counters.merge(plan.counters)
         if plan.outlinks.same_depth or plan.outlinks.deeper:  # first: short cuts may lead to this very page
@@ -199,7 +199,7 @@ class Settlement:
         self._keep_validators(visit, comes_again=plan.comes_again)
         if visit.stored is not None:
             self.pages.keep(entry.id, visit.stored, visit.stored.score, visit.at)
-        self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
+        self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING))
         self.flush()
         return feedback
 

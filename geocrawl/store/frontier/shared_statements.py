@@ -19,6 +19,10 @@ NUMBER_URLS_AFTER = "SELECT setval('url_number', ?)"
 NUMBER_HOSTS_AFTER = "SELECT setval('host_number', ?)"
 # Number the next settlement.
 NEXT_TURN = "SELECT nextval('turn_number')"
+# End a lease with that number: others may have taken higher ones since.
+FREE_AND_REFRESH = sql.FREE_AND_REFRESH.replace(
+    "(SELECT value FROM counter WHERE name = 'turn')", "currval('turn_number')"
+)
 
 # Lock and read the ?3 ready hosts with the best heads, without those that others have locked.
 READY_HOSTS = sql.READY_HOSTS.replace("LIMIT 2", "LIMIT ?3 FOR UPDATE SKIP LOCKED")

@@ -150,11 +150,8 @@ class SnapshotReader:
             else:
                 hosts.append(name)
         lists = (hosts, wanted.sites, wanted.queries, wanted.patterns)
-        if not any(lists):  # a new page on a host that is remembered
-            url_id, host_id = self._connection.execute(sql.HIGHEST_IDS).fetchone()
-            facts.url_ids, facts.host_ids = range(url_id + 1, _MANY), range(host_id + 1, _MANY)
-            return facts
-        rows = self._connection.execute(sql.FACTS, [json.dumps(list(each)) if each else "[]" for each in lists])
+        values = [json.dumps(list(each)) for each in lists if each]
+        rows = self._connection.execute(sql.facts(*map(bool, lists)), values)
         for what, name, first, second in rows.fetchall():
             if what == "host":
                 facts.hosts[name] = (first, second)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import compress
+
 from geocrawl.store.lists import listed
 from geocrawl.store.subdomains import is_host_or_subdomain
 
@@ -14,7 +17,7 @@ ON CONFLICT (name) DO UPDATE SET value = counter.value + excluded.value"""
 # Number the next settlement.
 NEXT_TURN = """
 INSERT INTO counter (name, value) VALUES ('turn', 1)
-ON CONFLICT (name) DO UPDATE SET value = counter.value + 1 RETURNING value"""
+ON CONFLICT (name) DO UPDATE SET value = counter.value + 1"""
 
 # Find runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it leases a host at ?3.
 OPEN_RUNS = """
@@ -53,18 +56,18 @@ UPDATE host SET
   best_score = CASE WHEN (?4 > 0 AND waiting = 0) OR (?2, ?3) > (best_tier, best_score) THEN ?3 ELSE best_score END,
   waiting = waiting + ?4, pages = pages + ?5
 WHERE id = ?1"""
-# Read the rank of the head of a host's queue.
-HEAD_RANK = (
-    "SELECT tier, score FROM url WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"
-)
-# Write the head and length of a host's queue: ?2, ?3 the head's rank, ?4 more URLs, ?5 pages seen for the first time.
-REFRESH = "UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5 WHERE id = ?1"
+_HEAD = "FROM url WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"
+_REFRESH = f"""
+UPDATE host SET best_tier = coalesce((SELECT tier {_HEAD}), 0), best_score = coalesce((SELECT score {_HEAD}), 0.0),
+  waiting = waiting + ?2, pages = pages + ?3"""  # noqa: S608 our own
+# Write the head's rank and the length of a host's queue: ?2 more URLs, ?3 pages seen for the first time.
+REFRESH = f"{_REFRESH} WHERE id = ?1"
 # The same at the end of a lease, with the host's politeness and its next turn. (Only a settled lease counts as a turn:
 # one that was given back, or lost with its process, leaves the host where it stood among its equals.)
-FREE_AND_REFRESH = """
-UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5,
-  next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, asked_day = ?10, asked = ?11,
-  troubled_at = ?12, troubled_address = ?13, parked = ?14, turn = ?15, lease_until = 0, lease_url = NULL
+FREE_AND_REFRESH = f"""{_REFRESH},
+  next_at = ?4, errors = ?5, last_error_at = ?6, crawl_delay_s = ?7, asked_day = ?8, asked = ?9,
+  troubled_at = ?10, troubled_address = ?11, parked = ?12, turn = (SELECT value FROM counter WHERE name = 'turn'),
+  lease_until = 0, lease_url = NULL
 WHERE id = ?1"""
 # Extend a lease to ?4, unless another process leased the host since.
 RENEW = "UPDATE host SET lease_until = ?4 WHERE name = ?1 AND lease_token = ?2 AND lease_url = ?3"
@@ -80,27 +83,26 @@ SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked
   lease_token, pages, best_tier, best_score, turn FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 2"""
-# Read the rank of the best page of tier ?1 or lower at hosts that are not leased and do not back off: of the first host
-# whose head is a page, and of each host with a probe before its pages.
-BEST_RESTING = """
-SELECT * FROM (SELECT best_tier, best_score FROM host
+# Read the rank of the best page of tier ?1 or lower at hosts that do not back off: of the first host whose head is a
+# page, of each host with a probe before its pages, and, with its lease, of each leased host without the URL under way.
+BEST_PAGES_SOON = """
+SELECT * FROM (SELECT best_tier, best_score, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS TEXT) FROM host
   WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier <= ?1
   ORDER BY best_tier DESC, best_score DESC LIMIT 1) resting
-UNION ALL SELECT u.tier, u.score FROM host h CROSS JOIN url u ON u.id = (
+UNION ALL SELECT u.tier, u.score, NULL, NULL, NULL FROM host h CROSS JOIN url u ON u.id = (
   SELECT id FROM url WHERE host_id = h.id AND state = 'waiting' AND tier <= ?1
   ORDER BY tier DESC, score DESC, id LIMIT 1)
-WHERE h.waiting > 0 AND h.lease_until = 0 AND h.parked = 0 AND h.best_tier > ?1"""
-# Read the rank of the best page of tier ?1 or lower at each leased host, without the URL that is under way.
-BEST_BUSY = """
-SELECT h.id, h.lease_token, u.tier, u.score, h.lease_owner FROM host h CROSS JOIN url u ON u.id = (
+WHERE h.waiting > 0 AND h.lease_until = 0 AND h.parked = 0 AND h.best_tier > ?1
+UNION ALL SELECT u.tier, u.score, h.id, h.lease_token, h.lease_owner FROM host h CROSS JOIN url u ON u.id = (
   SELECT id FROM url WHERE host_id = h.id AND state = 'waiting' AND tier <= ?1 AND id IS NOT h.lease_url
   ORDER BY tier DESC, score DESC, id LIMIT 1)
 WHERE h.lease_until > 0"""
-# Read when the next host with a better head than ?1, ?2 is ready, and when the next lease ends.
+# Read when the next host with a better head than ?1, ?2 is ready, when the next lease ends, and the next back-off.
 NEXT_BETTER = """
 SELECT (SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
     AND best_tier >= ?1 AND (best_tier, best_score) > (?1, ?2)),
-  (SELECT min(lease_until) FROM host WHERE lease_until > 0)"""
+  (SELECT min(lease_until) FROM host WHERE lease_until > 0),
+  (SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1)"""
 # Lease a host for one of its URLs.
 LEASE = (
     "UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = ?3, lease_owner = ?4 WHERE id = ?1"
@@ -142,8 +144,6 @@ SELECT min(t) FROM (
   SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
   UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1
   UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0) ready"""
-# Read when the next host's back-off ends.
-NEXT_PARKED = "SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1"
 # Read when the next failed page or probe of tier ?2 or higher is tried again, its host permitting.
 NEXT_RETRY = """
 SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id
@@ -172,15 +172,24 @@ COUNT_LEASED = (
 # Read the pages and probes that are known, by a JSON list of keys.
 KNOWN_URLS = f"SELECT key, id, depth, tier, score, state FROM url WHERE key IN {listed('?')}"  # noqa: S608 our own
 # Read the highest ids of URLs and hosts: the next ones follow, as SQLite itself would number them.
-HIGHEST_IDS = "SELECT coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)"
-# Read what decides on addresses that nobody knew: the highest ids, hosts ?1 and sites ?2 by name, queries ?3 and
-# patterns ?4 by key, each a JSON list.
-FACTS = f"""
-SELECT 'ids', CAST(NULL AS TEXT), coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)
-UNION ALL SELECT 'host', name, id, pages FROM host WHERE name IN (SELECT value FROM json_each(?1))
-UNION ALL SELECT 'site', name, hosts, NULL FROM site WHERE name IN (SELECT value FROM json_each(?2))
-UNION ALL SELECT 'queries', CAST(key AS TEXT), seen, NULL FROM query_group WHERE key IN {listed("?3")}
-UNION ALL SELECT 'pattern', CAST(key AS TEXT), fruitless, finds FROM pattern WHERE key IN {listed("?4")}"""  # noqa: S608 our own
+_HIGHEST_IDS = """
+SELECT 'ids', CAST(NULL AS TEXT), coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)"""
+# Read hosts and sites by a JSON list of names, queries and patterns by one of keys.
+_FACTS = (
+    "SELECT 'host', name, id, pages FROM host WHERE name IN (SELECT value FROM json_each(?))",
+    "SELECT 'site', name, hosts, NULL FROM site WHERE name IN (SELECT value FROM json_each(?))",
+    f"SELECT 'queries', CAST(key AS TEXT), seen, NULL FROM query_group WHERE key IN {listed('?')}",  # noqa: S608 our own
+    f"SELECT 'pattern', CAST(key AS TEXT), fruitless, finds FROM pattern WHERE key IN {listed('?')}",  # noqa: S608 our own
+)
+
+
+@lru_cache
+def facts(*wanted: bool) -> str:
+    """Return the statement that reads what decides on addresses that nobody knew: the highest ids, and those of hosts,
+    sites, queries and patterns that are wanted, each by a JSON list. (A list costs 10 µs though it is empty.)"""
+    return " UNION ALL ".join([_HIGHEST_IDS, *compress(_FACTS, wanted)])
+
+
 # Read whether a page or probe is known.
 FIND_URL = "SELECT 1 FROM url WHERE key = ?"
 # Read the state of a page or probe.

@@ -142,10 +142,8 @@ def test_the_best_page_is_found_by_indexes(tmp_path: Path) -> None:
     """A queue of any length costs the same: no step of the queries reads a whole table or sorts."""
     world = made(tmp_path)
     for statement, values in (
-        (sql.BEST_RESTING, (BATCH_TIER,)),
-        (sql.BEST_BUSY, (BATCH_TIER,)),
+        (sql.BEST_PAGES_SOON, (BATCH_TIER,)),
         (sql.NEXT_BETTER, tuple(Rank(1, 0.5))),
-        (sql.NEXT_PARKED, ()),
     ):
         steps = [row[3] for row in world.database.connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
         reads = [step for step in steps if step.startswith(("SCAN", "SEARCH")) and not step.startswith("SCAN resting")]
