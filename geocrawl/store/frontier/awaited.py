@@ -59,7 +59,7 @@ class AwaitedFrontier:
         """Settle the visits that are ready together, without those for whose result nobody waits any more."""
         ready = [(visit, result) for visit, result in self._ready if not result.done()]
         self._ready.clear()
-        outcomes = self._frontier.settling.settle_many([visit for visit, _ in ready])
+        outcomes = self._frontier.settle_many([visit for visit, _ in ready])
         for (_, result), outcome in zip(ready, outcomes, strict=True):
             if isinstance(outcome, Exception):
                 result.set_exception(outcome)

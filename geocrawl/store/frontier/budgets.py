@@ -34,6 +34,8 @@ from geocrawl.urls import pattern_of, read_url, service_pattern
 
 PATTERN, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"
 """Reasons: the pattern's budget is spent; the site has too many hosts; the site is quarantined."""
+_Pattern = tuple[int, int]
+"""Requests of a pattern without a find, but for late ones, and its finds."""
 _CREDIT_HOPS = 5
 _READ = "SELECT fruitless - late, finds FROM pattern WHERE key = ?"
 # Read the address of the page that named a URL.
@@ -55,7 +57,11 @@ WITH RECURSIVE way(address, found_on, hops) AS (
   SELECT address, found_on, 1 FROM url WHERE id = ?1
   UNION ALL SELECT u.address, u.found_on, way.hops + 1 FROM way JOIN url u ON u.id = way.found_on WHERE way.hops < ?2)
 SELECT address FROM way ORDER BY hops"""
-_SITE = "SELECT hosts, held_at IS NOT NULL AND released = 0 FROM site WHERE name = ?"
+# Read of a site ?1 and a pattern ?2: hosts seen, whether it is quarantined, fruitless requests, finds.
+_USED = """
+SELECT coalesce(s.hosts, 0), s.held_at IS NOT NULL AND s.released = 0, coalesce(p.fruitless - p.late, 0),
+  coalesce(p.finds, 0)
+FROM (SELECT 1) one LEFT JOIN site s ON s.name = ?1 LEFT JOIN pattern p ON p.key = ?2"""
 _ENDPOINT = "SELECT kind, url, site, last_ok IS NULL FROM endpoint WHERE id = ?"
 _ALIKE = """
 INSERT INTO alike (key, services) VALUES (?, 1)
@@ -99,11 +105,11 @@ class Budgets:
 
     def page_reason(self, url: Url, url_id: int) -> str:
         """Return why a page may not be requested, '' when it may."""
-        hosts, is_quarantined = self._site(url.site)
+        key = page_pattern_key(url)
+        hosts, is_quarantined, pattern = self._used(url.site, key)
         if is_quarantined:
             return QUARANTINED
-        key = page_pattern_key(url)
-        if key is not None and self._is_spent(key) and not self._is_listed(url_id, key):
+        if is_spent(pattern, self._caps) and not self._is_listed(url_id, key, pattern):
             return PATTERN
         return "" if url.host == url.site else crowded_site_reason(self._caps, url.host, hosts)
 
@@ -118,9 +124,10 @@ class Budgets:
         kind, address, site, is_new = row
         if not is_new:
             return ""
-        if self._site(site)[1]:
+        _, is_quarantined, pattern = self._used(site, service_pattern_key(kind, stored_url(address), site))
+        if is_quarantined:
             return QUARANTINED
-        return PATTERN if self._is_spent(service_pattern_key(kind, stored_url(address), site)) else ""
+        return PATTERN if is_spent(pattern, self._caps) else ""
 
     # ----------------------------------------------------------------------- after it
 
@@ -176,24 +183,20 @@ class Budgets:
         if 0 < self._caps.fruitless_per_pattern * finds <= fruitless:  # it was spent before this find
             self._on_growth(key)
 
-    def _is_listed(self, url_id: int, key: int) -> bool:
+    def _is_listed(self, url_id: int, key: int | None, pattern: _Pattern) -> bool:
         """Return whether a page of a spent pattern is named by pages of another one whose finds make up for it."""
         row = self._connection.execute(_NAMED_BY, (url_id,)).fetchone()
         listing = read_url(row[0]) if row is not None else None
         listing_key = page_pattern_key(listing) if listing is not None else None
         if listing_key in (None, key):
             return False
-        pattern = self._connection.execute(_READ, (key,)).fetchone()
         found = self._connection.execute(_READ, (listing_key,)).fetchone()
         return found is not None and not is_spent((pattern[0], pattern[1] + found[1]), self._caps)
 
-    def _is_spent(self, key: int) -> bool:
-        return is_spent(self._connection.execute(_READ, (key,)).fetchone(), self._caps)
-
-    def _site(self, site: str) -> tuple[int, bool]:
-        """Return how many hosts were seen of a site, and whether it is quarantined."""
-        row = self._connection.execute(_SITE, (site,)).fetchone()
-        return (0, False) if row is None else (row[0], bool(row[1]))
+    def _used(self, site: str, key: int | None) -> tuple[int, bool, _Pattern]:
+        """Return how many hosts were seen of a site, whether it is quarantined, and what the pattern `key` had."""
+        row: tuple[int, bool, int, int] = self._connection.execute(_USED, (site, key)).fetchone()
+        return row[0], row[1], row[2:]
 
 
 def crowded_site_reason(caps: Caps, host: str, hosts: int) -> str:

@@ -225,10 +225,15 @@ class SqlFrontier(SqlLearningLog):
 
     def settle(self, visit: Visit) -> Settled:
         """Write all results of a visit in one transaction, and free its host."""
-        (outcome,) = self.settling.settle_many([visit])
+        (outcome,) = self.settle_many([visit])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
+
+    def settle_many(self, visits: Sequence[Visit]) -> list[Settled | Exception]:
+        """Settle visits as `Settling.settle_many` does."""
+        self._leasing.expect_work()
+        return self.settling.settle_many(visits)
 
     def renew(self, lease: Lease, until: float) -> Lease | None:
         """Extend a lease to at least `until`; None when another process has leased the host since."""

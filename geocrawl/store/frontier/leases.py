@@ -238,15 +238,14 @@ class Leases:
         """
         least = self._least(pages=pages)
         if pages and (next_better_at := self._economy.next_at()) is not None:
-            rows = [(next_better_at,)]
+            rows: list[Sequence[float | None]] = [(next_better_at,)]
         elif least == _ANY_TIER:
             rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
         else:
             rows = [self._connection.execute(sql.NEXT_READY, (least,)).fetchone()]
-        for purpose in (Purpose.PROBE, Purpose.PAGE) if pages else (Purpose.PROBE,):
-            rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose, self._least_tier)).fetchone())
-        times = [row[0] for row in rows if row is not None and row[0] is not None]
-        return min(times, default=None)
+        retried = sql.NEXT_RETRIED if pages else sql.NEXT_RETRIED_PROBE
+        rows.append(self._connection.execute(retried, (self._least_tier,)).fetchone() or ())
+        return min((at for row in rows for at in row if at is not None), default=None)
 
     def is_queue_empty(self) -> bool:
         """Return whether no URL waits or is under way; failed ones may be tried again later."""

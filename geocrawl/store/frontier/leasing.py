@@ -42,20 +42,24 @@ class Leasing:
         self._reopener = reopener
         self._batches = batches
         self._records_only = records_only
-        self._idle = False
+        self._looks_first = False
+
+    def expect_work(self) -> None:
+        """Let the next lease begin without a look whether anything is ready: a visit was settled, so mostly it is."""
+        self._looks_first = False
 
     def lease(self, now: float, most: int, *, pages: bool) -> Steps[list[Lease]]:
         """Lease the best ready entries and their hosts, `most` at most; none: nothing is ready now.
 
         `pages=False`: probes only."""
-        if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_reopen(pages=pages):
+        if self._looks_first and not self._leases.may_be_ready(now, pages=pages) and not self._may_reopen(pages=pages):
             return []
+        self._looks_first = True  # it costs less than a transaction in vain, as most leases are after another one
         for work in self._first:
             yield from work()
         leases = yield from self._lease_ready(now, most, pages=pages, begins=True)
         if not leases and (yield from self._reopen(pages=pages)):
             leases = yield from self._lease_ready(now, most, pages=pages, begins=False)
-        self._idle = not leases
         return leases
 
     def _lease_ready(self, now: float, most: int, *, pages: bool, begins: bool) -> Steps[list[Lease]]:

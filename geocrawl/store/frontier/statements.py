@@ -144,10 +144,13 @@ SELECT min(t) FROM (
   SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
   UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1
   UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0) ready"""
-# Read when the next failed page or probe of tier ?2 or higher is tried again, its host permitting.
-NEXT_RETRY = """
+_NEXT_RETRY = """
 SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id
-WHERE u.retry_at IS NOT NULL AND u.purpose = ?1 AND u.tier >= ?2 ORDER BY u.retry_at LIMIT 1"""
+WHERE u.retry_at IS NOT NULL AND u.purpose = '{}' AND u.tier >= ?1 ORDER BY u.retry_at LIMIT 1"""
+# Read when the next failed probe of tier ?1 or higher is tried again, its host permitting.
+NEXT_RETRIED_PROBE = _NEXT_RETRY.format("probe")
+# The same, and when the next page is.
+NEXT_RETRIED = f"SELECT ({NEXT_RETRIED_PROBE}), ({_NEXT_RETRY.format('page')})"  # noqa: S608 both are ours
 # Find hosts with queued URLs of tier ?1 or higher of which no visit failed, the first to be ready first; without hosts
 # that failed ?2 times in a row or more: they asked for no wait, they are dead.
 WAITING_HOSTS = """
