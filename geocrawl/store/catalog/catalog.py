@@ -146,9 +146,10 @@ class Catalog:
         }
         probe = {"endpoint_id": endpoint_id, "at": at, **said, **answered}
         self._connection.execute(insert("probe", probe), probe)
-        self._health.write_probe(endpoint_id, ok=service is not None, reason=verdict.reason, at=at)
+        health = self._health.after_probe(endpoint_id, ok=service is not None, reason=verdict.reason, at=at)
         valid = {"valid_version": service.version if service else None, "valid_at": at if service else None}
-        self._connection.execute(sql.WRITE_VERDICT, {"endpoint": endpoint_id, "last_probe": at, **said, **valid})
+        written = {"endpoint": endpoint_id, "last_probe": at, **said, **valid, **health}
+        self._connection.execute(sql.WRITE_VERDICT, written)
         if service is not None:
             self._describe(endpoint_id, candidate.endpoint, service, at)
         else:
@@ -170,8 +171,8 @@ class Catalog:
             "deviations": "[]",
         }
         self._connection.execute(insert("probe", probe), probe)
-        self._health.write_probe(endpoint_id, ok=True, reason=visit.reason, at=visit.at)
-        self._connection.execute(sql.WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, "at": visit.at})
+        health = self._health.after_probe(endpoint_id, ok=True, reason=visit.reason, at=visit.at)
+        self._connection.execute(sql.WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, "at": visit.at, **health})
         self._services.confirm(endpoint_id, visit.at)
 
     def write_unasked(self, endpoint_id: int, reason: str, at: float) -> None:

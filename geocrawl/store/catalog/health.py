@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from geocrawl.model.health import DAY_S, Condition, Health, after
 from geocrawl.store.catalog import statements as sql
-from geocrawl.store.engine.columns import insert, update
+from geocrawl.store.engine.columns import insert
 from geocrawl.store.engine.connection import Connection
 
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})
@@ -21,8 +23,9 @@ class HealthWriter:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def write_probe(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> None:
-        """Write the health that follows from a verdict, before `endpoint.last_ok` is written.
+    def after_probe(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> Mapping[str, object]:
+        """Return the columns of `endpoint` that say what health follows from a verdict, before the verdict is written.
+        Writes the event when the health changes.
 
         An address that never was valid is not probed again when its answer is no service (an ordinary page, or a
         mistyped link), or when it was only guessed.
@@ -39,11 +42,10 @@ class HealthWriter:
             "interval_s": now.interval_s,
             "due_at": None if is_no_service else now.due_at,
         }
-        statement = update("endpoint", condition, "id = :endpoint")
-        self._connection.execute(statement, {"endpoint": endpoint_id, **condition})
         if now.state is not before.state:
             event = {"endpoint_id": endpoint_id, "at": at, "before": before.state, "after": now.state, "reason": reason}
             self._connection.execute(insert("health_event", event), event)
+        return condition
 
     def write_unasked(self, endpoint_id: int, at: float) -> None:
         """Postpone the next probe of an endpoint that could not be asked: robots.txt may allow it in a week."""

@@ -32,16 +32,20 @@ class ServiceWriter:
         """Write an endpoint's description, and assign the endpoint to the service that it belongs to."""
         is_new = self._clusters.keep_description(endpoint_id, endpoint.key, service, at)
         site = endpoint.url.site
-        former = self._service_of(endpoint_id)
-        if former is None and (services := self._clusters.joined_services(endpoint_id)) is not None:
-            self._join(endpoint_id, services, new=(service, site, at))
-        elif is_new or former is None:
-            self._regroup(endpoint_id, new=(service, site, at))
         number = self._service_of(endpoint_id)
-        assert number is not None, "joined or regrouped with a description of its own"
-        self._describe(number, service, endpoint_id, site, at)
-        if self._search.is_behind(number):
-            self._unindexed.add(number)
+        services = self._clusters.joined_services(endpoint_id) if number is None else None
+        if services == ():
+            self._add_of(endpoint_id, service, site, at)
+        else:
+            if services:
+                number = self._join(endpoint_id, services)
+            elif is_new or number is None:
+                self._regroup(endpoint_id, new=(service, site, at))
+                number = self._service_of(endpoint_id)
+            assert number is not None, "joined or regrouped with a description of its own"
+            self._describe(number, service, endpoint_id, site, at)
+            if number not in self._unindexed and self._search.is_behind(number):
+                self._unindexed.add(number)
         self._index()
 
     def last_described_by(self, endpoint_id: int) -> int | None:
@@ -82,14 +86,20 @@ class ServiceWriter:
         if number is not None:
             self._write_best(number)
 
-    def _join(self, endpoint_id: int, services: tuple[int, ...], new: tuple[Service, str, float]) -> None:
+    def _add_of(self, endpoint_id: int, service: Service, site: str, at: float) -> None:
+        """Add the service of an endpoint that no other one shares."""
+        number = self._add(service, site, at, best=endpoint_id)
+        self._connection.execute(sql.PUT_ENDPOINT, {"service": number, "endpoint": endpoint_id})
+
+    def _join(self, endpoint_id: int, services: tuple[int, ...]) -> int:
         """Assign an endpoint without a service to the services to which edges join it; several of them are merged into
-        one."""
-        number = services[0] if services else self._add(*new)
+        the first one, which is returned."""
+        number = services[0]
         self._connection.execute(sql.PUT_ENDPOINT, {"service": number, "endpoint": endpoint_id})
         for other in services[1:]:
             self._connection.execute(sql.MOVE_ENDPOINTS, {"service": number, "former": other})
             self._drop(other)
+        return number
 
     def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> set[int]:
         """Assign one service to each cluster around an endpoint; return the endpoints of these clusters. `new`: the
@@ -133,8 +143,8 @@ class ServiceWriter:
     def _is_said_by_none(self, number: int, fingerprint: str) -> bool:
         return self._value(sql.SAYS_STILL, service=number, fingerprint=fingerprint) is None
 
-    def _add(self, service: Service, site: str, at: float) -> int:
-        row = {**service_row(service, site, at), "first_seen": at}
+    def _add(self, service: Service, site: str, at: float, best: int | None = None) -> int:
+        row = {**service_row(service, site, at), "first_seen": at, "best_id": best}
         number = int(self._value(insert("service", row, "RETURNING id"), **row))
         self._add_parts(number, service)
         return number
@@ -170,7 +180,7 @@ class ServiceWriter:
 
     def _write_best(self, number: int) -> int | None:
         best = self._clusters.best_endpoint(number)
-        self._connection.execute(update("service", ("best_id",), "id = :service"), {"service": number, "best_id": best})
+        self._connection.execute(sql.WRITE_BEST, {"service": number, "best": best})
         return best
 
     def _service_of(self, endpoint_id: int) -> int | None:

@@ -40,15 +40,19 @@ UNION ALL SELECT 'layers', coalesce(sum(layer_count), 0) FROM service"""
 
 # --------------------------------------------------------------------------- verdicts
 
-# Write a verdict. The version and the time of the last valid answer stay while the endpoint is invalid.
-WRITE_VERDICT = """
+_HEALTH = """health = :health, health_since = :health_since, in_a_row = :in_a_row, interval_s = :interval_s,
+  due_at = :due_at"""
+# Write a verdict, with the health that follows from it. The version and the time of the last valid answer stay while
+# the endpoint is invalid.
+WRITE_VERDICT = f"""
 UPDATE endpoint SET status = :status, reason = :reason, detail = :detail, http_status = :http_status,
   deviations = :deviations, last_probe = :last_probe, version = coalesce(:valid_version, endpoint.version),
-  last_ok = coalesce(:valid_at, endpoint.last_ok), probes = endpoint.probes + 1
-WHERE id = :endpoint"""
+  last_ok = coalesce(:valid_at, endpoint.last_ok), probes = endpoint.probes + 1, {_HEALTH}
+WHERE id = :endpoint"""  # noqa: S608 our own
 # Write that the last full answer is still valid: version, deviations, status and reason stay.
-WRITE_NOT_MODIFIED = """
-UPDATE endpoint SET last_probe = :at, last_ok = :at, probes = endpoint.probes + 1 WHERE id = :endpoint"""
+WRITE_NOT_MODIFIED = f"""
+UPDATE endpoint SET last_probe = :at, last_ok = :at, probes = endpoint.probes + 1, {_HEALTH}
+WHERE id = :endpoint"""  # noqa: S608 our own
 WRITE_UNASKED = "UPDATE endpoint SET reason = :reason WHERE id = :endpoint AND status IS NULL"
 
 # --------------------------------------------------------------------------- health
@@ -62,7 +66,9 @@ DUE = "SELECT id FROM endpoint WHERE due_at IS NOT NULL AND due_at <= :now ORDER
 # --------------------------------------------------------------------------- services
 
 # Note that the description of a service was read again.
-CONFIRM = "UPDATE service SET last_ok = max(service.last_ok, :at) WHERE id = :service"
+CONFIRM = "UPDATE service SET last_ok = :at WHERE id = :service AND last_ok < :at"
+# Write the best endpoint of a service. (A row that stays as it was is not written, and not told to the search.)
+WRITE_BEST = "UPDATE service SET best_id = :best WHERE id = :service AND best_id IS NOT :best"
 FINGERPRINT = "SELECT fingerprint FROM service WHERE id = :service"
 DROP_SERVICE = "DELETE FROM service WHERE id = :service"
 _COPIED = """kind, fingerprint, site, title, abstract, keywords, provider, contact, fees, access_constraints, version,

@@ -93,8 +93,8 @@ class SearchWriter:
 
     def drop(self, number: int) -> None:
         """Take a service out of the index."""
-        for statement in (_DROP_TEXT, _DROP_ENTRY):
-            self._connection.execute(statement, {"service": number})
+        if self._connection.execute(_DROP_ENTRY, {"service": number}).rowcount:
+            self._connection.execute(_DROP_TEXT, {"service": number})
 
     def _evidence(self, number: int) -> tuple[list[str], list[str]]:
         """Return the texts of links that led to a service, and its addresses."""
