@@ -98,13 +98,18 @@ class Places:
 
         if self._sides is None:
             self._sides = sides_of(self._boxes)
-        alike, within = likeness(sides_of([extent]), self._sides)
-        lies_in = {self._owners[n] for n in (within >= _WITHIN).nonzero()[0]}
+        west, south, east, north = extent
+        wests, souths, easts, norths = self._sides
+        near = ((wests <= east) & (easts >= west) & (souths <= north) & (norths >= south)).nonzero()[0]
+        if not near.size:
+            return ""
+        alike, within = likeness(sides_of([extent]), self._sides[:, near])
+        lies_in = {self._owners[n] for n in near[within >= _WITHIN]}
         if of_host in lies_in:
             return of_host
         best = int(alike.argmax())
         if alike[best] >= _ALIKE:
-            return self._owners[best]
+            return self._owners[int(near[best])]
         return lies_in.pop() if len(lies_in) == 1 else ""
 
     def read_country(self, text: str) -> str:

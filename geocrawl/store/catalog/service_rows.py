@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from geocrawl.model import Layer, Service
@@ -97,5 +98,6 @@ def _union(boxes: Iterable[Box]) -> Box:
     return (min(west), min(south), max(east), max(north))
 
 
-def _json(values: Iterable[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
+@lru_cache(maxsize=16)  # layers that follow each other mostly have the same lists, or none
+def _json(values: tuple[str, ...]) -> str:
+    return json.dumps(values, ensure_ascii=False)

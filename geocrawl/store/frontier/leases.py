@@ -108,7 +108,7 @@ class Leases:
         """Return whether a lease may succeed. Reads only, because idle workers call this often."""
         if self._connection.execute(sql.DUE, (now, 1)).fetchone():
             return True
-        row = self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages))).fetchone()
+        row = self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages), 1)).fetchone()
         return bool(row) and not self._economy.holds(_Ready(*row).head, now)
 
     def wake(self, now: float, portion: Portion) -> None:
@@ -138,13 +138,14 @@ class Leases:
         """
         least = self._least(pages=pages)
         while not portion.is_spent:
-            hosts = [_Ready(*row) for row in self._connection.execute(sql.READY_HOSTS, (now, least)).fetchall()]
-            if not hosts:
+            row = self._connection.execute(sql.READY_HOSTS, (now, least, 1)).fetchone()
+            if row is None:
                 return None
-            host = hosts[0]
+            host = _Ready(*row)
             head = self._connection.execute(sql.HEADS, (host.id, 1)).fetchone()
             if self._reason(head, host.pages):
-                self._refuse(host, hosts[1:], least, portion)
+                two = self._connection.execute(sql.READY_HOSTS, (now, least, 2)).fetchall()
+                self._refuse(host, [_Ready(*row) for row in two[1:]], least, portion)
                 continue
             if self._economy.holds(host.head, now):
                 return None
@@ -249,7 +250,7 @@ class Leases:
 
     def is_queue_empty(self) -> bool:
         """Return whether no URL waits or is under way; failed ones may be tried again later."""
-        return self._connection.execute(sql.NEXT_READY_ANY).fetchone()[0] is None
+        return self._connection.execute(sql.IS_ANY_QUEUED).fetchone() is None
 
     def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:
         """Return the hosts that have URLs of which no visit failed, the first to be ready first.

@@ -25,7 +25,7 @@ FREE_AND_REFRESH = sql.FREE_AND_REFRESH.replace(
 )
 
 # Lock and read the ?3 ready hosts with the best heads, without those that others have locked.
-READY_HOSTS = sql.READY_HOSTS.replace("LIMIT 2", "LIMIT ?3 FOR UPDATE SKIP LOCKED")
+READY_HOSTS = f"{sql.READY_HOSTS} FOR UPDATE SKIP LOCKED"
 # End the back-off of hosts, 1,000 at once.
 UNPARK_DUE = """
 UPDATE host SET parked = 0 WHERE id = ANY (ARRAY(

@@ -68,7 +68,7 @@ FREE_AND_REFRESH = f"""{_REFRESH},
   next_at = ?4, errors = ?5, last_error_at = ?6, crawl_delay_s = ?7, asked_day = ?8, asked = ?9,
   troubled_at = ?10, troubled_address = ?11, parked = ?12, turn = (SELECT value FROM counter WHERE name = 'turn'),
   lease_until = 0, lease_url = NULL
-WHERE id = ?1"""
+WHERE id = ?1"""  # noqa: S608 our own
 # Extend a lease to ?4, unless another process leased the host since.
 RENEW = "UPDATE host SET lease_until = ?4 WHERE name = ?1 AND lease_token = ?2 AND lease_url = ?3"
 # End a lease that was released without a settlement.
@@ -77,12 +77,12 @@ FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lea
 WRITE_POLITENESS = """
 UPDATE host SET next_at = ?2, errors = ?3, last_error_at = ?4, crawl_delay_s = ?5, asked_day = ?6, asked = ?7,
   troubled_at = ?8, troubled_address = ?9, parked = ?10 WHERE name = ?1"""
-# Find the two ready hosts with the best heads; of equals those that have waited longest for their turn.
+# Find the ?3 ready hosts with the best heads; of equals those that have waited longest for their turn.
 READY_HOSTS = """
 SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, troubled_at, troubled_address,
   lease_token, pages, best_tier, best_score, turn FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
-ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 2"""
+ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT ?3"""
 # Read the rank of the best page of tier ?1 or lower at hosts that do not back off: of the first host whose head is a
 # page, of each host with a probe before its pages, and, with its lease, of each leased host without the URL under way.
 BEST_PAGES_SOON = """
@@ -144,13 +144,17 @@ SELECT min(t) FROM (
   SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
   UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1
   UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0) ready"""
+# Read whether a URL waits or is under way, by an index.
+IS_ANY_QUEUED = """
+SELECT 1 FROM host WHERE waiting > 0 AND lease_until = 0 AND parked IN (0, 1)
+UNION ALL SELECT 1 FROM host WHERE lease_until > 0 LIMIT 1"""
 _NEXT_RETRY = """
 SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id
 WHERE u.retry_at IS NOT NULL AND u.purpose = '{}' AND u.tier >= ?1 ORDER BY u.retry_at LIMIT 1"""
 # Read when the next failed probe of tier ?1 or higher is tried again, its host permitting.
 NEXT_RETRIED_PROBE = _NEXT_RETRY.format("probe")
 # The same, and when the next page is.
-NEXT_RETRIED = f"SELECT ({NEXT_RETRIED_PROBE}), ({_NEXT_RETRY.format('page')})"  # noqa: S608 both are ours
+NEXT_RETRIED = f"SELECT ({NEXT_RETRIED_PROBE}), ({_NEXT_RETRY.format('page')})"
 # Find hosts with queued URLs of tier ?1 or higher of which no visit failed, the first to be ready first; without hosts
 # that failed ?2 times in a row or more: they asked for no wait, they are dead.
 WAITING_HOSTS = """
