@@ -64,6 +64,9 @@ _PAGINGS = (
     _Paging(re.compile(r"/catalog(?:ue)?\.(?:rdf|xml|ttl|n3|jsonld)\Z"), "", "page", "", 1, 1),
 )
 
+_PATHS = re.compile("|".join(paging.path.pattern for paging in _PAGINGS if paging.path is not _ANY))
+"""Matches the paths of all of them: most addresses are refused by one search."""
+
 
 def get_records_url(csw: Url, *, version: str = "2.0.2", schema: str = "", since: str = "", start: int = 1) -> Url:
     """Return a GetRecords request for whole records (OGC 07-006r1, 10.8.4; for version 3 OGC 12-176r7, 7.3.4).
@@ -157,7 +160,7 @@ def _paging_of(url: Url) -> tuple[_Paging | None, dict[str, str]]:
     """Return how this address is paged, None if it is not, and its parameters with names in lower case."""
     path, _, query = url.address[len(url.origin) :].partition("?")
     path = path.lower()
-    if "getrecords" not in query.lower() and not any(p.path.search(path) for p in _PAGINGS if p.path is not _ANY):
+    if "getrecords" not in query.lower() and _PATHS.search(path) is None:
         return None, {}
     values = {name.lower(): value for name, value in reversed(query_parameters(url))}
     matching = [p for p in _PAGINGS if p.path.search(path) and p.request in ("", values.get("request", "").lower())]

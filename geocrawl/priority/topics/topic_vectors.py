@@ -9,7 +9,6 @@ operations in Latin letters, so these words are in both vectors.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -77,8 +76,9 @@ def page_vector(keywords: Keywords, title: str, text: str, title_weight: float) 
     for part, weight in ((title, title_weight), (text, 1.0 - title_weight)):
         if not part or not weight:
             continue
-        for word, count in Counter(keywords.found_in(part)).items():
-            vector[word] = vector.get(word, 0.0) + weight * count / len(part)
+        found = keywords.found_in(part)
+        for word in dict.fromkeys(found):
+            vector[word] = vector.get(word, 0.0) + weight * found.count(word) / len(part)
     return vector
 
 
