@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -175,6 +175,10 @@ class Connection(ABC):
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
         """Show the database as it is now to all statements inside, whatever others write meanwhile."""
+
+    def by_index(self) -> AbstractContextManager[None]:
+        """Let statements inside read no whole table where an index serves; where the engine needs to be told."""
+        return nullcontext()
 
     @abstractmethod
     def foreign_keys_off(self) -> AbstractContextManager[None]:

@@ -49,20 +49,24 @@ def text_row(number: int, texts: Mapping[str, str]) -> tuple[int | str, ...]:
 
 def match(connection: Connection, phrases: Sequence[Phrase], columns: Sequence[str]) -> Numbers:
     """Return the ids of the services in which one of the phrases occurs, in the named columns or in any."""
-    conditions, values = list[str](), list[str]()
+    parts, values = list[str](), list[str]()
     single = [phrase for phrase in phrases if len(phrase.words) == 1]
+    several = [phrase for phrase in phrases if len(phrase.words) > 1]
     if single:
         values.append(" | ".join(_query(phrase, name) for phrase in single for name in columns or [""]))
-        conditions.append(f"{'fields' if columns else 'words'} @@ CAST(?1 AS tsquery)")
-    for phrase in phrases:
-        if len(phrase.words) > 1:
-            named = list(columns) or list(TEXT_COLUMNS)
-            values.append(" | ".join(f"({_query(phrase, name)})" for name in named))
-            conditions.append(f"(fields @@ CAST(?{len(values)} AS tsquery)")
-            values.append(f" {' '.join(phrase.words)}{'' if phrase.is_prefix else ' '}")
-            conditions[-1] += f" AND ({' OR '.join(f'strpos({name}, ?{len(values)}) > 0' for name in named)}))"
-    statement = f"SELECT rowid FROM search_text WHERE {' OR '.join(conditions)}"  # noqa: S608 our own words
-    return np.array([row[0] for row in connection.execute(statement, values)], np.int64)
+        parts.append(f"{'fields' if columns else 'words'} @@ CAST(?1 AS tsquery)")
+    texts = dict[str, int]()
+    for phrase in several:
+        values.append(f" {' '.join(phrase.words)}{'' if phrase.is_prefix else ' '}")
+        texts[values[-1]] = len(values)
+    # A part for each column: only the columns that have all words of a phrase are read, and `fields` is not.
+    for name in (columns or TEXT_COLUMNS) if several else ():
+        values.append(" | ".join(f"({_query(phrase, name)})" for phrase in several))
+        found = " OR ".join(f"strpos({name}, ?{number}) > 0" for number in texts.values())
+        parts.append(f"fields @@ CAST(?{len(values)} AS tsquery) AND ({found})")
+    statement = " UNION ".join(f"SELECT rowid FROM search_text WHERE {part}" for part in parts)  # noqa: S608 our own words
+    with connection.by_index():
+        return np.array([row[0] for row in connection.execute(statement, values)], np.int64)
 
 
 def vocabulary(connection: Connection, first: str) -> Mapping[str, int]:

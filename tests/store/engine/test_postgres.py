@@ -137,3 +137,15 @@ def test_a_backend_that_was_ended_is_replaced(postgres_server: Server, postgres_
     with pytest.raises(PassingFault):
         world.seed("a.example/")
     assert world.seed("a.example/") == 1
+
+
+def test_a_reader_is_told_to_use_indexes_for_some_statements_alone(postgres_url: str) -> None:
+    reader = PostgresConnection(server_of(postgres_url), reads_only=True)
+    shown = "SHOW enable_seqscan"
+    assert reader.execute(shown).fetchone() == ("on",)
+    with reader.by_index():
+        assert reader.execute(shown).fetchone() == ("off",)
+    with pytest.raises(DatabaseFault, match="nothing"), reader.by_index():
+        reader.execute("SELECT nothing")
+    assert reader.execute(shown).fetchone() == ("on",)
+    reader.close()
