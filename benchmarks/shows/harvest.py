@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks import machine
 from geocrawl.app.harvest import run_harvest
-from geocrawl.cli.logs import Log
+from geocrawl.cli.logs import log_to
 from geocrawl.cli.progress import LogObserver
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
@@ -104,7 +104,11 @@ def _replay(answers: dict[str, tuple[str, bytes]], url: str, wanted: set[str]) -
     with tempfile.TemporaryDirectory() as home:
         path = Path(home) / "c.db"
         done = run_harvest(
-            SETTINGS, path, catalogue, observer=LogObserver(Log(quiet=True)), environment=environment(Answers(answers))
+            SETTINGS,
+            path,
+            catalogue,
+            observer=LogObserver(log_to(quiet=True)),
+            environment=environment(Answers(answers)),
         )
         return _figures(done.as_json(), path, {f"https://{place}" for place in wanted})
 

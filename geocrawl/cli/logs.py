@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import io
-import json
 import logging
 import sys
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
+
+import structlog
+from structlog.typing import FilteringBoundLogger
 
 from geocrawl.model import Visit
 from geocrawl.sanitize import masked, plain
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
+
+
+Log: TypeAlias = FilteringBoundLogger
+"""Writes log lines; one that is written while a visit is bound carries the id of the visit."""
 
 
 @contextmanager
@@ -63,56 +66,36 @@ class LogFile(io.TextIOBase):
         return len(text)
 
 
-class Log:
-    """Writes log lines to a stream: key=value for people, JSON for programs.
+def log_to(
+    to: TextIO | LogFile | None = None, *, json_lines: bool = False, quiet: bool = False, visits: bool = False
+) -> Log:
+    """Return a log that writes to a stream, by default standard error: key=value for people, JSON for programs.
 
-    A line that is written while a visit is bound (`VISIT`) carries the id of the visit.
+    `quiet`: only warnings. `visits`: also the begin and the end of each visit.
     """
-
-    def __init__(
-        self, to: TextIO | LogFile | None = None, *, json_lines: bool = False, quiet: bool = False, visits: bool = False
-    ) -> None:
-        """Write to a stream, by default standard error. `quiet`: only warnings. `visits`: also debugging lines."""
-        self._to = to or sys.stderr
-        self._form = _json_line if json_lines else _plain_line
-        self._least = logging.DEBUG if visits else logging.WARNING if quiet else logging.INFO
-        self._lock = threading.Lock()
-
-    def debug(self, event: str, **values: object) -> None:
-        """Write a line on the begin or the end of a visit."""
-        self._write(logging.DEBUG, event, values)
-
-    def info(self, event: str, **values: object) -> None:
-        """Write a line on what happened as it should."""
-        self._write(logging.INFO, event, values)
-
-    def warning(self, event: str, **values: object) -> None:
-        """Write a line on what a person should know."""
-        self._write(logging.WARNING, event, values)
-
-    def error(self, event: str, **values: object) -> None:
-        """Write a line on a defect."""
-        self._write(logging.ERROR, event, values)
-
-    def _write(self, level: int, event: str, values: dict[str, object]) -> None:
-        if level < self._least:
-            return
-        if visit := VISIT.get():
-            values = {"visit": visit, **values}
-        at = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        named = logging.getLevelName(level).lower()
-        line = self._form(at, named, _safe("event", event), {key: _safe(key, value) for key, value in values.items()})
-        with self._lock:
-            print(line, file=self._to, flush=True)
-
-
-VISIT: ContextVar[str] = ContextVar("visit", default="")
-"""Id of the visit of which the current task's lines tell; '' for none."""
+    least = logging.DEBUG if visits else logging.WARNING if quiet else logging.INFO
+    form: Any = (
+        structlog.processors.JSONRenderer(ensure_ascii=False)
+        if json_lines
+        else structlog.dev.ConsoleRenderer(colors=False, pad_event_to=20)
+    )
+    log: Log = structlog.wrap_logger(
+        structlog.PrintLogger(cast(TextIO, to or sys.stderr)),
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _plain_values,
+            form,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+    ).bind()
+    return log
 
 
 def log_of(settings: Settings, file: LogFile | None = None) -> Log:
     """Return the log that the settings want, in a file or on standard error."""
-    return Log(file, json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits)
+    return log_to(file, json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits)
 
 
 def ask_for_contact(settings: Settings, log: Log) -> None:
@@ -124,27 +107,16 @@ def ask_for_contact(settings: Settings, log: Log) -> None:
 
 _MOST_CHARS = 300
 _TRACEBACK_CHARS = 4_000
-_QUOTED = frozenset(" \t=\r\n\"'")
-"""Characters for which a value in a line for people is quoted."""
 
 
-def _safe(key: str, value: object) -> object:
-    """Return a value without line breaks, terminal sequences and secrets."""
-    if not isinstance(value, str):
-        return value
-    return masked(plain(value, _TRACEBACK_CHARS if key == "traceback" else _MOST_CHARS))
-
-
-def _plain_line(at: str, level: str, event: object, values: Mapping[str, object]) -> str:
-    fields = (
-        f"{key}={value if isinstance(value, str) and not _QUOTED & set(value) else repr(value)}"
-        for key, value in sorted(values.items())
-    )
-    return " ".join((f"{at} [{level:<9}] {event:<20}", *fields)).rstrip(" ")
-
-
-def _json_line(at: str, level: str, event: object, values: Mapping[str, object]) -> str:
-    return json.dumps({**values, "event": event, "level": level, "timestamp": at}, ensure_ascii=False, default=repr)
+def _plain_values(_: Any, __: str, event: Any) -> Any:
+    """Remove line breaks, terminal sequences and secrets from the values of a log line."""
+    return {
+        key: masked(plain(value, _TRACEBACK_CHARS if key == "traceback" else _MOST_CHARS))
+        if isinstance(value, str)
+        else value
+        for key, value in event.items()
+    }
 
 
 def log_fault(log: Log, visit: Visit) -> None:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from geocrawl.cli.logs import VISIT, Log, log_fault, log_file, log_of
+import structlog
+
+from geocrawl.cli.logs import Log, log_fault, log_file, log_of
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Visit
 
@@ -127,14 +129,14 @@ class LogObserver:
         self._log.warning(text)
 
     def leased(self, lease: Lease) -> None:
-        VISIT.set(lease.visit_id)
+        structlog.contextvars.bind_contextvars(visit=lease.visit_id)
         entry = lease.entry
         self._log.debug("leased", purpose=str(entry.purpose), url=entry.url.address, depth=entry.depth)
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         self._summary.count(visit, result)
         self._log_visit(entry, visit, result)
-        VISIT.set("")
+        structlog.contextvars.unbind_contextvars("visit")
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self.EVERY_S
             self._progress()

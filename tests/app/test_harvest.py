@@ -11,7 +11,7 @@ import pytest
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.harvest import run_harvest
 from geocrawl.app.harvest_start import find_start
-from geocrawl.cli.logs import Log
+from geocrawl.cli.logs import log_to
 from geocrawl.cli.progress import LogObserver
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
@@ -51,7 +51,7 @@ def harvest(web: Answers, path: Path, address: str = CKAN, *, since: str = "", *
     settings = replace(SETTINGS, **changes)
     within = environment(web)
     counted = replace(within, pages_counted=lambda: sum("package_search" in each for each in web.asked))
-    return run_harvest(settings, path, url(address), since=since, observer=LogObserver(Log()), environment=counted)
+    return run_harvest(settings, path, url(address), since=since, observer=LogObserver(log_to()), environment=counted)
 
 
 def searches(web: Answers) -> list[str]:
@@ -110,7 +110,7 @@ def test_an_interrupted_harvest_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_pages_that_a_crawl_left_waiting_are_left_to_the_crawl(tmp_path: Path) -> None:
     web = Answers({"p.example/": ("text/html", b"<a href='/a'>a</a><a href='/b'>b</a>")})
     run_crawl(
-        replace(SETTINGS, max_pages=1), tmp_path / "c.db", [url("http://p.example/")], observer=LogObserver(Log()),
+        replace(SETTINGS, max_pages=1), tmp_path / "c.db", [url("http://p.example/")], observer=LogObserver(log_to()),
         environment=environment(web),
     )  # fmt: skip
     other = catalogue()
@@ -181,7 +181,11 @@ def test_bounds_go_by_the_number_of_a_page() -> None:
 )
 def test_a_page_that_is_no_catalogue_is_not_called_one(tmp_path: Path, web: Answers) -> None:
     report = run_harvest(
-        SETTINGS, tmp_path / "c.db", url("http://p.example/"), observer=LogObserver(Log()), environment=environment(web)
+        SETTINGS,
+        tmp_path / "c.db",
+        url("http://p.example/"),
+        observer=LogObserver(log_to()),
+        environment=environment(web),
     )
     assert report.summary.records == 0
     assert "is this the address of a catalogue" in report.lines()[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.cli.logs import Log
+from geocrawl.cli.logs import log_to
 from geocrawl.cli.progress import LogObserver
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
@@ -29,7 +29,7 @@ CAPABILITIES = (
 
 def crawl(web: Answers, path: Path, seed: str, strategy: str) -> None:
     settings = replace(SETTINGS, strategy=strategy)
-    run_crawl(settings, path, [url(seed)], observer=LogObserver(Log()), environment=environment(web))
+    run_crawl(settings, path, [url(seed)], observer=LogObserver(log_to()), environment=environment(web))
 
 
 def asked(path: Path) -> dict[str, str]:

@@ -310,7 +310,7 @@ LIST_MODULES = (
 """A program that runs a command and lists the modules that it loaded."""
 ORM = {"sqlmodel", "sqlalchemy", "alembic", "pydantic"}
 PARSERS = {"jieba", "lxml", "selectolax", "shapely", "owslib"}
-CLIENTS = {"aiohttp", "httpx", "protego"}
+CLIENTS = {"aiohttp", "httpx", "protego", "structlog"}
 NUMBERS = {"numpy", "scipy"}
 
 
@@ -333,7 +333,7 @@ def test_commands_that_read_load_no_parser_and_no_orm(
     assert heavy & set(done.stdout.rpartition("LOADED ")[2].split()) == set()
 
 
-def test_a_crawl_that_finds_services_loads_no_orm_no_second_http_client_and_no_display(
+def test_a_crawl_that_finds_services_loads_no_orm_and_no_second_http_client(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     with DemoWeb() as web:
@@ -342,7 +342,7 @@ def test_a_crawl_that_finds_services_loads_no_orm_no_second_http_client_and_no_d
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
     crawled, loaded = done.stdout.rsplit("LOADED", 1)
     assert json.loads(crawled)["services"] > 0
-    assert (ORM | {"aiohttp", "owslib", "requests", "rich"}) & set(loaded.split()) == set()
+    assert (ORM | {"aiohttp", "owslib", "requests"}) & set(loaded.split()) == set()
 
 
 def test_a_crawl_that_finds_no_service_loads_only_what_reading_pages_needs(

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from geocrawl.cli import app, output
 from geocrawl.cli.history import _change
-from geocrawl.cli.logs import Log
+from geocrawl.cli.logs import log_to
 from geocrawl.cli.progress import LogObserver
 from geocrawl.cli.show import _capabilities_request
 from geocrawl.cli.why import _value
@@ -39,7 +39,7 @@ def test_the_table_of_settings_has_one_line_a_setting() -> None:
 
 
 def test_progress_is_logged_although_nothing_is_settled(capsys: pytest.CaptureFixture[str]) -> None:
-    observer = LogObserver(Log(json_lines=True))
+    observer = LogObserver(log_to(json_lines=True))
     observer.tick()
     assert capsys.readouterr().err == ""
     observer._next = time.monotonic() - 2
