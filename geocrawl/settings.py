@@ -205,7 +205,7 @@ class Settings:
     # network
     proxy: str = setting(
         "",
-        "HTTP proxy for every request, such as http://proxy.example.org:3128",
+        "HTTP proxy for every request, such as http://proxy.example:3128",
         empty="http_proxy and https_proxy of the environment",
         secret=True,
         option=Option(_REQUESTS, metavar="URL"),

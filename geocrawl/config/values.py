@@ -151,7 +151,7 @@ def read_proxy(value: object) -> str:
     except ValueError:
         usable = False
     if not usable or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise ValueError("an HTTP proxy such as http://proxy.example.org:3128")
+        raise ValueError("an HTTP proxy such as http://proxy.example:3128")
     return text
 
 

@@ -22,7 +22,7 @@ from geocrawl.errors import described
 from geocrawl.fetch.failures import classify
 from geocrawl.fetch.wire_errors import ConnectFailed
 from geocrawl.model import FailureCode
-from geocrawl.sanitize import ending_of
+from geocrawl.sanitize import ending_of, masked
 from tests.cli.test_registry import _walk
 
 
@@ -91,6 +91,12 @@ def test_help_cuts_no_option_and_keeps_every_default() -> None:
             for default in re.findall(r"\[[^\]]*\]", (getattr(each, "help", "") or "").replace("\\[", "[")):
                 assert default in wide, (name, default)
         assert "<bool>" not in wide and "list[" not in wide, name
+
+
+def test_the_examples_of_addresses_fit_into_the_help_of_a_terminal() -> None:
+    for name, _ in _walk(typer.main.get_command(app), ""):
+        shown = CliRunner().invoke(app, [*name.split(), "--help"], env={"COLUMNS": "80"}).output
+        assert masked(shown) == shown, name  # an address that is cut would be masked as a whole
 
 
 def test_exceptions_are_described_without_names_of_classes() -> None:

@@ -91,7 +91,7 @@ def test_every_setting_has_a_name_without_its_unit(name: str) -> None:
         ("quiet = 1", "quiet = 1: expected true or false"),
         ('user_agent = "a\\nb"', "expected one line without control characters"),
         ("proxy = 'socks5://127.0.0.1:1080'", "SOCKS is not supported"),
-        ("proxy = '127.0.0.1:8080'", "expected an HTTP proxy such as http://proxy.example.org:3128"),
+        ("proxy = '127.0.0.1:8080'", "expected an HTTP proxy such as http://proxy.example:3128"),
         ("set = 5", "set: expected a table"),
         ("set = {a = []}", "expected NAME=VALUE"),
         ("max_pages = = 5", "not TOML"),
