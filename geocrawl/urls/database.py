@@ -84,9 +84,7 @@ def server_of(text: str) -> ServerDatabase:
         named = parse_qs(parts.query, strict_parsing=bool(parts.query))
         _ = parts.port
     except ValueError:  # its message may quote the password
-        raise UsageError(
-            "db postgresql://…: cannot be read; expected postgresql://user:password@host:port/name"
-        ) from None
+        raise UsageError("db postgresql://…: cannot be read; expected postgresql://user@host:port/name") from None
     if _NO_ESCAPE.search(text):
         raise UsageError("db postgresql://…: has a % that begins no escape; write %25 for a % of a password or a name")
     if parts.netloc.count("@") > 1:

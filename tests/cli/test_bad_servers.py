@@ -94,4 +94,4 @@ def test_a_database_that_cannot_be_used(
 def test_a_mistyped_url(place: Path) -> None:
     for url in (f"postgresql://{_USER}:{_PASSWORD}@127.0.0.1:x/c", f"postgresql://{_USER}:{_PASSWORD}@h/"):
         assert _otherwise(url, 2, "postgresql://", [each for each in _commands() if each != "check"]) == []
-        assert _otherwise(url, 3, "GEOCRAWL UNKNOWN - db postgresql://", ["check"]) == []
+        assert _otherwise(url, 3, "GEOCRAWL UNKNOWN - --db postgresql://", ["check"]) == []

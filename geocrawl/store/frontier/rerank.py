@@ -16,7 +16,7 @@ from geocrawl.model import Rank, State
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Steps, do
-from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier import rank_statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.feedback_log import FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
