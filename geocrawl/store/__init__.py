@@ -14,8 +14,9 @@ of these parts and of what they return. A name is loaded when it is first used, 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from geocrawl.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from geocrawl.store.engine.connection import OpenSnapshot
@@ -107,10 +108,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker would accept any name of this package
-
-    def __getattr__(name: str) -> object:
-        """Return a public name, from the module that defines it."""
-        for module, names in _MODULES.items():
-            if name in names.split():
-                return getattr(import_module(f"{__name__}.{module}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = lazy_names(__name__, _MODULES)
