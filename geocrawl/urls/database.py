@@ -16,7 +16,8 @@ _NO_PATH = re.compile(
     r"(?:postgres|postgresql):|(?:^|.*\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=",
     re.IGNORECASE | re.DOTALL,
 )
-"""What names a server in another form: libpq's list of keywords and values, a URL without its slashes."""
+"""Matches a server that is not named by a URL: libpq's list of keywords and values (`host=… dbname=…`), or a URL that
+lacks its slashes."""
 _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 

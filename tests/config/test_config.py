@@ -253,14 +253,16 @@ def test_an_empty_home_falls_back_on_the_user_database() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "mysql://ada:hunter2@db/x",
-            "postgresql://ada:hunter2@db:x/y",
-            "postgresql://ada:hunter2@db/",
-            "sqlite://a.db",
-        ),
-        *("postgresql://ada:1@hunter2@db/x", "postgresql://ada:hunter2%@db/x", "postgresql:ada:hunter2@db/x"),
-        *("host=db user=ada password=hunter2 dbname=x", "dbname = x password = hunter2", "Postgres:/ada:hunter2@db/x"),
+        "mysql://ada:hunter2@db/x",
+        "postgresql://ada:hunter2@db:x/y",
+        "postgresql://ada:hunter2@db/",
+        "sqlite://a.db",
+        "postgresql://ada:1@hunter2@db/x",
+        "postgresql://ada:hunter2%@db/x",
+        "postgresql:ada:hunter2@db/x",
+        "host=db user=ada password=hunter2 dbname=x",
+        "dbname = x password = hunter2",
+        "Postgres:/ada:hunter2@db/x",
     ],
 )
 def test_another_engine_is_refused(text: str) -> None:

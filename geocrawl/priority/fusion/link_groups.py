@@ -49,7 +49,7 @@ class LinkGroups:
         """Link of a front → its worth in the frontier."""
         self._touched: dict[int, None] = {}
         self._doubted: dict[int, None] = {}
-        """Links that have another worth in the frontier than they should."""
+        """Links that may have any worth in the frontier, as keys, in the order in which they were doubted."""
 
     # ----------------------------------------------------------------------- links
 

@@ -40,7 +40,7 @@ class _Anchor(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What a link says by itself, without the page."""
+    """Holds what the address and the text of a link say, whatever page the link is on."""
 
     ids: bytes
     """Its own arms, and the features of address and text, packed."""

@@ -53,7 +53,7 @@ class Run:
     services: int | None
     stopped: str | None
     state: str
-    """ended, runs, seen (it runs where this process cannot look), killed, or unknown: one of the last three."""
+    """ended, runs, killed, seen (it says it runs where this process cannot look), or unknown (it may run there)."""
 
 
 @dataclass(frozen=True, slots=True)
