@@ -7,6 +7,7 @@ lease expires, and its address is visited again.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -69,6 +70,8 @@ class Crawler:
     """Shorter waits are not reported."""
     _NAP_S = 0.005
     """Shortest sleep of a worker without work: a host that is due may still be leased."""
+    _LONGEST_NAP_S = 0.5
+    """Longest sleep when an address is said to be ready and cannot be leased."""
 
     def __init__(
         self,
@@ -107,6 +110,10 @@ class Crawler:
         """Whether running visits are cut off rather than settled."""
         self._answered_at = clock.now()
         """Time of the last answer that a retry would not improve; patience is counted from then on."""
+        self._promised_at = -math.inf
+        """Time at which an address was to be ready when a worker last looked for one in vain."""
+        self._broken_promises = 0
+        """How many times in a row nothing could be leased at that time."""
         self._told = ""
         self._kept_up_at = time.monotonic()
         self._fault: OwnFault | None = None
@@ -235,6 +242,7 @@ class Crawler:
                 if lease is None:
                     pause_s = await self._pause_s()
                 else:
+                    self._promised_at, self._broken_promises = -math.inf, 0
                     self._under_way.add(lease.entry.id)
             if lease is not None:
                 self._bell.ring()
@@ -291,7 +299,15 @@ class Crawler:
                 self._end(("patience" if hosts else "resting") if pages_left else "max-pages")
                 return None
             self._tell(hosts, now)
-        return min(max(wait_s, self._NAP_S), self._limits.idle_s)
+        return min(max(wait_s, self._nap_s(now, now + wait_s)), self._limits.idle_s)
+
+    def _nap_s(self, now: float, ready_at: float) -> float:
+        """Return the shortest sleep before the next look; it doubles each time that nothing could be leased when
+        something was to be ready, so that no wrong promise keeps the workers busy."""
+        if -math.inf < self._promised_at <= now:
+            self._broken_promises += 1
+        self._promised_at = ready_at
+        return float(min(self._NAP_S * 2.0 ** min(self._broken_promises, 20), self._LONGEST_NAP_S))
 
     def _tell(self, hosts: Sequence[WaitingHost], now: float) -> None:
         """Report for which host the run waits and until when, once for each wait."""

@@ -134,8 +134,8 @@ class QueueControl(Protocol):
         """End the leases of this process, which has no visit under way. Writes in any case: a caller learns whether the
         store can be written."""
 
-    def release_dead(self) -> None:
-        """End the leases of this machine's killed processes."""
+    def release_dead(self) -> int:
+        """End the leases of this machine's killed processes; return how many there were."""
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return what `CrawlQueue.ready_at` does."""

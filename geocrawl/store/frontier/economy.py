@@ -16,6 +16,8 @@ or has a probe before its pages, of which there are about as many as workers.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from geocrawl.model import Rank
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
@@ -26,6 +28,14 @@ MOMENT_S = 10.0
 """The longest wait for one lease of a host."""
 LOOK_S = 0.1
 """Pause before looking again whether another process has ended its lease: nothing wakes this one."""
+
+
+class _Better(NamedTuple):
+    """A page that may be had soon."""
+
+    rank: Rank
+    until: float | None
+    """When to look again, for a page of a leased host."""
 
 
 class Economy:
@@ -41,21 +51,24 @@ class Economy:
         self._share = settings.economy if settings.patience_s >= MOMENT_S else 0.0
         self._by_yield = by_yield
         self._by_depth = by_depth
-        self._held: Rank | None = None
-        """The best page that was ready when it was held."""
         self._leases: dict[int, tuple[int, float]] = {}
         """Host → its lease's token, and when that lease was first seen."""
-        self._looks_again_at: float | None = None
-        """When to look again because another process has leased a host with better pages."""
 
-    def holds(self, rank: Rank, now: float) -> bool:
-        """Return whether the best ready entry, which is of this rank, has to wait for better pages."""
-        self._held = self._looks_again_at = None
+    def held_until(self, rank: Rank, now: float) -> float | None:
+        """Return when to look again whether the best ready entry, which is of this rank, may be leased; None: it may be
+        leased at once.
+
+        Everything but the time at which a lease was first seen is read from the database, because other processes
+        change it.
+        """
         if not self._share or rank.tier > BATCH_TIER:
-            return False
-        if any(not self._is_near(rank, better) for better in self._better(now)):
-            self._held = rank
-        return self._held is not None
+            return None
+        better = self._better(now)
+        if all(self._is_near(rank, known.rank) for known in better):
+            return None
+        row = self._connection.execute(sql.NEXT_BETTER, tuple(rank)).fetchone()
+        ends = [known.until for known in better if known.until is not None]
+        return min((at for at in (*row, *ends) if at is not None), default=now + MOMENT_S)
 
     def _is_near(self, rank: Rank, better: Rank) -> bool:
         if rank >= better:
@@ -64,29 +77,21 @@ class Economy:
             return rank.score >= self._share * better.score
         return rank.tier == better.tier and not self._by_depth
 
-    def _better(self, now: float) -> list[Rank]:
+    def _better(self, now: float) -> list[_Better]:
         """Return the ranks of pages of which one is the best that may be had soon."""
-        found: list[Rank] = []
+        found: list[_Better] = []
         seen: dict[int, tuple[int, float]] = {}
         rows = self._connection.execute(sql.BEST_PAGES_SOON, (BATCH_TIER,)).fetchall()
         for tier, score, host_id, token, owner in rows:
             if host_id is None:
-                found.append(Rank(tier, score))
+                found.append(_Better(Rank(tier, score), None))
                 continue
             known = self._leases.get(host_id)
             seen[host_id] = known if known and known[0] == token else (token, now)
-            if now - seen[host_id][1] < MOMENT_S:
-                found.append(Rank(tier, score))
-                if owner != self._owner:
-                    self._looks_again_at = now + LOOK_S
+            ends_at = seen[host_id][1] + MOMENT_S
+            if now < ends_at:
+                # Nothing wakes this process when another one ends a lease.
+                look_at = ends_at if owner == self._owner else min(ends_at, now + LOOK_S)
+                found.append(_Better(Rank(tier, score), look_at))
         self._leases = seen
         return found
-
-    def next_at(self) -> float | None:
-        """Return when a better page than the one held may be leased, a back-off ends, or that page be taken; None:
-        nothing is held."""
-        if self._held is None:
-            return None
-        row = self._connection.execute(sql.NEXT_BETTER, tuple(self._held)).fetchone()
-        ends = [since + MOMENT_S for _, since in self._leases.values()]
-        return min([*ends, *(at for at in (*row, self._looks_again_at) if at is not None)], default=None)

@@ -62,6 +62,8 @@ from geocrawl.store.keys import page_key
 from geocrawl.urls import read_url, service_keys
 
 _ORDINARY = FrontierOptions()
+_LOOK_FOR_DEAD_S = 2.0
+"""Least time between two looks, when nothing is ready, whether processes that have leased hosts were killed."""
 
 
 class SqlFrontier(SqlLearningLog):
@@ -106,6 +108,7 @@ class SqlFrontier(SqlLearningLog):
         for part in (self._hosts, self._arrivals, self._counters):
             database.on_undo(part.clear)
         self._heed_depth(settings.max_depth)
+        self._looked_for_dead_at = 0.0
         self.release_dead()
 
     def _make_settlement(
@@ -204,11 +207,14 @@ class SqlFrontier(SqlLearningLog):
 
     def lease_in_steps(self, most: int = 1, *, pages: bool = True) -> Steps[list[Lease]]:
         """Do what `lease_many` does in steps."""
-        return self._leasing.lease(self.clock.now(), most, pages=pages)
+        leases = yield from self._leasing.lease(self.clock.now(), most, pages=pages)
+        if not leases and self.clock.monotonic() - self._looked_for_dead_at >= _LOOK_FOR_DEAD_S and self.release_dead():
+            leases = yield from self._leasing.lease(self.clock.now(), most, pages=pages)
+        return leases
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (`Leases.ready_at`); None when nothing waits."""
-        return self._leases.ready_at(pages=pages)
+        return self._leases.ready_at(self.clock.now(), pages=pages)
 
     def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:
         """Return the hosts that have addresses never visited, the first to be ready first."""
@@ -323,12 +329,17 @@ class SqlFrontier(SqlLearningLog):
             self._database.write_meta("daemon:written", b"")
         self._given_up.clear()
 
-    def release_dead(self) -> None:
-        """End the leases of this machine's killed processes, so that their URLs are leased first again."""
-        if self._hosts.leased_by_dead_processes(self._owner):
-            with self._database.transaction:
-                self._leases.end(self._hosts.leased_by_dead_processes(self._owner), self.clock.now(), killed=True)
-                self._settlement.flush()
+    def release_dead(self) -> int:
+        """End the leases of this machine's killed processes, so that their URLs are leased first again; return how many
+        there were."""
+        self._looked_for_dead_at = self.clock.monotonic()
+        if not self._hosts.leased_by_dead_processes(self._owner):
+            return 0
+        with self._database.transaction:
+            dead = self._hosts.leased_by_dead_processes(self._owner)
+            self._leases.end(dead, self.clock.now(), killed=True)
+            self._settlement.flush()
+        return len(dead)
 
     # ----------------------------------------------------------------------- counts
 

@@ -119,7 +119,9 @@ class Hosts:
         """Return id and name of the hosts that processes have leased which, as seen from `owner`, run no more."""
         here = Owner.read(owner)
         leased = self._connection.execute(sql.LEASED_HOSTS).fetchall()
-        return [(host_id, name) for host_id, holder, name in leased if is_dead(holder or "", here)]
+        return [
+            (host_id, name) for host_id, holder, name in leased if holder and holder != owner and is_dead(holder, here)
+        ]
 
     def _of(self, host_id: int) -> HostArrivals:
         arrivals = self._arrivals.get(host_id)

@@ -109,7 +109,7 @@ class Leases:
         if self._connection.execute(sql.DUE, (now, 1)).fetchone():
             return True
         row = self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages), 1)).fetchone()
-        return bool(row) and not self._economy.holds(_Ready(*row).head, now)
+        return bool(row) and self._economy.held_until(_Ready(*row).head, now) is None
 
     def wake(self, now: float, portion: Portion) -> None:
         """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again.
@@ -147,7 +147,7 @@ class Leases:
                 two = self._connection.execute(sql.READY_HOSTS, (now, least, 2)).fetchall()
                 self._refuse(host, [_Ready(*row) for row in two[1:]], least, portion)
                 continue
-            if self._economy.holds(host.head, now):
+            if self._economy.held_until(host.head, now) is not None:
                 return None
             return self._take(host, head, now)
         return None
@@ -169,7 +169,7 @@ class Leases:
             head = self._connection.execute(sql.HEADS, (host.id, 1)).fetchone()
             if self._reason(head, host.pages):
                 return leases or None
-            if self._economy.holds(host.head, now):
+            if self._economy.held_until(host.head, now) is not None:
                 break
             leases.append(self._take(host, head, now))
         return leases
@@ -231,15 +231,17 @@ class Leases:
         validators = Validators(*row) if row else None
         return Entry(url_id, Purpose(purpose), url, depth, Rank(tier, score), attempts, hops, candidate, validators)
 
-    def ready_at(self, *, pages: bool = True) -> float | None:
+    def ready_at(self, now: float, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits.
 
-        A time in the past means at once; for a host that others have leased it is the end of their lease. While pages
-        are held, it is the time of better ones.
+        A time in the past means at once; for a host that others have leased it is the end of their lease. While the
+        best ready page is held, it is the time of better ones.
         """
         least = self._least(pages=pages)
-        if pages and (next_better_at := self._economy.next_at()) is not None:
-            rows: list[Sequence[float | None]] = [(next_better_at,)]
+        head = self._connection.execute(sql.READY_HOSTS, (now, least, 1)).fetchone()
+        held_until = self._economy.held_until(_Ready(*head).head, now) if head else None
+        if held_until is not None:
+            rows: list[Sequence[float | None]] = [(held_until,)]
         elif least == _ANY_TIER:
             rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
         else:

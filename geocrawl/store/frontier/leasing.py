@@ -52,13 +52,17 @@ class Leasing:
         """Lease the best ready entries and their hosts, `most` at most; none: nothing is ready now.
 
         `pages=False`: probes only."""
-        if self._looks_first and not self._leases.may_be_ready(now, pages=pages) and not self._may_reopen(pages=pages):
+        if (
+            self._looks_first
+            and not self._leases.may_be_ready(now, pages=pages)
+            and not self._may_reopen(now, pages=pages)
+        ):
             return []
         self._looks_first = True  # it costs less than a transaction in vain, as most leases are after another one
         for work in self._first:
             yield from work()
         leases = yield from self._lease_ready(now, most, pages=pages, begins=True)
-        if not leases and (yield from self._reopen(pages=pages)):
+        if not leases and (yield from self._reopen(now, pages=pages)):
             leases = yield from self._lease_ready(now, most, pages=pages, begins=False)
         return leases
 
@@ -93,21 +97,21 @@ class Leasing:
                 return leases
             yield
 
-    def _may_reopen(self, *, pages: bool) -> bool:
+    def _may_reopen(self, now: float, *, pages: bool) -> bool:
         """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""
         if not pages or self._records_only:
             return False
-        is_due = self._reopener.is_due(self._nothing_waits)
+        is_due = self._reopener.is_due(lambda: self._nothing_waits(now))
         return is_due or self._reopener.is_late_due(self._leases.is_queue_empty)
 
-    def _reopen(self, *, pages: bool) -> Steps[int]:
+    def _reopen(self, now: float, *, pages: bool) -> Steps[int]:
         """Let addresses that a budget refused wait again, if it is time to; return how many."""
         if not pages or self._records_only:
             return 0
-        count = (yield from self._reopener.reopen()) if self._reopener.is_due(self._nothing_waits) else 0
+        count = (yield from self._reopener.reopen()) if self._reopener.is_due(lambda: self._nothing_waits(now)) else 0
         if not count and self._reopener.is_late_due(self._leases.is_queue_empty):
             count = yield from self._reopener.reopen_late()
         return count
 
-    def _nothing_waits(self) -> bool:
-        return self._leases.ready_at() is None
+    def _nothing_waits(self, now: float) -> bool:
+        return self._leases.ready_at(now) is None

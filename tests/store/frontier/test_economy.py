@@ -150,3 +150,37 @@ def test_the_best_page_is_found_by_indexes(tmp_path: Path) -> None:
         assert reads
         assert all("INDEX" in step or "INTEGER PRIMARY KEY" in step for step in reads if "CONSTANT" not in step), steps
         assert not any("TEMP B-TREE" in step for step in steps), steps
+
+
+def test_a_held_page_that_another_process_takes_is_waited_for_no_longer(tmp_path: Path) -> None:
+    world = rich_and_poor(tmp_path)
+    world.lease()
+    assert world.frontier.lease() is None, "the page of the poor host is held"
+    other = World(tmp_path / "c.db", world.settings, owner="other:1")
+    other.clock.time = world.clock.time
+    poor = other.lease()
+    assert poor.host.name == "poor.example", "another strategy holds nothing"
+    world.clock.time += 2 * MOMENT_S
+    assert world.frontier.lease() is None, "both hosts are leased"
+    assert (world.frontier.ready_at() or 0.0) > world.clock.now(), "who waits until a time that is past asks for ever"
+
+
+def test_a_lease_that_lasts_longer_than_a_moment_is_no_time_to_look_again(tmp_path: Path) -> None:
+    world = made(tmp_path, by_yield=True)
+    rows = (
+        ("slow.example/1", 0.9),
+        ("slow.example/2", 0.9),
+        ("rich.example/1", 0.9),
+        ("rich.example/2", 0.8),
+        ("rich.example/3", 0.8),
+    )
+    world.settle(world.lease(), *(link(text, 1, score) for text, score in (*rows, ("poor.example/", 0.1))))
+    slow, rich = world.lease(), world.lease()
+    assert (slow.host.name, rich.host.name) == ("slow.example", "rich.example")
+    assert world.frontier.lease() is None
+    world.clock.time += MOMENT_S / 2
+    world.settle(rich)
+    assert names(world, 1) == ["rich.example"]
+    world.clock.time += MOMENT_S * 0.75
+    assert world.frontier.lease() is None, "the rich host is waited for"
+    assert (world.frontier.ready_at() or 0.0) > world.clock.now()

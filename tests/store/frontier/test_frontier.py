@@ -306,6 +306,18 @@ def test_what_a_killed_process_of_this_machine_held_is_free_at_once(tmp_path: Pa
     assert world.frontier.lease() is None
 
 
+def test_a_process_that_waits_for_leases_of_a_killed_one_is_free_of_them_within_seconds(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", owner=f"here:{os.getpid()}")
+    world.seed("a.example/", "a.example/2")
+    world.lease()
+    assert world.frontier.lease() is None
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    world.database.connection.execute("UPDATE host SET lease_owner = ?", (f"here:{ended.pid}",))
+    world.clock.time += 5.0
+    assert world.visit() == "http://a.example/"
+
+
 def test_a_turn_that_was_not_settled_leaves_a_host_where_it_stood(world: World) -> None:
     world.seed("a.example/1", "b.example/1", "a.example/2", "b.example/2")
     world.frontier.release(world.lease())
