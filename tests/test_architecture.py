@@ -16,7 +16,7 @@ from scripts import architecture
 from tests.support.places import ROOT
 
 PACKAGE, TESTS = ROOT / "geocrawl", ROOT / "tests"
-MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION = 375, 60
+MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION = 600, 60
 """Bounds that say that something grew; most files have fewer than 200 lines, most functions fewer than 20."""
 TESTS_OF_THE_WHOLE = ("acceptance", "attacks", "servers", "support", "systemd")
 TESTS_OF_THE_PROJECT = (

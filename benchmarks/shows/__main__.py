@@ -32,6 +32,7 @@ NAMES = (
     "systemd",
     "attacks",
     "politeness",
+    "ip_bound",
     "settlement",
     "orders",
     "touches",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.fetch.leased_host import LeasedHost, never_extend
-from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url, Validators
+from geocrawl.model import Failure, FailureCode, HostState, IpPlace, IpRequest, Page, Purpose, Url, Validators
 from geocrawl.ports import Clock, Extend, Fetcher, HostBusy, HostLease, HostLeases, RobotsStore, Turn
 from geocrawl.settings import Settings
 
@@ -77,6 +77,7 @@ class _HostsWithFallback:
         self._shared = shared
         self._own = own
         self._of_own: set[HostLease] = set()
+        self._places_of_own: set[IpPlace] = set()
 
     async def covers(self, host: str) -> bool:
         """Return whether a host opted out; False when the catalogue cannot be read."""
@@ -116,6 +117,25 @@ class _HostsWithFallback:
             return
         with suppress(DatabaseFault):  # the next turn shows the line that nothing is shared
             await self._shared.release(lease, state, now)
+
+    async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
+        """Take a place of an IP address in the catalogue, else in the session's own database."""
+        try:
+            return await self._shared.enter_ip(ip, now, request)
+        except DatabaseFault:
+            place = await self._own.enter_ip(ip, now, request)
+            if isinstance(place, IpPlace):
+                self._places_of_own.add(place)
+            return place
+
+    async def leave_ip(self, place: IpPlace, now: float) -> None:
+        """Give a place back, in the database in which it was taken."""
+        if place in self._places_of_own:
+            self._places_of_own.discard(place)
+            await self._own.leave_ip(place, now)
+            return
+        with suppress(DatabaseFault):  # the place ends by itself
+            await self._shared.leave_ip(place, now)
 
 
 class SharingFetcher:

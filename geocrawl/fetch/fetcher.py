@@ -74,22 +74,25 @@ class PoliteFetcher:
         `environment`: proxies of the environment (`proxy.proxy_from_environment`), used where the settings name none.
         `transport` replaces the network; `recorder` records every answer. `refusal_of`: awaited before every request,
         returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if it may. `hosts` leases the
-        hosts to which others' robots.txt are redirected; None: no other process sends requests to them. `on_received`:
+        hosts to which others' robots.txt are redirected and has the places of IP addresses; None: no other process
+        sends requests to them. `on_received`:
         as in `HttpClient`. `may_put_off`: a turn at an IP address that is busy with other hosts ends with GivenBack;
         else it waits.
         """
         proxies = environment or EnvironmentProxies()
+        hosts = hosts or OwnHosts()
         http = HttpClient(
             settings,
             clock,
             proxies,
+            hosts,
             user_agent=user_agent,
             transport=transport,
             recorder=recorder,
             on_received=on_received,
         )
         cache = RobotsCache(robots, product_token(user_agent))
-        self._parts = Parts(settings, clock, http, cache, refusal_of, hosts or OwnHosts())
+        self._parts = Parts(settings, clock, http, cache, refusal_of, hosts)
         self._others = BorrowedHosts(self._parts)
         self._origin_robots = OriginRobots(self._parts, self._others)
         self._may_put_off = may_put_off

@@ -25,7 +25,7 @@ from geocrawl.fetch.transport import HttpRequest, HttpResponse, Transport
 from geocrawl.fetch.wire_errors import ConnectionLost
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.validators import conditions
-from geocrawl.ports import Clock
+from geocrawl.ports import Clock, HostLeases
 from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
 
@@ -66,13 +66,15 @@ class HttpClient:
         settings: Settings,
         clock: Clock,
         environment: EnvironmentProxies,
+        hosts: HostLeases,
         *,
         user_agent: str,
         transport: Transport | None = None,
         recorder: WarcRecorder | None = None,
         on_received: Callable[[int], object] = lambda received_bytes: None,
     ) -> None:
-        """Raise UsageError for a proxy that cannot be used. `transport` replaces the network.
+        """Raise UsageError for a proxy that cannot be used. `hosts` has the places of IP addresses; `transport`
+        replaces the network.
 
         `on_received` is called with the number of bytes of everything received, whatever becomes of the answer: header
         blocks and bodies as sent (before decoding), without what TLS, chunked coding and the network add.
@@ -84,7 +86,9 @@ class HttpClient:
         self._routes = Routes(settings, environment)
         names = Names(settings.dns_timeout_s)
         self._names = None if transport else names
-        self._ip_bounds = IpBounds(clock, settings.requests_per_ip)
+        self._ip_bounds = IpBounds(
+            clock, hosts, most_at_once=settings.requests_per_ip, lasts_s=settings.total_timeout_s
+        )
         self._transport: Transport = transport or ExactTransport(settings, self._guard, names)
         if recorder is not None:
             self._transport = recorder.recorded(self._transport)

@@ -1,27 +1,31 @@
-"""Bound the requests to one IP address, however many host names lead to it.
+"""Bound the requests to one IP address, however many host names lead to it and however many processes crawl.
 
 The delay spares a host; but five hundred hosts may be one machine. At most `requests_per_ip` requests to an IP address
-are under way at once, and their beginnings are `ip_delay_factor` of the delay apart.
+are under way at once, and their beginnings are `ip_delay_factor` of the delay apart. The places of an address are rows
+of the catalogue (`ports.HostLeases`), so all processes on one catalogue keep the bound together.
 
 A turn whose first request would have to wait for longer than a moment is put off: the visit is given back, and its
 worker visits a host elsewhere. Turns that are put off get different times to come back, so that five hundred hosts of
-one address are not leased over and over. The later requests of a turn wait, before turns that begin.
+one address are not leased over and over. The later requests of a turn wait.
 
 A name with several addresses counts for the first in the order of their texts, so that all names of a machine count
-for the same one. Through a proxy no address is known, and nothing is bounded. Each process bounds its own requests.
+for the same one. Through a proxy no address is known, and nothing is bounded.
 """
 
 from __future__ import annotations
 
-import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 
-from geocrawl.ports import Clock
+from geocrawl.model import IpPlace, IpRequest
+from geocrawl.ports import Clock, HostLeases
 
 _MOMENT_S = 1.0
 """Longest wait for the first request of a turn, seconds."""
+_LOOK_S = 0.05
+"""Time between two looks for a free place, seconds."""
 _LEAST_SPACING_S = 0.1
 """Least time between two turns that are put off, seconds: an address without a delay may be busy, too."""
 _LONGEST_S = 600.0
@@ -41,85 +45,48 @@ class PutOff(Exception):
 class IpBounds:
     """Lets requests to IP addresses begin when they may."""
 
-    def __init__(self, clock: Clock, most_at_once: int) -> None:
-        """`most_at_once`: limit on concurrent requests to one address; 0: no limit."""
+    def __init__(self, clock: Clock, hosts: HostLeases, *, most_at_once: int, lasts_s: float) -> None:
+        """`most_at_once`: limit on concurrent requests to one address; 0: no limit. `lasts_s`: longest duration of a
+        request."""
         self._clock = clock
+        self._hosts = hosts
         self._most_at_once = most_at_once
-        self._addresses: OrderedDict[str, _Address] = OrderedDict()
+        self._lasts_s = lasts_s
+        self._put_off_to: OrderedDict[str, float] = OrderedDict()
+        """IP address → the latest time to which a turn was put off."""
 
-    def request(self, ip: str, gap_s: float, *, begins_turn: bool) -> AbstractAsyncContextManager[None]:
-        """Return a context in which a request to `ip` is made; it begins `gap_s` after the one before.
+    @asynccontextmanager
+    async def request(self, ip: str, gap_s: float, *, begins_turn: bool) -> AsyncIterator[None]:
+        """Make a request to `ip` in this context; it begins `gap_s` after the one before.
 
         `ip`: '' for an address that is not known. `begins_turn`: raise PutOff rather than wait for long.
         """
         if not ip or not self._most_at_once:
-            return nullcontext()
-        return self._bounded(self._address(ip), gap_s, begins_turn=begins_turn)
-
-    @asynccontextmanager
-    async def _bounded(self, address: _Address, gap_s: float, *, begins_turn: bool) -> AsyncIterator[None]:
-        await (address.begin_turn(gap_s) if begins_turn else address.go_on())
+            yield
+            return
+        place = await self._enter(ip, gap_s, begins_turn=begins_turn)
         try:
-            await address.keep_gap(gap_s)
+            if (wait_s := place.begins_at - self._clock.now()) > 0:
+                await self._clock.sleep(wait_s)
             yield
         finally:
-            address.leave()
+            await self._hosts.leave_ip(place, self._clock.now())
 
-    def _address(self, ip: str) -> _Address:
-        found = self._addresses.get(ip)
-        if found is None:
-            found = self._addresses[ip] = _Address(self._clock, self._most_at_once)
-        self._addresses.move_to_end(ip)
-        if len(self._addresses) > _MOST_KEPT:
-            self._addresses.popitem(last=False)
-        return found
+    async def _enter(self, ip: str, gap_s: float, *, begins_turn: bool) -> IpPlace:
+        """Take a place, however long that takes; raise PutOff for a turn that has not begun."""
+        wanted = IpRequest(self._most_at_once, gap_s, _MOMENT_S if begins_turn else math.inf, self._lasts_s)
+        while True:
+            found = await self._hosts.enter_ip(ip, self._clock.now(), wanted)
+            if isinstance(found, IpPlace):
+                return found
+            if begins_turn:
+                raise self._put_off(ip, found, gap_s)
+            await self._clock.sleep(_LOOK_S)
 
-
-class _Address:
-    """The requests to one IP address: a number of places, and when the next request may begin."""
-
-    def __init__(self, clock: Clock, most_at_once: int) -> None:
-        self._clock = clock
-        self._most_at_once = most_at_once
-        self._places = asyncio.Semaphore(most_at_once)
-        self._turns_waiting = 0
-        self._free_at = 0.0
-        self._put_off_to = 0.0
-
-    async def begin_turn(self, gap_s: float) -> None:
-        """Take a place for the first request of a turn; raise PutOff if that or the gap takes longer than a moment."""
-        if self._places.locked() and self._turns_waiting >= self._most_at_once:
-            raise self._put_off(gap_s)
-        self._turns_waiting += 1
-        try:
-            async with asyncio.timeout(_MOMENT_S):
-                await self._places.acquire()
-        except TimeoutError:
-            raise self._put_off(gap_s) from None
-        finally:
-            self._turns_waiting -= 1
-        if self._free_at - self._clock.monotonic() > _MOMENT_S:
-            self.leave()
-            raise self._put_off(gap_s)
-
-    async def go_on(self) -> None:
-        """Take a place for a later request of a turn, however long it takes."""
-        await self._places.acquire()
-
-    async def keep_gap(self, gap_s: float) -> None:
-        """Wait until the gap to the request before is over."""
-        now = self._clock.monotonic()
-        wait_s = self._free_at - now
-        self._free_at = max(self._free_at, now) + gap_s
-        if wait_s > 0:
-            await self._clock.sleep(wait_s)
-
-    def leave(self) -> None:
-        """Give a place back."""
-        self._places.release()
-
-    def _put_off(self, gap_s: float) -> PutOff:
-        now = self._clock.monotonic()
-        at = max(self._put_off_to, self._free_at, now) + max(gap_s, _LEAST_SPACING_S)
-        self._put_off_to = min(at, now + _LONGEST_S)
-        return PutOff(self._put_off_to - now)
+    def _put_off(self, ip: str, free_at: float, gap_s: float) -> PutOff:
+        now = self._clock.now()
+        at = max(self._put_off_to.pop(ip, 0.0), free_at, now) + max(gap_s, _LEAST_SPACING_S)
+        at = self._put_off_to[ip] = min(at, now + _LONGEST_S)
+        if len(self._put_off_to) > _MOST_KEPT:
+            self._put_off_to.popitem(last=False)
+        return PutOff(at - now)

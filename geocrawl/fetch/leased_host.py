@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 
 from geocrawl.errors import GivenBack
-from geocrawl.model import HostState
+from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, find_place
 from geocrawl.ports import HostBusy, HostLease, HostLeases
+
+_MOST_ADDRESSES = 4096
 
 
 async def never_extend(until: float) -> None:
@@ -36,6 +39,8 @@ class OwnHosts:
     def __init__(self) -> None:
         self._leased: set[str] = set()
         self._states: dict[str, HostState] = {}
+        self._slots: OrderedDict[str, dict[int, IpSlot]] = OrderedDict()
+        """IP address → its slots by number."""
 
     async def covers(self, host: str) -> bool:
         """Return False: nobody opted out."""
@@ -59,3 +64,20 @@ class OwnHosts:
         """End the lease and keep the host's politeness."""
         self._leased.discard(state.name)
         self._states[state.name] = state
+
+    async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
+        """Take one of the places of an IP address, or return when to ask again."""
+        slots = self._slots.get(ip, {})
+        place = find_place(ip, tuple(slots.values()), now, request)
+        if isinstance(place, IpPlace):
+            until = place.begins_at + request.lasts_s
+            self._slots[ip] = slots | {place.slot: IpSlot(place.slot, place.begins_at, until)}
+            self._slots.move_to_end(ip)
+            if len(self._slots) > _MOST_ADDRESSES:
+                self._slots.popitem(last=False)
+        return place
+
+    async def leave_ip(self, place: IpPlace, now: float) -> None:
+        """Give a place back."""
+        if place.ip in self._slots:
+            self._slots[place.ip][place.slot] = IpSlot(place.slot, place.begins_at, 0.0)

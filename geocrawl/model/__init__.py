@@ -19,6 +19,7 @@ from geocrawl.model.frontier import (
     Visit,
     WaitingHost,
 )
+from geocrawl.model.ip_places import IpPlace, IpRequest, IpSlot, find_place
 from geocrawl.model.kinds import Kind, stored_kind
 from geocrawl.model.services import (
     SIBLING,
@@ -75,6 +76,9 @@ __all__ = [
     "Feedback",
     "FrontierStats",
     "HostState",
+    "IpPlace",
+    "IpRequest",
+    "IpSlot",
     "Item",
     "Judgement",
     "KeptPage",
@@ -100,5 +104,6 @@ __all__ = [
     "Verdict",
     "Visit",
     "WaitingHost",
+    "find_place",
     "stored_kind",
 ]

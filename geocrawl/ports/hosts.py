@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from geocrawl.model import HostState
+from geocrawl.model import HostState, IpPlace, IpRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +58,10 @@ class HostLeases(OptOuts, Protocol):
 
     async def release(self, lease: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""
+
+    async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
+        """Take one of the places of an IP address, those of all processes together; return the time at which to ask
+        again when the request cannot begin within `request.wait_s`."""
+
+    async def leave_ip(self, place: IpPlace, now: float) -> None:
+        """Give a place back."""

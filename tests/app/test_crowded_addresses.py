@@ -13,6 +13,7 @@ import pytest
 
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
+from tests.support import one_address
 from tests.support.crawls import crawl
 from tests.support.loopback import Handler, running
 
@@ -95,3 +96,10 @@ def test_hosts_of_a_busy_address_wait_and_hold_up_nobody(web: Machine, tmp_path:
         errors = connection.execute("SELECT sum(errors) FROM host").fetchone()
     assert [tuple(row) for row in ended] == [("visited", "ok", 0)] * len(pages)
     assert tuple(errors) == (0,)
+
+
+def test_several_processes_keep_the_bound_together(tmp_path: Path) -> None:
+    figures = one_address.measure(tmp_path, hosts=6, crawls=2, processes=2)
+    assert figures["exit_codes"] == [0, 0]
+    assert figures["pages"] == 12
+    assert figures["most_at_once"] <= 2

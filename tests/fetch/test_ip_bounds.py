@@ -13,7 +13,9 @@ from geocrawl.errors import GivenBack
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.ip_bounds import IpBounds, PutOff
+from geocrawl.fetch.leased_host import OwnHosts
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
+from geocrawl.ports import Clock
 from tests.support.http_server import answer, serve
 
 from .conftest import AGENT, Kit, MemoryRobots, VirtualClock, settings, url
@@ -94,12 +96,16 @@ async def test_half_the_delay_lies_between_two_requests_to_an_address(kit: MakeK
         assert [at - begun[0] for at in begun] == [0.0, 5.0, 10.0, 15.0]
 
 
+def _bounds(clock: Clock, most: int) -> IpBounds:
+    return IpBounds(clock, OwnHosts(), most_at_once=most, lasts_s=30.0)
+
+
 async def _enter(stack: AsyncExitStack, bounds: IpBounds, gap_s: float = 10.0, *, begins_turn: bool = True) -> None:
     await stack.enter_async_context(bounds.request("192.0.2.1", gap_s, begins_turn=begins_turn))
 
 
 async def test_turns_that_are_put_off_come_again_one_after_the_other() -> None:
-    bounds = IpBounds(VirtualClock(), 2)
+    bounds = _bounds(VirtualClock(), 2)
     waits = []
     async with AsyncExitStack() as stack:
         await _enter(stack, bounds)
@@ -114,7 +120,7 @@ async def test_turns_that_are_put_off_come_again_one_after_the_other() -> None:
 
 async def test_a_turn_that_has_begun_waits() -> None:
     clock = VirtualClock()
-    bounds, started = IpBounds(clock, 2), clock.now()
+    bounds, started = _bounds(clock, 2), clock.now()
     async with AsyncExitStack() as stack:
         await _enter(stack, bounds)
         await _enter(stack, bounds, begins_turn=False)
@@ -122,7 +128,7 @@ async def test_a_turn_that_has_begun_waits() -> None:
 
 
 async def test_a_turn_is_put_off_for_ten_minutes_at_most() -> None:
-    bounds = IpBounds(VirtualClock(), 1)
+    bounds = _bounds(VirtualClock(), 1)
     async with AsyncExitStack() as stack:
         await _enter(stack, bounds, 100.0)
         waits = []
@@ -134,7 +140,7 @@ async def test_a_turn_is_put_off_for_ten_minutes_at_most() -> None:
 
 
 async def test_a_request_that_is_given_up_leaves_its_place(kit: MakeKit) -> None:
-    bounds = IpBounds(SystemClock(), 1)
+    bounds = _bounds(SystemClock(), 1)
     async with AsyncExitStack() as stack:
         await _enter(stack, bounds, 0.0)
         waiting = asyncio.create_task(_enter(AsyncExitStack(), bounds, 0.0, begins_turn=False))

@@ -25,6 +25,7 @@ REVISIONS = (
     "0015",
     "0016",
     "0017",
+    "0018",
 )
 """The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.model import HostState, RobotsRecord
+from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, RobotsRecord, find_place
 from geocrawl.ports import HostBusy, HostLease, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
@@ -35,6 +35,19 @@ _RELEASE = """
 UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
   asked_day = ?7, asked = ?8, troubled_at = ?9, troubled_address = ?10, parked = ?11
 WHERE id = ?1 AND lease_token = ?2"""
+
+
+# Read the slots of an IP address.
+_SLOTS = "SELECT slot, begins_at, until, owner FROM ip_place WHERE ip = ?"
+# Occupy a slot.
+_ENTER_IP = """
+INSERT INTO ip_place (ip, slot, begins_at, until, owner) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (ip, slot) DO UPDATE SET begins_at = excluded.begins_at, until = excluded.until, owner = excluded.owner"""
+# Free a slot; when its last request began still counts.
+_LEAVE_IP = "UPDATE ip_place SET until = 0 WHERE ip = ?1 AND slot = ?2 AND begins_at = ?3 AND owner = ?4"
+# Drop slots whose last request began before ?1, or, by a wrong clock, after ?2.
+_FORGET_PLACES = "DELETE FROM ip_place WHERE begins_at < ?1 OR begins_at > ?2"
+_FORGOTTEN_S = 3600.0
 
 
 class SharedLeases:
@@ -81,6 +94,33 @@ class SharedLeases:
         """End the lease and write the host's politeness."""
         with self._database.transaction:
             self._connection.execute(_RELEASE, (lease.host_id, lease.token, *politeness(state, now)))
+
+    async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
+        """Take one of the places of an IP address, or return when to ask again."""
+        found = find_place(ip, self._slots(ip), now, request)
+        if not isinstance(found, IpPlace):  # before the write lock: a busy address needs none
+            return found
+        with self._database.transaction:
+            found = find_place(ip, self._slots(ip), now, request)
+            if isinstance(found, IpPlace):
+                self._connection.execute(_FORGET_PLACES, (now - _FORGOTTEN_S, now + _FORGOTTEN_S))
+                until = found.begins_at + request.lasts_s
+                self._connection.execute(_ENTER_IP, (ip, found.slot, found.begins_at, until, self._process.text))
+        return found
+
+    async def leave_ip(self, place: IpPlace, now: float) -> None:
+        """Give a place back, unless another process has taken it after it expired."""
+        with self._database.transaction:
+            values = (place.ip, place.slot, place.begins_at, self._process.text)
+            self._connection.execute(_LEAVE_IP, values)
+
+    def _slots(self, ip: str) -> list[IpSlot]:
+        """Return the slots of an address; those of killed processes are free."""
+        rows = self._connection.execute(_SLOTS, (ip,)).fetchall()
+        return [
+            IpSlot(number, begins_at, 0.0 if until and is_dead(owner, self._process) else until)
+            for number, begins_at, until, owner in rows
+        ]
 
     def _find(self, name: str) -> _Row | None:
         row: _Row | None = self._connection.execute(_FIND, (name,)).fetchone()

@@ -14,7 +14,7 @@ from __future__ import annotations
 from sqlmodel import SQLModel
 
 from geocrawl.store.schema.bookkeeping import Counter, Daily, Meta, Run
-from geocrawl.store.schema.frontier import Host, Lesson, OutLinks, PageStore, Robots, Seed, Url, Validator
+from geocrawl.store.schema.frontier import Host, IpPlace, Lesson, OutLinks, PageStore, Robots, Seed, Url, Validator
 from geocrawl.store.schema.history import Change, HealthEvent, Probe, Proof, Thumbnail
 from geocrawl.store.schema.limits import Alike, Blocked, Pattern, QueryGroup, Site
 from geocrawl.store.schema.search import SearchChange, SearchEntry, SearchList
@@ -28,7 +28,7 @@ MODELS: tuple[type[SQLModel], ...] = (
     *(Service, Layer, Endpoint, Evidence, Description, SameService),
     *(SearchEntry, SearchList, SearchChange),
     *(Probe, Proof, Thumbnail, HealthEvent, Change),
-    *(Url, OutLinks, Validator, Host, Robots, Seed, Lesson, PageStore),
+    *(Url, OutLinks, Validator, Host, IpPlace, Robots, Seed, Lesson, PageStore),
     *(Blocked, Pattern, Site, Alike, QueryGroup),
     *(Watch, Notice),
     *(Run, Daily, Counter, Meta),
@@ -48,6 +48,7 @@ __all__ = [
     "Evidence",
     "HealthEvent",
     "Host",
+    "IpPlace",
     "Layer",
     "Lesson",
     "Meta",

@@ -65,6 +65,22 @@ class Host(SQLModel, table=True):
     """Address of that error: when another address fails soon after, the host itself has the fault."""
 
 
+class IpPlace(SQLModel, table=True):
+    """One of the requests to an IP address that may be under way at the same time, over all processes."""
+
+    __tablename__ = "ip_place"
+    __table_args__ = (Index("ip_place_begins", "begins_at"), {"sqlite_with_rowid": False})
+    ip: str = Field(primary_key=True)
+    slot: int = Field(primary_key=True)
+    """Number of the request among those at the same time, from 0."""
+    begins_at: float
+    """When the last request began, or is to begin."""
+    until: float
+    """When that request has ended at the latest; 0: it has ended."""
+    owner: str
+    """The process that makes the request, as in `host.lease_owner`."""
+
+
 class Url(SQLModel, table=True):
     """A page or a probe known to the frontier. `id` is the order in which URLs were first seen."""
 

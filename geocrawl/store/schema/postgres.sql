@@ -57,6 +57,17 @@ CREATE INDEX host_ready ON host (parked, best_tier DESC, best_score DESC, turn, 
 
 CREATE INDEX host_rest ON host (parked, next_at) WHERE waiting > 0 AND lease_until = 0;
 
+CREATE TABLE ip_place (
+	ip TEXT COLLATE "C" NOT NULL,
+	slot BIGINT NOT NULL,
+	begins_at FLOAT NOT NULL,
+	until FLOAT NOT NULL,
+	owner TEXT COLLATE "C" NOT NULL,
+	PRIMARY KEY (ip, slot)
+);
+
+CREATE INDEX ip_place_begins ON ip_place (begins_at);
+
 CREATE TABLE lesson (
 	number BIGSERIAL NOT NULL,
 	url_id BIGINT NOT NULL,

@@ -63,6 +63,18 @@ CREATE INDEX host_rest ON host (parked, next_at) WHERE waiting > 0 AND lease_unt
 
 CREATE INDEX host_leased ON host (lease_until) WHERE lease_until > 0;
 
+CREATE TABLE ip_place (
+	ip VARCHAR NOT NULL,
+	slot INTEGER NOT NULL,
+	begins_at FLOAT NOT NULL,
+	until FLOAT NOT NULL,
+	owner VARCHAR NOT NULL,
+	PRIMARY KEY (ip, slot)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ip_place_begins ON ip_place (begins_at);
+
 CREATE TABLE lesson (
 	number INTEGER NOT NULL,
 	url_id INTEGER NOT NULL,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+from dataclasses import replace
+
 import pytest
 
-from geocrawl.model import HostState
+from geocrawl.model import HostState, IpPlace, IpRequest
 from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
 from geocrawl.store.engine.owner import this_process
@@ -127,3 +131,53 @@ async def test_a_lease_is_renewed_until_another_process_has_leased_the_host(worl
     assert world.frontier.renew(renewed, world.clock.now()) is None
     assert world.settle(renewed).ignored
     check_invariants(world.database.connection)
+
+
+ONE = IpRequest(most_at_once=1, gap_s=0.5, wait_s=1.0, lasts_s=30.0)
+
+
+async def entered(leases: SharedLeases, now: float, request: IpRequest = ONE) -> IpPlace:
+    place = await leases.enter_ip("192.0.2.1", now, request)
+    assert isinstance(place, IpPlace)
+    return place
+
+
+async def test_processes_keep_the_bound_of_an_ip_address_together(shared_url: str) -> None:
+    one, other = leases(World(shared_url, SETTINGS)), leases(World(shared_url, SETTINGS))
+    place = await entered(one, 1000.0)
+    assert place.begins_at == 1000.0
+    assert await other.enter_ip("192.0.2.1", 1000.1, ONE) == 1000.5
+    assert isinstance(await other.enter_ip("192.0.2.2", 1000.1, ONE), IpPlace), "another address is free"
+    await one.leave_ip(place, 1000.2)
+    assert (await entered(other, 1000.3)).begins_at == 1000.5, "half a second lies between two beginnings"
+
+
+async def test_a_request_that_would_begin_late_takes_no_place(world: World) -> None:
+    two = replace(ONE, most_at_once=2, gap_s=5.0)
+    await entered(leases(world), 1000.0, two)
+    assert await leases(world).enter_ip("192.0.2.1", 1001.0, two) == 1005.0
+    assert (await entered(leases(world), 1001.0, replace(two, wait_s=math.inf))).begins_at == 1005.0
+
+
+@pytest.mark.parametrize("how", ["killed", "expired", "wrong clock"])
+async def test_a_place_does_not_outlive_its_request(world: World, how: str) -> None:
+    await entered(leases(world), 1e9 if how == "wrong clock" else 1000.0)
+    if how == "killed":
+        ended = await asyncio.create_subprocess_exec("true")
+        await ended.wait()
+        owner = f"{this_process().machine}:{ended.pid}"
+        world.database.connection.execute("UPDATE ip_place SET owner = ?", (owner,))
+    assert await entered(leases(world), 1040.0 if how == "expired" else 1010.0)
+
+
+async def test_places_of_addresses_that_are_no_more_asked_are_dropped(world: World) -> None:
+    await leases(world).enter_ip("192.0.2.9", 1000.0, ONE)
+    await entered(leases(world), 10_000.0)
+    assert [row[0] for row in world.database.connection.execute("SELECT ip FROM ip_place")] == ["192.0.2.1"]
+
+
+async def test_who_leaves_late_does_not_free_the_place_of_another(world: World) -> None:
+    late = await entered(leases(world), 1000.0)
+    await entered(leases(world), 1040.0)
+    await leases(world).leave_ip(late, 1041.0)
+    assert await leases(world).enter_ip("192.0.2.1", 1042.0, ONE) == 1042.0
