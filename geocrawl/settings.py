@@ -54,6 +54,9 @@ class Settings:
         0.0, "longest run, such as 90, 10m or 2h", unit="s", empty="no limit", option=Option(("crawl", "harvest"))
     )
     workers: int = setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
+    max_waiting: int = setting(
+        200, "most visits that wait for slow servers beside the concurrent ones", unit="visits", empty="none"
+    )
     processes: int = setting(
         1,
         "number of processes that crawl together, one for each processor to be used; they share --workers and limits; "

@@ -9,14 +9,14 @@ shared.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.fetch.leased_host import LeasedHost, never_extend
 from geocrawl.model import Failure, FailureCode, HostState, IpPlace, IpRequest, Page, Purpose, Url, Validators
-from geocrawl.ports import Clock, Extend, Fetcher, HostBusy, HostLease, HostLeases, RobotsStore, Turn
+from geocrawl.ports import Clock, Extend, Fetcher, HostBusy, HostLease, HostLeases, NetworkWait, RobotsStore, Turn
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
@@ -153,14 +153,16 @@ class SharingFetcher:
         self._is_said = False
 
     @asynccontextmanager
-    async def turn(self, host: HostState, extend: Extend = never_extend) -> AsyncIterator[Turn]:
+    async def turn(
+        self, host: HostState, extend: Extend = never_extend, waiting: NetworkWait = nullcontext
+    ) -> AsyncIterator[Turn]:
         """Yield the host's turn. When the host cannot be leased in time, every request fails as `resting`."""
         lease = await self._lease(host.name)
         if isinstance(lease, HostBusy):
             yield _RefusedTurn(host, self._refusal(host.name, lease))
             return
         if lease is None:
-            async with self._inner.turn(host, extend) as turn:
+            async with self._inner.turn(host, extend, waiting) as turn:
                 yield turn
             return
         state = replace(lease.state, next_at=max(lease.state.next_at, host.next_at))
@@ -173,7 +175,7 @@ class SharingFetcher:
             except DatabaseFault as error:
                 self._not_shared(error)
 
-        async with self._inner.turn(state, extend_both) as turn:
+        async with self._inner.turn(state, extend_both, waiting) as turn:
             settled = False
             try:
                 yield turn

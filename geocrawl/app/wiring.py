@@ -241,6 +241,7 @@ def make_crawler(
     patience_s = settings.patience_s if patience_s is None else patience_s
     limits = CrawlLimits(
         workers=settings.workers,
+        max_waiting=settings.max_waiting,
         max_pages=max_pages,
         max_time_s=settings.max_time_s,
         patience_s=patience_s,

@@ -10,6 +10,8 @@ class CrawlLimits:
     """The limits of one crawl."""
 
     workers: int
+    max_waiting: int
+    """The number of visits that may wait for the network beside those of the workers."""
     max_pages: int
     max_time_s: float
     """0: no limit."""

@@ -19,6 +19,7 @@ from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.outage import Outage
 from geocrawl.crawler.page_slots import OwnSlots, PageSlots
+from geocrawl.crawler.places import Place, Places
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken, may_be_a_gateways
 from geocrawl.errors import DatabaseFault, GeocrawlError, GivenBack, OwnFault, RefusedValue
@@ -41,9 +42,10 @@ class Visitor(Protocol):
 class _UnderWay:
     """A lease whose visit is running."""
 
-    def __init__(self, lease: Lease, queue: CrawlQueue) -> None:
+    def __init__(self, lease: Lease, queue: CrawlQueue, place: Place) -> None:
         self.lease = lease
         self._queue = queue
+        self.place = place
         self.turn: Turn | None = None
 
     @property
@@ -99,6 +101,8 @@ class Crawler:
         self._pages = pages or OwnSlots(limits.max_pages, pages_counted or (lambda: self._summary.pages))
         self._under_way: set[int] = set()
         self._bell = Bell(clock)
+        self._places = Places(limits.max_waiting, self._bell)
+        self._visits: set[asyncio.Task[None]] = set()
         self._leasing = asyncio.Lock()
         """Workers lease one after the other, because each counts the pages that other workers are visiting."""
         self._wanting = 0
@@ -177,9 +181,11 @@ class Crawler:
         try:
             await self._until_done(tasks)
         finally:
+            tasks += self._visits
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            self._visits.clear()
             await self._give_back()
 
     async def _outage_is_over(self, fault: OwnFault) -> bool:
@@ -228,11 +234,19 @@ class Crawler:
         self.stop("max-time", at_once=True)
 
     async def _work(self) -> None:
-        """Lease and visit until there is nothing to do or the run is halted.
+        """Lease and visit until there is nothing to do, or the run is halted and no visit waits without a worker.
 
         A worker that finds an address wakes the next one, because there may be more, and so does one that ends.
         """
-        while not self._is_halted:
+        while not self._is_halted or self._places.waiting:
+            rings = self._bell.rings
+            place = self._places.next_back()
+            if place is not None:
+                await place.work()
+                continue
+            if self._is_halted:
+                await self._bell.sleep(_LOOK_S, since=rings)
+                continue
             pause_s: float | None = None
             self._wanting += 1
             async with self._leasing:
@@ -246,12 +260,20 @@ class Crawler:
                     self._under_way.add(lease.entry.id)
             if lease is not None:
                 self._bell.ring()
-                await self._carry_out(lease)
+                await self._begin(lease).work()
             elif pause_s is not None:
                 await self._bell.sleep(pause_s, since=rings)
             else:
                 break
         self._bell.ring()
+
+    def _begin(self, lease: Lease) -> Place:
+        """Begin the visit of a leased address, and return its place."""
+        place = Place(self._places, lease.host)
+        visit = place.begin(self._carry_out(lease, place))
+        self._visits.add(visit)
+        visit.add_done_callback(self._visits.discard)
+        return place
 
     async def _next_lease(self) -> Lease | None:
         """Lease the best ready address, together with those for the workers whose turn comes next."""
@@ -327,7 +349,7 @@ class Crawler:
         """Visit the leased address in a turn of its host; return a failed visit when an exception ended the visit."""
         lease = under_way.lease
         try:
-            async with self._fetcher.turn(lease.host, under_way.extend) as turn:
+            async with self._fetcher.turn(lease.host, under_way.extend, under_way.place.waiting) as turn:
                 under_way.turn = turn
                 return await self._visitors[lease.entry.purpose].visit(lease, turn)
         except OwnFault as fault:
@@ -352,8 +374,8 @@ class Crawler:
             bare = broken(visit.lease, error, visit.host, visit.at, self._limits.retry_first_s)
             return bare, await self._queue.settle(bare)
 
-    async def _carry_out(self, lease: Lease) -> None:
-        entry, under_way = lease.entry, _UnderWay(lease, self._queue)
+    async def _carry_out(self, lease: Lease, place: Place) -> None:
+        entry, under_way = lease.entry, _UnderWay(lease, self._queue, place)
         self._observer.leased(lease)
         settled = answered = False
         try:

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.leased_host import LeasedHost
 from geocrawl.fetch.paced_host import PacedHost, Parts
-from geocrawl.ports import HostBusy
+from geocrawl.ports import HostBusy, NetworkWait
 from geocrawl.utc import moment
 
 _SOON_S = 5.0
@@ -42,7 +42,7 @@ class BorrowedHosts:
 
         Raises GivenBack when the host is not free soon; the borrower gets no requests until it is.
         """
-        async with self.lend(name) as found:
+        async with self.lend(name, borrower.waiting) as found:
             if isinstance(found, HostBusy):
                 now = self._parts.clock.now()
                 at = self._next_return(name, now if found.holder else found.until - _SOON_S, now)
@@ -52,10 +52,11 @@ class BorrowedHosts:
             yield found
 
     @asynccontextmanager
-    async def lend(self, name: str, *, tries: int = 1) -> AsyncIterator[PacedHost | HostBusy]:
+    async def lend(self, name: str, waiting: NetworkWait, *, tries: int = 1) -> AsyncIterator[PacedHost | HostBusy]:
         """Lease a host, and write its state back at the end; yield HostBusy when it is not free soon.
 
-        `tries`: how often to try, a second apart, while another worker has leased the host.
+        `waiting`: as in `ports.Fetcher.turn`. `tries`: how often to try, a second apart, while another worker has
+        leased the host.
         """
         leases, clock = self._parts.hosts, self._parts.clock
         found = await leases.lease(name, clock.now(), wait_s=_SOON_S)
@@ -68,7 +69,7 @@ class BorrowedHosts:
             yield found
             return
         leased = LeasedHost(leases, found)
-        host = PacedHost(self._parts, found.state, leased.extend)
+        host = PacedHost(self._parts, found.state, leased.extend, waiting)
         try:
             yield host
         finally:

@@ -8,7 +8,7 @@ other.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -23,7 +23,7 @@ from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.robots import RobotsCache, product_token
 from geocrawl.fetch.transport import Transport
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Page, Purpose, Url, Validators
-from geocrawl.ports import Clock, Extend, HostBusy, HostLeases, RobotsStore
+from geocrawl.ports import Clock, Extend, HostBusy, HostLeases, NetworkWait, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
@@ -98,10 +98,12 @@ class PoliteFetcher:
         self._may_put_off = may_put_off
 
     @asynccontextmanager
-    async def turn(self, host: HostState, extend: Extend = never_extend) -> AsyncIterator[PoliteTurn]:
+    async def turn(
+        self, host: HostState, extend: Extend = never_extend, waiting: NetworkWait = nullcontext
+    ) -> AsyncIterator[PoliteTurn]:
         """Yield the turn of a leased host; because of the lease, no other worker sends requests to the host
         meanwhile."""
-        paced = PacedHost(self._parts, host, extend, may_be_put_off=self._may_put_off)
+        paced = PacedHost(self._parts, host, extend, waiting, may_be_put_off=self._may_put_off)
         yield PoliteTurn(self._parts, self._origin_robots, paced, self._others)
 
     async def close(self) -> None:
@@ -198,7 +200,7 @@ class PoliteTurn:
 
     async def _lent(self, url: Url, purpose: Purpose, others: BorrowedHosts) -> Page | Failure:
         try:
-            async with others.lend(url.host, tries=_TRIES_ELSEWHERE) as host:
+            async with others.lend(url.host, self._host.waiting, tries=_TRIES_ELSEWHERE) as host:
                 if isinstance(host, HostBusy):
                     return Failure(url, FailureCode.RESTING, f"{url.host} is not free")
                 return await PoliteTurn(self._parts, self._origin_robots, host).fetch(url, purpose=purpose)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 from geocrawl.fetch.answer import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
@@ -25,7 +26,7 @@ from geocrawl.fetch.transport import HttpRequest, HttpResponse, Transport
 from geocrawl.fetch.wire_errors import ConnectionLost
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.validators import conditions
-from geocrawl.ports import Clock, HostLeases
+from geocrawl.ports import Clock, HostLeases, NetworkWait
 from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
 
@@ -105,6 +106,7 @@ class HttpClient:
         cookies: Cookies | None = None,
         validators: Validators | None = None,
         *,
+        waiting: NetworkWait = nullcontext,
         begins_turn: bool = False,
         verified: bool = True,
         to_end: bool = False,
@@ -112,7 +114,8 @@ class HttpClient:
         """Request `url` and return the answer, or a Failure for any web failure. Raise OwnFault for a fault of this
         machine.
 
-        `cookies` are sent as far as they apply, `validators` if they belong to this very address. With `begins_turn`
+        `cookies` are sent as far as they apply, `validators` if they belong to this very address. `waiting`: as in
+        `ports.Fetcher.turn`. With `begins_turn`
         PutOff is raised, and nothing sent, while too many requests to the IP address are under way. Without `verified`
         the server's certificate and its version of TLS do not matter. `to_end`: read the body until the server closes
         the connection, whatever Content-Length says.
@@ -120,33 +123,48 @@ class HttpClient:
         started, proxy = self._clock.monotonic(), self._routes.proxy_for(url)
         try:
             self._guard.check_host(url.host)
-            ip = await self._look_up(url, proxy)
+            async with waiting():
+                ip = await self._look_up(url, proxy)
         except (*WEB_ERRORS, RuntimeError) as error:
             return await self._failure(error, url, proxy, started, None)
         gap_s = self._settings.ip_delay_factor * self._settings.delay_of_s(url.host)
-        async with self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn):
+        async with AsyncExitStack() as under_way:
+            async with waiting():
+                bounded = self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn)
+                await under_way.enter_async_context(bounded)
             conditional_fields = self._conditions(url, validators)
             fields = self._fields_for(url, purpose, cookies, conditional_fields)
             request = HttpRequest(url.address, fields, proxy, verified, to_end)
-            return await self._exchange(url, purpose, request, conditional=bool(conditional_fields))
+            return await self._exchange(url, purpose, request, waiting, conditional=bool(conditional_fields))
 
     async def _exchange(
         self,
         url: Url,
         purpose: Purpose,
         request: HttpRequest,
+        waiting: NetworkWait,
         *,
         conditional: bool,
     ) -> Answer | Failure:
         proxy = request.proxy
         started = self._clock.monotonic()
         response: HttpResponse | None = None
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + self._settings.total_timeout_s
         try:
-            async with asyncio.timeout(self._settings.total_timeout_s):
-                response = await self._transport.send(request)
+            async with waiting():
+                async with asyncio.timeout_at(ends_at):
+                    response = await self._transport.send(request)
+                answered, answered_at = self._clock.monotonic(), loop.time()
+            started += self._clock.monotonic() - answered  # the wait for a place is not the server's
+            async with asyncio.timeout_at(ends_at + loop.time() - answered_at):
                 got = await self._reader.read(
                     response, url, purpose, proxied=proxy is not None, conditional=conditional
                 )
+        except asyncio.CancelledError:
+            if response is not None:  # cut off between head and body: the connection is not given back by a reader
+                await response.body.aclose()
+            raise
         except (Unreadable, *WEB_ERRORS, RuntimeError) as error:
             failure = await self._failure(error, url, proxy, started, response)
             passable = tls_deviation(error) if request.verified and failure.code is FailureCode.TLS else None

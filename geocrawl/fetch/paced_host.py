@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from geocrawl.fetch.politeness import (
 )
 from geocrawl.fetch.robots import RobotsCache
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
-from geocrawl.ports import Clock, Extend, HostLeases
+from geocrawl.ports import Clock, Extend, HostLeases, NetworkWait
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,14 +54,23 @@ class Parts:
 class PacedHost:
     """Paces the requests to one leased host, and keeps the host's state."""
 
-    def __init__(self, parts: Parts, state: HostState, extend: Extend, *, may_be_put_off: bool = False) -> None:
-        """`extend`: as in `ports.Fetcher.turn`. `may_be_put_off`: whether the first request raises GivenBack, rather
-        than wait, while the IP address is busy with other hosts."""
+    def __init__(
+        self,
+        parts: Parts,
+        state: HostState,
+        extend: Extend,
+        waiting: NetworkWait = nullcontext,
+        *,
+        may_be_put_off: bool = False,
+    ) -> None:
+        """`extend`, `waiting`: as in `ports.Fetcher.turn`. `may_be_put_off`: whether the first request raises
+        GivenBack, rather than wait, while the IP address is busy with other hosts."""
         self._settings = parts.settings
         self._clock = parts.clock
         self._http = parts.http
         self._state = state
         self._extend = extend
+        self.waiting = waiting
         self._may_be_put_off = may_be_put_off
         self._service = ""
         self.in_backoff = False
@@ -165,6 +175,7 @@ class PacedHost:
                 purpose,
                 cookies,
                 validators,
+                waiting=self.waiting,
                 begins_turn=self._may_be_put_off,
                 verified=fault is None,
                 to_end=url.origin in self._mismeasured and self._may_pass_over_faults(purpose),
@@ -223,7 +234,8 @@ class PacedHost:
         wait_s = self._state.next_at - now
         await self._extend(now + max(wait_s, 0.0) + longest_s)
         if wait_s > 0:
-            await self._clock.sleep(wait_s)
+            async with self.waiting():
+                await self._clock.sleep(wait_s)
             await self._extend(self._clock.now() + self._settings.total_timeout_s)
 
     def _asked(self, url: Url, purpose: Purpose, at: float) -> Asked:

@@ -5,7 +5,7 @@
 
 from geocrawl.ports.catalog import CatalogQueries
 from geocrawl.ports.clock import Clock
-from geocrawl.ports.fetching import Extend, Fetcher, RobotsStore, Turn
+from geocrawl.ports.fetching import Extend, Fetcher, NetworkWait, RobotsStore, Turn
 from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases, OptOuts
 from geocrawl.ports.observing import Observer
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
@@ -31,6 +31,7 @@ __all__ = [
     "HostLeases",
     "Interview",
     "LearningLog",
+    "NetworkWait",
     "Observer",
     "OptOuts",
     "Probe",

@@ -10,6 +10,8 @@ from geocrawl.model import Failure, HostState, Page, Purpose, RobotsRecord, Url,
 
 Extend = Callable[[float], Awaitable[None]]
 """Extends a lease to at least a given time. Raises GivenBack when another process has leased the host."""
+NetworkWait = Callable[[], AbstractAsyncContextManager[None]]
+"""Makes a context in which a visit waits for the network, and other visits may take its place meanwhile."""
 
 
 class Turn(Protocol):
@@ -50,9 +52,12 @@ class Turn(Protocol):
 class Fetcher(Protocol):
     """Makes turns and owns the connections; to be closed once."""
 
-    def turn(self, host: HostState, extend: Extend = ...) -> AbstractAsyncContextManager[Turn]:
+    def turn(
+        self, host: HostState, extend: Extend = ..., waiting: NetworkWait = ...
+    ) -> AbstractAsyncContextManager[Turn]:
         """Return the turn of a leased host. `extend` is awaited before each request, with the time until which the
-        lease is needed; by default the lease does not end by itself."""
+        lease is needed; by default the lease does not end by itself. `waiting` is entered for each wait for a name, a
+        connection, the beginning of an answer and the host's delay; by default nobody is told."""
 
     async def close(self) -> None: ...
 

@@ -253,7 +253,7 @@ def test_a_process_without_free_descriptors_waits_and_leaves_no_trace(tmp_path: 
     files = NoMoreFiles()
     try:
         with MortalProxy() as proxy:
-            watcher = Striker(60, files.strike, files.mend, 3.0)
+            watcher = Striker(10, files.strike, files.mend, 3.0)  # before there is a kept connection for each worker
             settings = Settings(proxy=proxy.url, delay_s=0.0, strategy="bfs", siblings=0, workers=8)
             report = run(settings, tmp_path / "c.db", watcher)
     finally:

@@ -73,6 +73,7 @@ def test_a_promise_that_is_never_kept_costs_two_looks_a_second_and_worker() -> N
             clock=clock,
             limits=CrawlLimits(
                 workers=5,
+                max_waiting=0,
                 max_pages=10,
                 max_time_s=HOUR_S,
                 patience_s=60.0,

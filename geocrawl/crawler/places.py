@@ -1,0 +1,135 @@
+"""Let a visit that waits for the network give its place to another visit.
+
+A worker is a unit of work, not of waiting: else five servers that accept connections and never answer would hold up
+five workers. A visit that has waited longer than `LONG_WAIT_S` for a name, a connection, the first byte of an answer or
+its host's delay gives its place up; its worker takes another visit, while the host of the first one stays leased and
+all time limits go on. Visits at hosts that are known to be slow do so at once. When the wait is over, the next free
+worker takes the visit on, before any new one. So no more visits than there are workers read answers, and at most
+`max_waiting` wait beside them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+
+from geocrawl.crawler.bell import Bell
+from geocrawl.model import HostState
+
+LONG_WAIT_S = 2.0
+_MOST_SLOW_HOSTS = 4096
+
+
+class Places:
+    """The visits of a crawl that wait without a place, and the hosts that are known to be slow."""
+
+    def __init__(self, most_waiting: int, bell: Bell) -> None:
+        """`most_waiting`: limit on visits without a place; the others keep theirs while they wait. `bell` wakes a
+        worker for a visit that is back."""
+        self._most_waiting = most_waiting
+        self._bell = bell
+        self._back: deque[Place] = deque()
+        self._slow: OrderedDict[str, None] = OrderedDict()
+        self.waiting = 0
+        """Number of visits without a place, those that are back among them."""
+
+    def next_back(self) -> Place | None:
+        """Return the visit that has been back longest, to be given a place; None when there is none."""
+        return self._back.popleft() if self._back else None
+
+    def is_slow(self, host: HostState) -> bool:
+        """Return whether a host answered late, or not at all, when it was last asked."""
+        return host.name in self._slow or host.errors > 0
+
+    def note(self, host: HostState, waited_s: float) -> None:
+        """Remember whether a host is slow."""
+        self._slow.pop(host.name, None)
+        if waited_s >= LONG_WAIT_S:
+            self._slow[host.name] = None
+            if len(self._slow) > _MOST_SLOW_HOSTS:
+                self._slow.popitem(last=False)
+
+    def leave(self) -> bool:
+        """Let a visit give its place up; return whether it may."""
+        if self.waiting >= self._most_waiting:
+            return False
+        self.waiting += 1
+        return True
+
+    def come_back(self, place: Place) -> None:
+        """Have the next free worker give a place to a visit whose wait is over."""
+        self._back.append(place)
+        self._bell.ring()
+
+    def end_wait(self, place: Place) -> None:
+        """Count a visit that has a place again, or ended without one."""
+        self.waiting -= 1
+        with suppress(ValueError):
+            self._back.remove(place)
+
+
+class Place:
+    """The place of one visit among those that workers carry out."""
+
+    def __init__(self, places: Places, host: HostState) -> None:
+        self._places = places
+        self._host = host
+        self._visit: asyncio.Task[None] | None = None
+        self._given_up: asyncio.Future[None] | None = None
+        self._given: asyncio.Future[None] | None = None
+
+    def begin(self, visit: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        """Start the visit that has this place; `work` then waits for it."""
+        self._visit = asyncio.create_task(visit)
+        return self._visit
+
+    async def work(self) -> None:
+        """Give the visit a place, and wait until it ends or gives the place up. Raises what ended it."""
+        assert self._visit is not None, "the visit has begun"
+        given_up = self._given_up = asyncio.get_running_loop().create_future()
+        if self._given is not None and not self._given.done():
+            self._given.set_result(None)
+        await asyncio.wait({self._visit, given_up}, return_when=asyncio.FIRST_COMPLETED)
+        if self._visit.done():
+            self._visit.result()
+
+    @asynccontextmanager
+    async def waiting(self) -> AsyncIterator[None]:
+        """Wait for the network in this context, which ends with a place: the one at its beginning or another one."""
+        loop = asyncio.get_running_loop()
+        begun, is_away = loop.time(), False
+
+        def give_up() -> None:
+            nonlocal is_away
+            if self._given_up is not None and not self._given_up.done() and self._places.leave():
+                is_away = True
+                self._given_up.set_result(None)
+
+        timer = loop.call_later(0.0 if self._places.is_slow(self._host) else LONG_WAIT_S, give_up)
+        try:
+            yield
+        except asyncio.CancelledError:  # the crawl ends: nobody gives places any more
+            if is_away:
+                self._places.end_wait(self)
+            raise
+        except BaseException:
+            await self._end_wait(loop.time() - begun, is_away=is_away)
+            raise
+        else:
+            await self._end_wait(loop.time() - begun, is_away=is_away)
+        finally:
+            timer.cancel()
+
+    async def _end_wait(self, waited_s: float, *, is_away: bool) -> None:
+        """Note how long a wait was; a visit that gave its place up waits for another one."""
+        self._places.note(self._host, waited_s)
+        if not is_away:
+            return
+        self._given = asyncio.get_running_loop().create_future()
+        self._places.come_back(self)
+        try:
+            await self._given
+        finally:
+            self._places.end_wait(self)

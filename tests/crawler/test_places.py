@@ -1,0 +1,117 @@
+"""Visits that wait for silent servers give their places to others."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from geocrawl.app import fetchers, wiring
+from geocrawl.app.session import Environment
+from geocrawl.crawler.loop import Crawler
+from geocrawl.crawler.places import LONG_WAIT_S
+from geocrawl.crawler.summary import RunSummary
+from geocrawl.fetch.transport import HttpRequest, HttpResponse
+from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response
+from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
+from geocrawl.settings import Settings
+from geocrawl.urls import read_url
+from tests.support.soak import Silent
+
+SILENT_S = 25.0
+
+
+class _Web:
+    """A web of which some hosts answer at once, and others after a long time."""
+
+    def __init__(self) -> None:
+        self.under_way = self.most_under_way = 0
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        headers = [("Content-Type", "text/html")]
+        if target == "/robots.txt":
+            return Response(404, headers, b"", "robots")
+        return Response(200, headers, b"<p>a map</p>", "page")
+
+
+class _Transport(ReplayTransport):
+    """Answers in virtual time, and notes when each page was asked for."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__(_Web(), clock)
+        self._virtual = clock
+        self.asked: list[tuple[str, float]] = []
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        url, answer = self.find(request)
+        self.asked.append((url, self._virtual.monotonic()))
+        await self._virtual.sleep(SILENT_S if "silent" in url else 0.1)
+        return self.deliver(url, answer)
+
+
+def crawl(seeds: list[str], *, stop_at: float = 0.0, **more: int) -> tuple[_Transport, RunSummary]:
+    clock = VirtualClock()
+    transport = _Transport(clock)
+    settings = Settings(strategy="bfs", workers=2, delay_s=0.0, **more)  # type: ignore[arg-type]
+    environment = Environment(clock, transport, lambda: transport.pages, new_loop=clock.new_loop)
+    with wiring.open_store(Path(":memory:"), clock) as store:
+        session = wiring.make_session(settings, store, clock, environment=environment)
+        session.add_seeds([url for url in map(read_url, seeds) if url is not None], again=False)
+        crawler = wiring.make_crawler(
+            session, Silent(), fetchers.make_session_fetcher(session), max_pages=1000, patience_s=1.0
+        )
+        with asyncio.Runner(loop_factory=clock.new_loop) as runner:
+            summary = runner.run(_run(crawler, stop_at))
+        waiting = store.database.connection.execute("SELECT count(*) FROM host WHERE lease_until > 0").fetchone()
+        assert waiting == (0,), "no lease is left"
+        assert (session.frontier.ready_at() is not None) == bool(stop_at), "what was cut off waits"
+    return transport, summary
+
+
+async def _run(crawler: Crawler, stop_at: float) -> RunSummary:
+    if stop_at:
+        asyncio.get_running_loop().call_later(stop_at, crawler.stop, "signal")
+    return await crawler.run()
+
+
+SILENT = [f"http://silent{n}.example/" for n in range(6)]
+QUICK = [f"http://quick{n}.example/" for n in range(6)]
+
+
+def test_silent_servers_hold_up_nobody() -> None:
+    transport, summary = crawl(SILENT + QUICK)
+    quick = [at for url, at in transport.asked if "quick" in url]
+    assert len(quick) == 2 * len(QUICK)
+    assert max(quick) < 4 * LONG_WAIT_S, "two workers give up six places, two at a time"
+    assert summary.pages == 12
+
+
+def test_without_waiting_visits_workers_wait_themselves() -> None:
+    transport, summary = crawl(SILENT + QUICK, max_waiting=0)
+    quick = [at for url, at in transport.asked if "quick" in url]
+    assert min(quick) > SILENT_S
+    assert summary.pages == 12
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_more_visits_wait_than_may(most: int) -> None:
+    transport, _ = crawl(SILENT, max_waiting=most)
+    begun = [at for url, at in transport.asked if url.endswith("robots.txt")]
+    assert len([at for at in begun if at < SILENT_S]) == 2 + most
+
+
+def test_a_host_known_to_be_slow_gives_its_place_up_at_once() -> None:
+    transport, _ = crawl([*SILENT, "http://silent0.example/again"])
+    asked = dict(transport.asked)
+    begun = sorted(asked[f"{url}robots.txt"] for url in SILENT)
+    assert begun[-1] >= 2 * LONG_WAIT_S, "nothing was known of these hosts"
+    pages = sorted(asked[url] for url in SILENT)
+    assert pages[-1] - pages[0] < begun[-1] - begun[0] + LONG_WAIT_S
+
+
+def test_a_stop_waits_for_visits_that_wait_and_cuts_them_off_in_the_end() -> None:
+    transport, summary = crawl(SILENT + QUICK, stop_at=3.0)
+    assert summary.stopped == "signal"
+    assert summary.pages < 12
+    assert transport.asked[-1][1] < 3.0 + Settings().settle_s + 1.0
