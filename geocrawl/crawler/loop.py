@@ -112,8 +112,8 @@ class Crawler:
         self._stopping = False
         self._at_once = False
         """Whether running visits are cut off rather than settled."""
-        self._answered_at = clock.now()
-        """Time of the last answer that a retry would not improve; patience is counted from then on."""
+        self._answered_at = clock.monotonic()
+        """Time of the last answer that a retry would not improve, monotonic; patience is counted from then on."""
         self._promised_at = -math.inf
         """Time at which an address was to be ready when a worker last looked for one in vain."""
         self._broken_promises = 0
@@ -121,6 +121,8 @@ class Crawler:
         self._told = ""
         self._kept_up_at = time.monotonic()
         self._fault: OwnFault | None = None
+        self._is_concluded = False
+        """Whether a worker found that nothing is left to do, which ends all of them."""
         self._outage = Outage(clock, observer.noted, limits.outage_patience_s)
 
     @property
@@ -174,8 +176,8 @@ class Crawler:
 
     async def _run_workers(self) -> None:
         """Have the workers visit until there is nothing to do, a stop, or a fault of this machine."""
-        self._fault = None
-        self._answered_at = self._clock.now()
+        self._fault, self._is_concluded = None, False
+        self._answered_at = self._clock.monotonic()
         self._under_way.clear()
         tasks = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
         try:
@@ -227,7 +229,7 @@ class Crawler:
 
     @property
     def _is_halted(self) -> bool:
-        return self._stopping or self._fault is not None
+        return self._stopping or self._is_concluded or self._fault is not None
 
     async def _end_in_time(self) -> None:
         await self._clock.sleep(max(self._limits.max_time_s - self._summary.seconds, 0.0))
@@ -255,6 +257,7 @@ class Crawler:
                 lease = await self._next_lease()
                 if lease is None:
                     pause_s = await self._pause_s()
+                    self._is_concluded = pause_s is None
                 else:
                     self._promised_at, self._broken_promises = -math.inf, 0
                     self._under_way.add(lease.entry.id)
@@ -316,8 +319,9 @@ class Crawler:
             and not ((pages_left or self._pages.are_shared) and await self._queue.others_at_work())
         ):
             hosts = await self._queue.waiting_hosts(pages=pages_left)
+            waited_s = self._clock.monotonic() - self._answered_at
             next_at = hosts[0].ready_at if hosts else now  # before now: it is held for better ones
-            if not hosts or (next_at > now and next_at - self._answered_at > self._limits.patience_s):
+            if not hosts or (next_at > now and waited_s + next_at - now > self._limits.patience_s):
                 self._end(("patience" if hosts else "resting") if pages_left else "max-pages")
                 return None
             self._tell(hosts, now)
@@ -389,7 +393,7 @@ class Crawler:
             self._summary.count(visit, result)
             answered = visit.is_page_answered
             if visit.state is not State.FAILED or visit.retry_after_s is None:
-                self._answered_at = self._clock.now()
+                self._answered_at = self._clock.monotonic()
             if result.feedback is not None and (said := await self._learning.learn(result.feedback)):
                 self._observer.noted(said)
             self._observer.settled(entry, visit, result)

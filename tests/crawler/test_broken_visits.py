@@ -93,9 +93,32 @@ def test_an_address_that_kills_the_process_does_not_come_first_for_ever(tmp_path
         world = _reopen(tmp_path)
     assert leased == ["http://a.example/poison"] * 12 + ["http://a.example/good"]
     row = world.database.connection.execute(
-        "SELECT state, reason, attempts FROM url WHERE address LIKE '%poison'"
+        "SELECT state, reason, attempts, kills FROM url WHERE address LIKE '%poison'"
     ).fetchone()
-    assert row == (State.FAILED, "internal-error", 12)
+    assert row == (State.FAILED, "internal-error", 0, 12)
+
+
+def test_a_kill_takes_no_attempt_from_an_address(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db", Settings(delay_s=0.0, max_attempts=2))
+    world.seed("a.example/")
+    world.lease()
+    _kill(world)
+    world = _reopen(tmp_path)
+    lease = world.lease()
+    assert lease.entry.attempts == 0
+    world.settle(lease, state=State.FAILED, reason="reset", retry_after_s=60.0)
+    world.clock.time += 3600.0
+    assert world.lease().entry.attempts == 1
+
+
+def test_a_host_whose_process_was_killed_rests_like_any_other(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db", Settings(delay_s=1.0))
+    world.seed("a.example/", "a.example/2", "b.example/")
+    assert world.lease().host.name == "a.example"
+    _kill(world)
+    world = World(tmp_path / "c.db", Settings(delay_s=1.0))
+    row = world.database.connection.execute("SELECT next_at, parked FROM host WHERE name = 'a.example'").fetchone()
+    assert row[0] > world.clock.now() + 5.0 and row[1] == 1, "no better pages are hoped for from it"
 
 
 def test_a_lease_that_was_given_back_or_settled_is_no_attempt(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from geocrawl.app import fetchers, wiring
 from geocrawl.app.session import Environment
 from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.loop import Crawler
+from geocrawl.crawler.summary import RunSummary
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response, error_page
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.model import HostState, Lease, Settled, Visit, WaitingHost
@@ -20,10 +21,11 @@ HOUR_S = 3600.0
 
 
 class _BrokenPromise:
-    """`ports.CrawlQueue` of which something is ready at all times, and never leased."""
+    """`ports.CrawlQueue` of which something is ready, or will be, and which leases nothing."""
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: VirtualClock, *, ready_in_s: float = -1.0) -> None:
         self._clock = clock
+        self._ready_in_s = ready_in_s
         self.looks = 0
 
     async def lease(self, wanted: Callable[[], int] = lambda: 1, *, pages: bool = True) -> Sequence[Lease]:
@@ -31,13 +33,13 @@ class _BrokenPromise:
         return []
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
-        return self._clock.now() - 1.0
+        return self._clock.now() + self._ready_in_s
 
     async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
-        return [WaitingHost("a.example", self._clock.now() - 1.0, 1)]
+        return [WaitingHost("a.example", self._clock.now() + self._ready_in_s, 1)]
 
     async def others_at_work(self) -> bool:
-        return True
+        return self._ready_in_s < 0
 
     async def settle(self, visit: Visit) -> Settled:
         raise NotImplementedError
@@ -57,13 +59,26 @@ class _EmptyWeb:
         return error_page(404)
 
 
-def test_a_promise_that_is_never_kept_costs_two_looks_a_second_and_worker() -> None:
-    clock = VirtualClock()
+def crawl(
+    make_queue: Callable[[VirtualClock], _BrokenPromise], clock: VirtualClock
+) -> tuple[_BrokenPromise, RunSummary]:
+    """Crawl for an hour at most with five workers, and return the queue and the summary."""
     transport = ReplayTransport(_EmptyWeb(), clock)
     environment = Environment(clock, transport, lambda: 0, new_loop=clock.new_loop)
     with wiring.open_store(Path(":memory:"), clock) as store:
         session = wiring.make_session(Settings(strategy="bfs"), store, clock, environment=environment)
-        queue = _BrokenPromise(clock)
+        queue = make_queue(clock)
+        limits = CrawlLimits(
+            workers=5,
+            max_waiting=0,
+            max_pages=10,
+            max_time_s=HOUR_S,
+            patience_s=60.0,
+            outage_patience_s=60.0,
+            idle_s=1.0,
+            settle_s=8.0,
+            retry_first_s=60.0,
+        )
         crawler = Crawler(
             queue=queue,
             learning=session.learning,
@@ -71,19 +86,31 @@ def test_a_promise_that_is_never_kept_costs_two_looks_a_second_and_worker() -> N
             visitors={},
             observer=Silent(),
             clock=clock,
-            limits=CrawlLimits(
-                workers=5,
-                max_waiting=0,
-                max_pages=10,
-                max_time_s=HOUR_S,
-                patience_s=60.0,
-                outage_patience_s=60.0,
-                idle_s=1.0,
-                settle_s=8.0,
-                retry_first_s=60.0,
-            ),
+            limits=limits,
         )
         with asyncio.Runner(loop_factory=clock.new_loop) as runner:
-            summary = runner.run(crawler.run())
+            return queue, runner.run(crawler.run())
+
+
+def test_a_promise_that_is_never_kept_costs_two_looks_a_second_and_worker() -> None:
+    queue, summary = crawl(_BrokenPromise, VirtualClock())
     assert summary.stopped == "max-time"
     assert queue.looks < 5 * 2.1 * HOUR_S
+
+
+class _SteppedClock(VirtualClock):
+    """A clock that is ten years ahead at first."""
+
+    def now(self) -> float:
+        return super().now() + (10 * 365 * 86_400.0 if self.monotonic() < 1.0 else 0.0)
+
+
+def test_patience_is_over_in_time_though_the_clock_was_wrong_when_the_crawl_began() -> None:
+    _, summary = crawl(lambda clock: _BrokenPromise(clock, ready_in_s=50.0), _SteppedClock())
+    assert summary.stopped == "patience"
+    assert summary.seconds < 60.0
+
+
+def test_one_worker_that_finds_nothing_left_ends_all() -> None:
+    queue, summary = crawl(lambda clock: _BrokenPromise(clock, ready_in_s=90.0), VirtualClock())
+    assert (summary.stopped, queue.looks) == ("patience", 1)

@@ -16,7 +16,7 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
 from geocrawl.store.frontier.economy import Economy
-from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.hosts import PARK_S, Hosts
 from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.keys import group_key
@@ -272,20 +272,21 @@ class Leases:
 
         The host's delay begins now, since its last request may just have been answered; `killed`: that request may even
         be under way, so the delay begins `Settings.at_work_s` later. What the process read may have got it killed, so
-        the attempt counts: after `_KILLS_AN_ATTEMPT` times as many attempts as may fail, the address fails instead of
-        coming first for ever.
+        the kill counts: after `_KILLS_AN_ATTEMPT` times as many kills as attempts may fail, the address fails instead
+        of coming first for ever.
         """
         under_way_s = self._settings.at_work_s if killed else 0.0
         for host_id, name in hosts:
             delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
             self._connection.execute(sql.FREE_UNSETTLED, (host_id, now, *delays_s, under_way_s))
+            self._connection.execute(sql.PARK, (host_id, now + PARK_S))
             if killed:
-                self._count_attempt(host_id)
+                self._count_kill(host_id)
 
-    def _count_attempt(self, host_id: int) -> None:
-        """Count the attempt of the URL that a host was leased for, and let it fail when it was the last."""
-        for url_id, attempts in self._connection.execute(sql.COUNT_KILLED, (host_id,)).fetchall():
-            if attempts >= self._settings.max_attempts * _KILLS_AN_ATTEMPT:
+    def _count_kill(self, host_id: int) -> None:
+        """Count a kill for the URL that a host was leased for, and let the URL fail when it was the last."""
+        for url_id, kills in self._connection.execute(sql.COUNT_KILLED, (host_id,)).fetchall():
+            if kills >= self._settings.max_attempts * _KILLS_AN_ATTEMPT:
                 self._queue.change(url_id, State.FAILED, INTERNAL_ERROR)
 
     def _least(self, *, pages: bool) -> int:

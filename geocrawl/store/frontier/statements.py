@@ -119,10 +119,10 @@ UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
 LEASED_HOSTS = "SELECT id, lease_owner, name FROM host WHERE lease_until > 0"
 # Read whether a leased host has queued URLs.
 ANY_LEASED = "SELECT 1 FROM host WHERE lease_until > 0 AND waiting > 0 LIMIT 1"
-# Count an attempt of the URL that a host was leased for.
+# Count a kill of the process that visited the URL for which a host was leased.
 COUNT_KILLED = """
-UPDATE url SET attempts = attempts + 1 WHERE state = 'waiting' AND id = (SELECT lease_url FROM host WHERE id = ?)
-RETURNING id, attempts"""
+UPDATE url SET kills = kills + 1 WHERE state = 'waiting' AND id = (SELECT lease_url FROM host WHERE id = ?)
+RETURNING id, kills"""
 # Expire a lease; a settlement by its owner still counts until another process leases the host.
 EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
 # End a lease that was not settled. Its last request may just have been answered, so the delay is kept (from ?2; ?3 is
@@ -132,6 +132,8 @@ UPDATE host SET lease_until = 0, next_at = max(next_at, ?2 + (
   SELECT CASE WHEN pace > 0 THEN pace + ?5 ELSE 0 END
   FROM (SELECT max(?3, min(coalesce(crawl_delay_s, 0), ?4)) AS pace) paced))
 WHERE id = ?1"""
+# Park a host that rests until later than ?2.
+PARK = "UPDATE host SET parked = 1 WHERE id = ?1 AND next_at > ?2"
 # Read when the next host with work of tier ?1 or higher is ready: it keeps its delay, backs off, or is leased.
 NEXT_READY = """
 SELECT min(t) FROM (
@@ -218,12 +220,12 @@ SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.ho
 FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = ?"""
 # Write the outcome of a visit.
 SETTLE_URL = """
-UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
+UPDATE url SET state = ?2, reason = ?3, attempts = ?4, kills = 0, retry_at = ?5, settled_at = ?6, http_status = ?7,
   content_type = ?8, size_bytes = ?9, elapsed_ms = ?10, title = ?11, relevance = ?12, page_score = ?13
 WHERE id = ?1"""
 # The same when nothing was modified: what is stored of the page stays.
 SETTLE_NOT_MODIFIED = """
-UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
+UPDATE url SET state = ?2, reason = ?3, attempts = ?4, kills = 0, retry_at = ?5, settled_at = ?6, http_status = ?7,
   elapsed_ms = ?8 WHERE id = ?1"""
 # Write where a visited page leads.
 WRITE_OUTLINKS = """
@@ -242,7 +244,7 @@ WRITE_FOUND = "UPDATE url SET found_on = ?2, anchor = ?3, found_in = ?4 WHERE id
 # Write the state of a URL outside a visit.
 WRITE_STATE = "UPDATE url SET state = ?2, reason = ?3, retry_at = NULL WHERE id = ?1"
 # Give a URL all its attempts again.
-FORGET_ATTEMPTS = "UPDATE url SET attempts = 0 WHERE id = ?"
+FORGET_ATTEMPTS = "UPDATE url SET attempts = 0, kills = 0 WHERE id = ?"
 # Find pages and probes that failed (of a host, for a reason), and those refused for that reason; ids from ?3 to ?4.
 RETRYABLE = """
 SELECT u.id, u.state, u.reason FROM url u JOIN host h ON h.id = u.host_id

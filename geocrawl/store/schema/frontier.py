@@ -139,6 +139,8 @@ class Url(SQLModel, table=True):
     revisit_s: float | None = None
     """Time between two visits, learnt from the page's changes; NULL: the page is not revisited automatically."""
     revisit_at: float | None = None
+    kills: int = starting_with(text("0"), 0)
+    """Number of processes that were killed while they visited the URL, since its last settled visit."""
 
 
 class Seed(SQLModel, table=True):

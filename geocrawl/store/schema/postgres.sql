@@ -436,6 +436,7 @@ CREATE TABLE url (
 	changes INTEGER DEFAULT 0 NOT NULL,
 	revisit_s FLOAT,
 	revisit_at FLOAT,
+	kills BIGINT DEFAULT 0 NOT NULL,
 	PRIMARY KEY (id),
 	UNIQUE (key)
 );

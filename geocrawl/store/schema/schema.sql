@@ -456,6 +456,7 @@ CREATE TABLE url (
 	changes INTEGER DEFAULT 0 NOT NULL,
 	revisit_s FLOAT,
 	revisit_at FLOAT,
+	kills INTEGER DEFAULT 0 NOT NULL,
 	PRIMARY KEY (id),
 	UNIQUE ("key"),
 	FOREIGN KEY(host_id) REFERENCES host (id),

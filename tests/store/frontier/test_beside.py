@@ -183,6 +183,7 @@ def test_a_database_of_the_former_schema_gets_its_sequences(postgres_url: str) -
         connection.execute(f"DROP SEQUENCE {name}")
     connection.execute("ALTER TABLE search_text DROP COLUMN fields")
     connection.execute("DROP TABLE ip_place")
+    connection.execute("ALTER TABLE url DROP COLUMN kills")
     connection.execute("UPDATE alembic_version SET version_num = '0015'")
     world.store.close()
     world = World(postgres_url, SETTINGS)
