@@ -33,6 +33,7 @@ NAMES = (
     "attacks",
     "politeness",
     "ip_bound",
+    "silent",
     "settlement",
     "orders",
     "touches",

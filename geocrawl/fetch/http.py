@@ -88,7 +88,7 @@ class HttpClient:
         names = Names(settings.dns_timeout_s)
         self._names = None if transport else names
         self._ip_bounds = IpBounds(
-            clock, hosts, most_at_once=settings.requests_per_ip, lasts_s=settings.total_timeout_s
+            clock, hosts, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
         )
         self._transport: Transport = transport or ExactTransport(settings, self._guard, names)
         if recorder is not None:
@@ -121,41 +121,42 @@ class HttpClient:
         the connection, whatever Content-Length says.
         """
         started, proxy = self._clock.monotonic(), self._routes.proxy_for(url)
-        try:
-            self._guard.check_host(url.host)
-            async with waiting():
+        # The wait ends when the answer begins: no worker is needed to send a request when its time has come.
+        async with AsyncExitStack() as wait, AsyncExitStack() as under_way:
+            await wait.enter_async_context(waiting())
+            try:
+                self._guard.check_host(url.host)
                 ip = await self._look_up(url, proxy)
-        except (*WEB_ERRORS, RuntimeError) as error:
-            return await self._failure(error, url, proxy, started, None)
-        gap_s = self._settings.ip_delay_factor * self._settings.delay_of_s(url.host)
-        async with AsyncExitStack() as under_way:
-            async with waiting():
-                bounded = self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn)
-                await under_way.enter_async_context(bounded)
+            except (*WEB_ERRORS, RuntimeError) as error:
+                return await self._failure(error, url, proxy, started, None)
+            gap_s = self._settings.ip_delay_factor * self._settings.delay_of_s(url.host)
+            bounded = self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn)
+            await under_way.enter_async_context(bounded)
             conditional_fields = self._conditions(url, validators)
             fields = self._fields_for(url, purpose, cookies, conditional_fields)
             request = HttpRequest(url.address, fields, proxy, verified, to_end)
-            return await self._exchange(url, purpose, request, waiting, conditional=bool(conditional_fields))
+            return await self._exchange(url, purpose, request, wait, conditional=bool(conditional_fields))
 
     async def _exchange(
         self,
         url: Url,
         purpose: Purpose,
         request: HttpRequest,
-        waiting: NetworkWait,
+        wait: AsyncExitStack,
         *,
         conditional: bool,
     ) -> Answer | Failure:
+        """Send a request and read its answer; `wait` is closed when the answer has begun."""
         proxy = request.proxy
         started = self._clock.monotonic()
         response: HttpResponse | None = None
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + self._settings.total_timeout_s
         try:
-            async with waiting():
-                async with asyncio.timeout_at(ends_at):
-                    response = await self._transport.send(request)
-                answered, answered_at = self._clock.monotonic(), loop.time()
+            async with asyncio.timeout_at(ends_at):
+                response = await self._transport.send(request)
+            answered, answered_at = self._clock.monotonic(), loop.time()
+            await wait.aclose()
             started += self._clock.monotonic() - answered  # the wait for a place is not the server's
             async with asyncio.timeout_at(ends_at + loop.time() - answered_at):
                 got = await self._reader.read(

@@ -7,7 +7,7 @@ however little it promises, and spend the page budget on it.
   `economy` of the best one's.
 - The rest of a batch (best-N-first) comes before all else, in any order.
 - By depth (bfs): a page is taken when none of lesser depth waits. Any other: when none of a higher tier waits.
-- A host counts as resting for a moment while it is not parked (`hosts.PARK_S`), and as busy for `MOMENT_S` after its
+- A host counts as resting for a moment while it is ready within `hosts.PARK_S`, and as busy for `MOMENT_S` after its
   lease was first seen. So nothing is held for long by a slow or dead host, nor by a process that was killed.
 
 The best page is read by indexes: the first of the hosts that are not leased, and one page of each host that is leased,
@@ -22,6 +22,7 @@ from geocrawl.model import Rank
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.hosts import PARK_S
 from geocrawl.store.frontier.lifecycle import BATCH_TIER
 
 MOMENT_S = 10.0
@@ -81,7 +82,7 @@ class Economy:
         """Return the ranks of pages of which one is the best that may be had soon."""
         found: list[_Better] = []
         seen: dict[int, tuple[int, float]] = {}
-        rows = self._connection.execute(sql.BEST_PAGES_SOON, (BATCH_TIER,)).fetchall()
+        rows = self._connection.execute(sql.BEST_PAGES_SOON, (BATCH_TIER, now + PARK_S)).fetchall()
         for tier, score, host_id, token, owner in rows:
             if host_id is None:
                 found.append(_Better(Rank(tier, score), None))

@@ -83,16 +83,16 @@ SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked
   lease_token, pages, best_tier, best_score, turn FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT ?3"""
-# Read the rank of the best page of tier ?1 or lower at hosts that do not back off: of the first host whose head is a
+# Read the rank of the best page of tier ?1 or lower at hosts that are ready by ?2: of the first host whose head is a
 # page, of each host with a probe before its pages, and, with its lease, of each leased host without the URL under way.
 BEST_PAGES_SOON = """
 SELECT * FROM (SELECT best_tier, best_score, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS TEXT) FROM host
-  WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier <= ?1
+  WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier <= ?1 AND next_at <= ?2
   ORDER BY best_tier DESC, best_score DESC LIMIT 1) resting
 UNION ALL SELECT u.tier, u.score, NULL, NULL, NULL FROM host h CROSS JOIN url u ON u.id = (
   SELECT id FROM url WHERE host_id = h.id AND state = 'waiting' AND tier <= ?1
   ORDER BY tier DESC, score DESC, id LIMIT 1)
-WHERE h.waiting > 0 AND h.lease_until = 0 AND h.parked = 0 AND h.best_tier > ?1
+WHERE h.waiting > 0 AND h.lease_until = 0 AND h.parked = 0 AND h.best_tier > ?1 AND h.next_at <= ?2
 UNION ALL SELECT u.tier, u.score, h.id, h.lease_token, h.lease_owner FROM host h CROSS JOIN url u ON u.id = (
   SELECT id FROM url WHERE host_id = h.id AND state = 'waiting' AND tier <= ?1 AND id IS NOT h.lease_url
   ORDER BY tier DESC, score DESC, id LIMIT 1)

@@ -142,7 +142,7 @@ def test_the_best_page_is_found_by_indexes(tmp_path: Path) -> None:
     """A queue of any length costs the same: no step of the queries reads a whole table or sorts."""
     world = made(tmp_path)
     for statement, values in (
-        (sql.BEST_PAGES_SOON, (BATCH_TIER,)),
+        (sql.BEST_PAGES_SOON, (BATCH_TIER, 0.0)),
         (sql.NEXT_BETTER, tuple(Rank(1, 0.5))),
     ):
         steps = [row[3] for row in world.database.connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
@@ -184,3 +184,9 @@ def test_a_lease_that_lasts_longer_than_a_moment_is_no_time_to_look_again(tmp_pa
     world.clock.time += MOMENT_S * 0.75
     assert world.frontier.lease() is None, "the rich host is waited for"
     assert (world.frontier.ready_at() or 0.0) > world.clock.now()
+
+
+def test_a_host_that_rests_by_a_wrong_clock_holds_nothing(tmp_path: Path) -> None:
+    world = rich_and_poor(tmp_path)
+    world.database.connection.execute("UPDATE host SET next_at = 1e10 WHERE name = 'rich.example'")
+    assert names(world, 1) == ["poor.example"], "it is not parked: its rest was short by the clock that was wrong"
