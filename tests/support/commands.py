@@ -27,6 +27,7 @@ def geocrawl(*arguments: str) -> Said:
         patch.setattr(sys, "stdout", streams[0])
         patch.setattr(sys, "stderr", streams[1])
         patch.setattr(sys, "argv", ["geocrawl", *arguments])
+        patch.setattr(sys.modules["__main__"], "__package__", None)  # else usages begin with "python -m pytest"
         with pytest.raises(SystemExit) as ended:
             main()
         sys.stdout.flush()

@@ -1,0 +1,104 @@
+"""The order of requests of every strategy and preset, on small webs here and on recorded worlds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from tests.golden.replay import crawl_demo, crawl_world
+from tests.support.commands import geocrawl
+from tests.support.places import shared_folder
+
+STRATEGIES = (
+    *("fusion", "gws", "best-first", "best-first-page", "best-first-anchor", "best-n-first", "hits", "adaptive"),
+    *("ipagerank", "pagerank", "bayes", "bfs", "random"),
+    *("gws:paper", "best-first:paper", "best-first-page:paper", "best-first-page:gain", "best-first-page:chi2"),
+    *("best-first-anchor:paper", "best-n-first:paper", "hits:paper", "adaptive:paper", "ipagerank:paper"),
+    *("pagerank:paper", "bayes:paper", "bayes:anchors", "bayes:pages"),
+)
+AS_USED = "as-used"
+"""The default strategy with the workers and the delay of a crawl, in virtual time."""
+MADE, PAGES, BUDGET = ("portal", "agency", "mixed"), 300, 120
+"""Kinds of made webs, their pages, and how many of them a crawl downloads."""
+OFTEN = {"hits.p": "40", "ipagerank.q": "40", "pagerank.q": "40", "bayes.revise": "40", "fusion.every": "40"}
+"""So often are links ranked anew on made webs, whose crawls are short; on the demo's as often as by default."""
+RECORDED, RECORDED_BUDGET, STEP = ("portal", "agency", "mixed"), 2_000, 100
+"""Recorded worlds, the pages that a crawl of one downloads, and after how many requests a hash is kept."""
+
+
+def names() -> list[str]:
+    """Return the names of the orders on the demo's web and on made webs."""
+    return [
+        *(f"orders/{web}/{file_name(each)}" for web in ("demo", *MADE) for each in STRATEGIES),
+        f"orders/demo/{AS_USED}",
+        f"orders/mixed/{AS_USED}",
+    ]
+
+
+def recorded_names() -> list[str]:
+    """Return the names of the orders on recorded worlds."""
+    return [f"recorded/{world}/{file_name(each)}" for world in RECORDED for each in STRATEGIES]
+
+
+def file_name(strategy: str) -> str:
+    """Return the name of a strategy or preset as it stands in file names, without a colon."""
+    return strategy.replace(":", "_")
+
+
+def order(name: str) -> str:
+    """Run the crawl of one of `names`; return its requests, one a line."""
+    _, web, strategy = name.split("/")
+    strategy, more = strategy.replace("_", ":"), dict[str, object]()
+    if strategy == AS_USED:
+        strategy, more = "fusion", {"workers": 5, "delay_s": 1.0}
+    if web == "demo":
+        return "\n".join([*crawl_demo(strategy, 1_000, {}, **more), ""])
+    return "\n".join([*crawl_world(_made_web(web), strategy, BUDGET, OFTEN, **more), ""])
+
+
+@cache
+def _made_web(kind: str) -> Path:
+    """Make a web, and keep it while this process runs."""
+    folder = Path(_kept().name) / kind
+    made = geocrawl("world", "make", kind, "--pages", str(PAGES), "--seed", "1", "--out", str(folder))
+    assert made.code == 0, made.err
+    return folder
+
+
+@cache
+def _kept() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="geocrawl-golden-")
+
+
+def recorded_order(name: str) -> str:
+    """Run the crawl of one of `recorded_names`; return a hash after every hundred requests, and the valid services.
+
+    The addresses of recorded worlds are those of real hosts and stay out of this project's files.
+    """
+    lines = whole_recorded_order(name)
+    digest, kept = hashlib.sha256(), []
+    services = 0
+    for number, line in enumerate(lines, 1):
+        digest.update(f"{line}\n".encode())
+        services += line.startswith("service ") and " -> " not in line
+        if number % STEP == 0 or number == len(lines):
+            kept.append(f"{number:>5} requests, {services:>4} answers of services, {digest.hexdigest()[:16]}")
+    return "\n".join([*kept, *lines[-2:], ""])
+
+
+def whole_recorded_order(name: str) -> list[str]:
+    """Run the crawl of one of `recorded_names`; return its requests."""
+    _, world, strategy = name.split("/")
+    folder = shared_folder() / "worlds" / world
+    return crawl_world(folder, strategy.replace("_", ":"), RECORDED_BUDGET, {})
+
+
+def listed_strategies() -> Iterator[str]:
+    """Yield the strategies and presets that `geocrawl strategies` lists."""
+    for each in json.loads(geocrawl("strategies", "--json").out):
+        yield each["name"]
+        yield from (preset["name"] for preset in each["presets"])

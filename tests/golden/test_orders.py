@@ -1,0 +1,27 @@
+"""The order of requests of every strategy and preset is the one that is written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.golden import ledger, orders
+
+
+@pytest.mark.parametrize("name", orders.names())
+def test_requests_come_in_the_order_that_is_written_down(name: str) -> None:
+    ledger.demand(name, orders.order(name))
+
+
+@pytest.mark.shared
+@pytest.mark.long
+@pytest.mark.parametrize("name", orders.recorded_names())
+def test_requests_to_a_recorded_world_come_in_the_order_that_is_written_down(name: str, shared: Path) -> None:
+    ledger.demand(name, orders.recorded_order(name))
+
+
+def test_every_strategy_and_preset_has_orders() -> None:
+    assert sorted(orders.listed_strategies()) == sorted(orders.STRATEGIES)
+    written = {*ledger.names_under(["orders"]), *ledger.names_under(["recorded"])}
+    assert written == {*orders.names(), *orders.recorded_names()}

@@ -1,0 +1,268 @@
+"""What commands print, and their exit codes: the help of every command, right and wrong usages."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+
+from tests.golden.catalogue import Catalogue, asked_of
+from tests.support.commands import geocrawl
+
+READING: Mapping[str, str] = {
+    "status": """
+status @
+status --json @
+""",
+    "search": """
+search water @
+search --json glacier @
+search --format jsonl 地图 @
+search 'land use kind:wms' @
+search glaceir @
+search xyzzy @
+search --json xyzzy @
+search 'kind:nothing' @
+search -- -historic @
+search -historic @
+search @
+""",
+    "show": """
+show 1 @
+show --json 1 @
+show 8 @
+show http://gis.uni-norvale.example/glacier/wms @
+show 999 @
+show one @
+show @
+""",
+    "why": """
+why http://www.norvale-geoportal.example/ @
+why --json http://www.norvale-geoportal.example/services @
+why http://www.norvale-courier.example/sport/gone-5.html @
+why http://maps.norvale-geoportal.example/geoserver/wms @
+why http://nowhere.example/ @
+why 'not an address' @
+""",
+    "history": """
+history 1 @
+history --json 1 @
+history 999 @
+changes @
+changes --json --limit 2 @
+changes --since 1d --limit 1 @
+changes --since yesterday @
+""",
+    "stats": """
+stats @
+stats --json @
+stats --picture kinds @
+stats --picture countries @
+stats --picture software @
+stats --picture deviations @
+stats --picture map @
+stats --picture nothing @
+signals @
+signals --json @
+""",
+    "export": """
+export --kind wps @
+export --kind nothing @
+export --format nothing @
+export --format gpkg @
+export --bbox 1,2 @
+export --level much @
+export --crs EPSG:4326 --kind wms --format seeds @
+export --format qgis --out FOLDER/no/such/folder/qgis @
+export xyzzy @
+""",
+    "pages": """
+pages list @
+pages show http://www.norvale-geoportal.example/ @
+pages export --out FOLDER/pages.warc.gz @
+""",
+    "monitoring": """
+check @
+metrics @
+metrics --grafana
+workers @
+workers --json @
+""",
+    "lists": """
+kinds
+kinds --json
+strategies
+topics list
+topics show environment/soil
+topics show nothing
+seeds list @
+seeds list --json @
+watch list @
+config show @
+config check FOLDER/nothing.toml
+""",
+    "laboratory": """
+world make nothing --out FOLDER/web
+world make portal --pages 10 --out FOLDER/web
+world check FOLDER/nothing
+train topic
+""",
+    "no-database": """
+status --db FOLDER/none.db
+search water --db FOLDER/none.db
+show 1 --db FOLDER/none.db
+export --db FOLDER/none.db
+serve --db FOLDER/none.db
+check --db FOLDER/none.db
+metrics --db FOLDER/none.db
+workers --db FOLDER/none.db
+backup FOLDER/copy --db FOLDER/none.db
+status --db FOLDER/text.db
+status --db mysql://localhost/geocrawl
+status --config FOLDER/nothing.toml
+status --config FOLDER/bad.toml
+status --db FOLDER
+""",
+    "wrong-usage": """
+serch
+world
+seeds remvoe
+status --jsn
+status --format xml @
+show 1 2 @
+serve --port 99999 @
+report --month 2026-13 @
+report @
+--version
+""",
+}
+"""Name → usages that change nothing; `@` is `--db` with the catalogue, FOLDER the user's."""
+WRITING: Mapping[str, str] = {
+    "decisions": """
+merge http://gis.uni-norvale.example/glacier/wms http://gis.uni-norvale.example/mapproxy/service @
+show http://gis.uni-norvale.example/glacier/wms @
+split http://gis.uni-norvale.example/glacier/wms http://gis.uni-norvale.example/mapproxy/service @
+merge http://nowhere.example/wms http://gis.uni-norvale.example/glacier/wms @
+release norvale-courier.example @
+forget www.norvale-courier.example @
+forget www.norvale-courier.example @
+why http://www.norvale-courier.example/ @
+""",
+    "crawl": """
+crawl --asked-- @
+crawl not-an-address:// @
+crawl http://www.norvale-geoportal.example/ --strategy nothing @
+crawl http://www.norvale-geoportal.example/ --set gws.lambda=9 --strategy gws @
+crawl http://www.norvale-geoportal.example/ --set lambda @
+crawl http://www.norvale-geoportal.example/ --max-time soon @
+crawl http://www.norvale-geoportal.example/ --workers 0 @
+crawl http://www.norvale-geoportal.example/ --processes 0 @
+crawl --seeds FOLDER/nothing.txt @
+crawl --topic nothing http://www.norvale-geoportal.example/ @
+crawl --proxy nowhere http://www.norvale-geoportal.example/ @
+crawl --db FOLDER/no/such/folder/x.db http://nowhere.example/ --asked-- --workers 1
+probe @
+harvest @
+mine --out FOLDER/mined @
+""",
+    "queue": """
+retry @
+status @
+crawl --asked-- --workers 1 --quiet @
+crawl http://www.norvale-geoportal.example/ --again --asked-- --workers 1 --max-pages 1 --json --quiet @
+probe http://maps.norvale-geoportal.example/geoserver/wms --asked-- @
+probe http://gis.uni-norvale.example/glacier/wms --asked-- --json @
+probe http://www.norvale-courier.example/ --asked-- @
+probe http://nowhere.example/wms --asked-- @
+""",
+    "signals": """
+pause @
+resume @
+reload @
+stop @
+""",
+    "seeds": """
+seeds add http://www.norvale-geoportal.example/ @
+seeds add http://www.norvale-geoportal.example/ https://shop.example/maps @
+seeds add nothing: @
+seeds add --file FOLDER/nothing.txt @
+seeds list @
+seeds remove https://shop.example/maps @
+seeds remove https://shop.example/maps @
+""",
+    "watches": """
+watch add water --file FOLDER/news.jsonl --query water @
+watch list @
+watch list --json @
+watch send @
+watch remove 1 @
+watch remove 1 @
+""",
+    "copies": """
+backup FOLDER/backup.db @
+backup FOLDER/backup.db @
+check --repair @
+restore FOLDER/nothing.db @
+migrate CATALOGUE FOLDER/migrated.db
+status --db FOLDER/migrated.db
+migrate CATALOGUE FOLDER/migrated.db
+""",
+}
+"""Name → usages that change the catalogue, each name on a copy; `--asked--`: with the demo's proxy and delay."""
+_COMMAND = re.compile(r"^│ (\w+) ", re.MULTILINE)
+
+
+def texts(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the crawl, and of each group of usages."""
+    (catalogue.folder / "text.db").write_text("no database\n")
+    (catalogue.folder / "bad.toml").write_text("max_pages = 'many'\ncolour = 'red'\n")
+    said = catalogue.crawl
+    yield "usages/first-crawl", catalogue.masked(f"exit code {said.code}\n{said.out}-- standard error:\n{said.err}")
+    for name, usages in READING.items():
+        yield f"usages/{name}", "\n".join(_blocks(catalogue, usages))
+    for name, usages in WRITING.items():
+        with catalogue.copy() as copy:
+            yield f"usages/{name}", "\n".join(_blocks(copy, usages))
+
+
+def help_texts() -> Iterator[tuple[str, str]]:
+    """Yield name and text of the help of every command, which the help of its group names."""
+    waiting = [""]
+    while waiting:
+        command = waiting.pop(0)
+        said = geocrawl(*command.split(), "--help")
+        assert said.code == 0, said.err
+        text = "\n".join(line.rstrip() for line in said.out.split("\n"))
+        yield f"help/{command.replace(' ', '-') or 'geocrawl'}", f"{text.strip()}\n"
+        _, _, commands = said.out.partition("Commands ─") if command else ("", "", said.out.partition("╭─ Find")[2])
+        waiting += [f"{command} {each}".strip() for each in _COMMAND.findall(commands)]
+
+
+def _blocks(catalogue: Catalogue, usages: str) -> Iterator[str]:
+    """Run usages; yield each with its exit code and what it printed."""
+    for usage in usages.strip().split("\n"):
+        said = geocrawl(*_arguments(catalogue, usage))
+        errors = f"-- standard error:\n{said.err}" if said.err else ""
+        printed = catalogue.masked(f"{_indented(said.out)}{errors}-- exit code {said.code}\n")
+        yield f"$ geocrawl {usage}\n" + "\n".join(line.rstrip() for line in printed.split("\n"))
+
+
+def _indented(text: str) -> str:
+    """Return JSON with a line for each value; other text as it is."""
+    if not text.startswith(("{", "[")):
+        return text
+    try:
+        return json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n"
+    except ValueError:  # JSON lines
+        return text
+
+
+def _arguments(catalogue: Catalogue, usage: str) -> Iterator[str]:
+    for word in shlex.split(usage):
+        if word == "@":
+            yield from ("--db", catalogue.url)
+        elif word == "--asked--":
+            yield from asked_of(catalogue.web)
+        else:
+            yield word.replace("FOLDER", str(catalogue.folder)).replace("CATALOGUE", catalogue.url)
