@@ -83,6 +83,7 @@ PROGRAMS = {
     "item/badge": f"{ITEMS}/1/badge.svg",
     "item/thumbnail": f"{ITEMS}/1/thumbnail",
     "item/no-thumbnail": f"{ITEMS}/15/thumbnail",
+    "item/preview": f"{ITEMS}/1/preview?layer=1&bbox=7.2,46.1,9.4,47.8&width=300&height=200",
     "item/no-preview": f"{ITEMS}/15/preview",
     "feeds/atom": "/feed.atom",
     "feeds/json": "/feed.json",
@@ -185,12 +186,13 @@ def _served(catalogue: Catalogue) -> Iterator[int]:
     server = Started(command, env=environment)
     try:
         while not _answers(port):
-            assert server.running(), "geocrawl serve ended before it answered"
+            assert server.running(), f"geocrawl serve ended: {server.wait().stderr}"
             time.sleep(0.05)
         yield port
-    finally:
         server.terminate()
-        server.wait(limit_s=60)
+    finally:
+        ended = server.wait(limit_s=60)
+    assert "Traceback" not in ended.stderr
 
 
 def _answers(port: int) -> bool:

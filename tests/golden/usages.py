@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import shlex
@@ -77,10 +78,12 @@ export --crs EPSG:4326 --kind wms --format seeds @
 export --format qgis --out FOLDER/no/such/folder/qgis @
 export xyzzy @
 """,
-    "pages": """
-pages list @
-pages show http://www.norvale-geoportal.example/ @
-pages export --out FOLDER/pages.warc.gz @
+    "report": """
+report --month MONTH @
+report --month MONTH --format csv @
+report --month 2020-01 --format csv @
+report --month 2026-13 @
+report @
 """,
     "monitoring": """
 check @
@@ -105,6 +108,9 @@ config check FOLDER/nothing.toml
     "laboratory": """
 world make nothing --out FOLDER/web
 world make portal --pages 10 --out FOLDER/web
+world make portal --pages 200 --seed 1 --out FOLDER/web
+world make portal --pages 200 --seed 1 --out FOLDER/web
+world check FOLDER/web
 world check FOLDER/nothing
 train topic
 """,
@@ -132,12 +138,11 @@ status --jsn
 status --format xml @
 show 1 2 @
 serve --port 99999 @
-report --month 2026-13 @
-report @
 --version
 """,
 }
-"""Name → usages that change nothing; `@` is `--db` with the catalogue, FOLDER the user's."""
+"""Name → usages that change nothing; `@` is `--db` with the catalogue, FOLDER the user's,
+MONTH that of the crawl."""
 WRITING: Mapping[str, str] = {
     "decisions": """
 merge http://gis.uni-norvale.example/glacier/wms http://gis.uni-norvale.example/mapproxy/service @
@@ -175,6 +180,15 @@ probe http://maps.norvale-geoportal.example/geoserver/wms --asked-- @
 probe http://gis.uni-norvale.example/glacier/wms --asked-- --json @
 probe http://www.norvale-courier.example/ --asked-- @
 probe http://nowhere.example/wms --asked-- @
+""",
+    "pages": """
+pages list @
+pages show http://www.norvale-geoportal.example/services @
+crawl http://www.norvale-geoportal.example/services --again --asked-- --workers 1 --max-pages 1 --store-pages --quiet @
+pages list @
+pages list --json @
+pages show http://www.norvale-geoportal.example/services @
+pages export --out FOLDER/pages.warc.gz @
 """,
     "signals": """
 pause @
@@ -259,10 +273,15 @@ def _indented(text: str) -> str:
 
 
 def _arguments(catalogue: Catalogue, usage: str) -> Iterator[str]:
+    month = f"{datetime.datetime.now(datetime.UTC):%Y-%m}"
     for word in shlex.split(usage):
         if word == "@":
             yield from ("--db", catalogue.url)
         elif word == "--asked--":
             yield from asked_of(catalogue.web)
         else:
-            yield word.replace("FOLDER", str(catalogue.folder)).replace("CATALOGUE", catalogue.url)
+            yield (
+                word.replace("FOLDER", str(catalogue.folder))
+                .replace("CATALOGUE", catalogue.url)
+                .replace("MONTH", month)
+            )
