@@ -12,6 +12,9 @@ from tests.golden.usages import help_texts
 from tests.support.postgres import Server
 
 
+pytestmark = pytest.mark.timeout(300)  # a hundred commands, and a server of PostgreSQL
+
+
 @pytest.fixture(scope="module", params=ENGINES)
 def catalogue(request: pytest.FixtureRequest) -> Iterator[Catalogue]:
     """The catalogue of a crawl of the demo's web; it may not be changed."""

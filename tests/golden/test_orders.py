@@ -16,6 +16,7 @@ def test_requests_come_in_the_order_that_is_written_down(name: str) -> None:
 
 @pytest.mark.shared
 @pytest.mark.long
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", orders.recorded_names())
 def test_requests_to_a_recorded_world_come_in_the_order_that_is_written_down(name: str, shared: Path) -> None:
     ledger.demand(name, orders.recorded_order(name))

@@ -206,7 +206,10 @@ seeds remove https://shop.example/maps @
 seeds remove https://shop.example/maps @
 """,
     "watches": """
-watch add water --file FOLDER/news.jsonl --query water @
+watch add water --to file:FOLDER/news.jsonl @
+watch add 1 --to file:FOLDER/news.jsonl @
+watch add 999 --to file:FOLDER/news.jsonl @
+watch add 1 --to pigeon:anna @
 watch list @
 watch list --json @
 watch send @
