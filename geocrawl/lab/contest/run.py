@@ -90,12 +90,13 @@ def settings_for(job: Job, database: str = "") -> Settings:
     """Return the settings of a crawl in a contest.
 
     With one worker and no delay only the strategy decides the order: no host rests, whatever its robots.txt or its
-    failures ask for. With a delay hosts rest as in a crawl, in virtual time. No request is repeated. The crawl waits
-    without limit for a host that answers 429. There are no content checks: they would change neither the order nor the
-    services that count as found.
+    failures ask for, and no visit that waits for a slow host lets another one pass. With a delay hosts rest as in a
+    crawl, in virtual time. No request is repeated. The crawl waits without limit for a host that answers 429. There are
+    no content checks: they would change neither the order nor the services that count as found.
     """
     default = Settings()
     rests = job.delay_s > 0
+    is_strict = job.workers == 1 and not rests
     return Settings(
         db=database,
         strategy=job.strategy,
@@ -103,6 +104,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         topic=job.topic,
         max_pages=job.budget,
         workers=job.workers,
+        max_waiting=0 if is_strict else default.max_waiting,
         delay_s=job.delay_s,
         economy=default.economy if job.economy is None else job.economy,
         max_crawl_delay_s=default.max_crawl_delay_s if rests else 0.0,
