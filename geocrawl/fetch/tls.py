@@ -6,6 +6,7 @@ and a person with a GIS still gets a map from them. Such a fault is a deviation 
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Mapping
 
@@ -40,6 +41,7 @@ _OLD_PROTOCOL = frozenset(
     }
 )
 """Reasons of OpenSSL for a handshake that fails because the server knows only what is considered insecure today."""
+_TEXT_OF_REASON = re.compile(r"\[SSL\] (.+?) \(_ssl\.c:\d+\)")
 _LEGACY_SERVER_CONNECT = 0x4
 """SSL_OP_LEGACY_SERVER_CONNECT, which Python 3.11 has no name for: servers from before RFC 5746."""
 
@@ -50,9 +52,21 @@ def tls_deviation(error: BaseException) -> Deviation | None:
         code = _OF_VERIFY_CODE.get(getattr(one, "verify_code", 0))
         if code is not None:
             return Deviation(code, plain(str(getattr(one, "verify_message", "")), _DETAIL_CHARS))
-        if isinstance(one, ssl.SSLError) and one.reason in _OLD_PROTOCOL:
-            return Deviation("tls-protocol", one.reason.replace("_", " ").lower())
+        if isinstance(one, ssl.SSLError) and (reason := _reason(one)) in _OLD_PROTOCOL:
+            return Deviation("tls-protocol", reason.replace("_", " ").lower())
     return None
+
+
+def _reason(error: ssl.SSLError) -> str:
+    """Return the name of OpenSSL's reason for an error.
+
+    A Python that is older than its OpenSSL knows no name for a new reason, and has its text alone:
+    "[SSL] legacy sigalg disallowed or unsupported (_ssl.c:992)".
+    """
+    if error.reason:
+        return error.reason
+    text = _TEXT_OF_REASON.search(str(error))
+    return text[1].replace(" ", "_").upper() if text else ""
 
 
 def unverified_context() -> ssl.SSLContext:
