@@ -61,8 +61,8 @@ class Filters:
 _URN = re.compile(r"urn:(?:x-)?ogc:def:crs:([A-Za-z]+):[\w.]*:([\w.]+)", re.I)
 _URL = re.compile(r"https?://www\.opengis\.net/def/crs/([A-Za-z]+)/[\w.]*/([\w.]+)", re.I)
 _CODE = re.compile(r"[A-Za-z][\w-]*:[\w.-]+")
-_SPAN = re.compile(r"(\d{1,6})\s*([hdwmy]?)", re.I)
-_SPAN_S = {"h": DAY_S / 24, "": DAY_S, "d": DAY_S, "w": 7 * DAY_S, "m": 30 * DAY_S, "y": 365 * DAY_S}
+_SPAN = re.compile(r"(\d{1,6})\s*([shdwmy]?)", re.I)
+_SPAN_S = {"s": 1.0, "h": DAY_S / 24, "": DAY_S, "d": DAY_S, "w": 7 * DAY_S, "m": 30 * DAY_S, "y": 365 * DAY_S}
 
 
 def read_box(text: str, said: str = "bbox") -> Box:

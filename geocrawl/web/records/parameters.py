@@ -115,14 +115,14 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
             raise Problem(400, f"{name} is given {len(values)} times; give it once")
         return values[0].strip() if values else ""
 
-    since_s, until_hours = _read_datetime(one("datetime"), now)
+    since_s, until = _read_datetime(one("datetime"), now)
     sort, is_descending = _read_sort(one("sortby"))
     limit = _read_number(one("limit"), "limit", least=1) if one("limit") else DEFAULT_LIMIT
     offset = _read_number(one("offset"), "offset", least=0) if one("offset") else 0
     q = one("q")
     return Asked(
         q=q,
-        text=q if until_hours is None else f"-new:{until_hours}h {q}",  # first: a quote in q may stay open
+        text=f"-new:{until} {q}" if until else q,  # first: a quote in q may stay open
         filters=_filters(given, one("alive"), one("new"), one("level"), one("bbox"), since_s),
         sort=sort,
         is_descending=is_descending,
@@ -202,19 +202,23 @@ def _read_ids(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts if _NUMBER.fullmatch(part.strip()) and int(part))
 
 
-def _read_datetime(text: str, now: float) -> tuple[float | None, int | None]:
-    """Return how old the last answer may be at most (seconds), and that the service must have been found longer ago
-    than so many hours."""
+def _read_datetime(text: str, now: float) -> tuple[float | None, str]:
+    """Return how old the last answer may be at most (seconds), and the span, as a query writes it, in which the service
+    may not have been found first; '' for any."""
     if not text:
-        return None, None
+        return None, ""
     start, slash, end = text.partition("/")
     first = None if slash and start in ("", "..") else _moment(start, text)
     last = None if slash and end in ("", "..") else _moment(end if slash else start, text, ends=True)
     if first is not None and last is not None and last < first:
         raise bad_parameter("datetime", text, "an interval whose end is not before its start")
     since_s = None if first is None else max(now - first, 0.0)
-    until_hours = None if last is None or last >= now else min(int((now - last) // 3600), 999_999)
-    return since_s, until_hours
+    return since_s, "" if last is None or last >= now else _span(int(now - last))
+
+
+def _span(seconds: int) -> str:
+    """Return a span as a query writes it, with six digits at most."""
+    return f"{seconds}s" if seconds < 1_000_000 else f"{min(seconds // 3600, 999_999)}h"
 
 
 def _moment(text: str, whole: str, *, ends: bool = False) -> float:
