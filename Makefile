@@ -4,27 +4,50 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env csw-env demo test test-servers test-systemd acceptance fmt schema schema-check architecture web-assets docs man strategies bench shows papers lock clean
+DEV_STAMP := $(VENV)/.installed-dev
 
-env: $(STAMP)
+.PHONY: env dev-env csw-env demo test long test-servers test-systemd acceptance fmt schema schema-check architecture web-assets docs man strategies bench shows papers lock clean
+
+# Tests start hundreds of processes: without bytecode each of them would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+env: $(STAMP)  ## what a crawl needs
+
+dev-env: $(DEV_STAMP)  ## and what tests, measurements and make's other targets need
 
 RECENT := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+ROOM_MB := 1500
+
+# Install $(1). All versions are locked, so pip need not look for what they need.
+define install
+	@if command -v uv >/dev/null 2>&1; then \
+	  VIRTUAL_ENV=$(VENV) uv pip install --no-deps $(1); \
+	else \
+	  $(BIN)/python -m pip install --disable-pip-version-check --no-deps $(1); \
+	fi || { \
+	  if [ "$$(df -Pm . | awk 'NR == 2 {print $$4}')" -lt $(ROOM_MB) ]; \
+	  then echo "Not installed: less than $(ROOM_MB) MB are free here. Make room, then run make again." >&2; \
+	  else echo "Not installed: the package index (PyPI) must be reachable. Look at the network or pip's settings, then run make again." >&2; \
+	  fi; exit 1; }
+endef
 
 # An environment of a Python that is too old is made anew, and none is left behind by one.
 $(STAMP): pyproject.toml requirements.lock
 	@if test -x $(BIN)/python && ! $(BIN)/python $(RECENT); then rm -rf $(VENV); fi
 	@test -x $(BIN)/python || $(PYTHON) $(RECENT) || { \
 	  echo "geocrawl needs Python 3.11 or later, and '$(PYTHON)' is none: make PYTHON=python3.12 demo" >&2; exit 1; }
-	@echo "Installing geocrawl and what it needs into $(VENV) (once, some minutes) ..."
-	@if command -v uv >/dev/null 2>&1; then \
-	  test -x $(BIN)/python || uv venv -q --python $(PYTHON) $(VENV); \
-	  VIRTUAL_ENV=$(VENV) uv pip install -q -r requirements.lock && VIRTUAL_ENV=$(VENV) uv pip install -q --no-deps -e .; \
-	else \
-	  test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); \
-	  $(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock && \
-	  $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .; \
-	fi
+	@echo "Installing what a crawl needs into $(VENV) (340 MB, about half a minute, once) ..."
+	@test -x $(BIN)/python || if command -v uv >/dev/null 2>&1; then uv venv --python $(PYTHON) $(VENV); else \
+	  $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	    echo "No environment was made: Python's module venv must be complete (Debian: apt install python3-venv)." >&2; exit 1; }; fi
+	$(call install,-r requirements.lock)
+	$(call install,-e .)
 	@touch $(STAMP)
+
+$(DEV_STAMP): $(STAMP) requirements-dev.lock
+	@echo "Installing the tools of development into $(VENV) (700 MB, about a minute, once) ..."
+	$(call install,-r requirements-dev.lock)
+	@touch $(DEV_STAMP)
 
 CSW_VENV := .venv-csw
 
@@ -38,44 +61,53 @@ $(CSW_VENV)/.installed: requirements-csw.txt
 demo: env  ## a small web on this machine, crawled, its catalogue printed
 	$(BIN)/geocrawl demo
 
-test: env  ## format, lint, types, contracts, tests (but for those of the three targets below)
+# Tests wait for servers and delays half of their time: there are more workers than cores.
+WORKERS ?= 5
+PYTEST := $(BIN)/python -m pytest
+RARE := servers or systemd or acceptance or long
+
+test: dev-env  ## format, lint, types, contracts, tests (but for those of the four targets below)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 5 --dist worksteal -m "not servers and not systemd and not acceptance"
+	@# While one core checks the types, the other compiles the tests' assertions, once for all workers.
+	@$(PYTEST) --collect-only -qq >/dev/null 2>&1 & $(BIN)/mypy; checked=$$?; wait; exit $$checked
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not ($(RARE))"
 
 # The files with tests of a mark: to look for them in all 7,000 takes each worker half a minute.
 marked = $(shell grep -rl --include='*.py' 'mark\.$(1)\b' tests)
 
-test-servers: env  ## real map servers on this machine (.ci/run says what to install)
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m servers $(call marked,servers)
+long: dev-env  ## what takes longer than it is worth at each change: every strategy, every kill, every engine
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m long $(call marked,long)
 
-test-systemd: env  ## the unit under a real systemd, booted in a container (as root; .ci/run says what to install)
-	$(BIN)/python -m pytest -m systemd $(call marked,systemd)
+test-servers: dev-env  ## real map servers on this machine (.ci/run says what to install)
+	$(PYTEST) -n 3 --dist worksteal -m servers $(call marked,servers)
 
-acceptance: env  ## whole crawls of recorded worlds, kills, bombs, a fresh clone: minutes
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m acceptance $(call marked,acceptance)
+test-systemd: dev-env  ## the unit under a real systemd, booted in a container (as root; .ci/run says what to install)
+	$(PYTEST) -m systemd $(call marked,systemd)
 
-fmt: env
+acceptance: dev-env  ## whole crawls of recorded worlds, kills, bombs, a fresh clone: minutes
+	$(PYTEST) -n 2 --dist worksteal -m acceptance $(call marked,acceptance)
+
+fmt: dev-env
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-schema: env  ## what is derived from the tables: schema.sql, and the tables in docs/database.md
+schema: dev-env  ## what is derived from the tables: schema.sql, and the tables in docs/database.md
 	$(BIN)/python -m geocrawl.store.schema
 
-schema-check: env  ## whether the migrations come to what the tables say
+schema-check: dev-env  ## whether the migrations come to what the tables say
 	@mkdir -p build && rm -f build/schema.db
 	$(BIN)/alembic -x db=build/schema.db upgrade head
 	$(BIN)/alembic -x db=build/schema.db check
 
-architecture: env  ## docs/architecture.svg, drawn from the code's own imports
+architecture: dev-env  ## docs/architecture.svg, drawn from the code's own imports
 	$(BIN)/python -m scripts.architecture
 
 STATIC := geocrawl/web/static
 WEB_PACKAGES := web_assets/node_modules
 
-web-assets: env  ## what the pages of `geocrawl serve` load, built from npm (needs node): OpenLayers, htmx, the base map
+web-assets: dev-env  ## what the pages of `geocrawl serve` load, built from npm (needs node): OpenLayers, htmx, the base map
 	cd web_assets && npm ci --ignore-scripts --no-audit --no-fund
 	$(WEB_PACKAGES)/.bin/esbuild web_assets/map.js --bundle --minify --format=iife --target=es2022 --legal-comments=none \
 	  --outfile=$(STATIC)/map.js
@@ -91,23 +123,23 @@ docs:  ## the documentation as a site in build/site; its pages load nothing from
 	  $(DOCS)/bin/python -m pip install -q --disable-pip-version-check -r docs/requirements.txt; }
 	$(DOCS)/bin/mkdocs build --strict --quiet
 
-man: env  ## man/geocrawl.1, from the help of the commands
+man: dev-env  ## man/geocrawl.1, from the help of the commands
 	$(BIN)/python -m scripts.man_page
 
-strategies: env  ## docs/strategies.md, from what the strategies declare
+strategies: dev-env  ## docs/strategies.md, from what the strategies declare
 	$(BIN)/python -m scripts.strategies_page
 
-bench: env  ## pages a CPU second against Scrapy and Crawlee; the frontier at 1 M and 3 M URLs
+bench: dev-env  ## pages a CPU second against Scrapy and Crawlee; the frontier at 1 M and 3 M URLs
 	$(BIN)/python -m benchmarks
 
-shows: env  ## every measurement at full size, written to docs/measurements/*.json
+shows: dev-env  ## every measurement at full size, written to docs/measurements/*.json
 	$(BIN)/python -m benchmarks.shows
 
 PAPERS := build/papers
 MADE := portal:1800 agency:9000 mixed:5000
 SHARED = $(or $(GEOCRAWL_SHARED),../shared)
 
-papers: env  ## the papers' experiments on made webs, and on recorded ones where they are at hand: report in build/papers
+papers: dev-env  ## the papers' experiments on made webs, and on recorded ones where they are at hand: report in build/papers
 	@for web in $(MADE); do \
 	  kind=$${web%%:*}; folder=$(PAPERS)/worlds/made-$$kind; \
 	  test -f $$folder/world.json && continue; \
@@ -116,8 +148,13 @@ papers: env  ## the papers' experiments on made webs, and on recorded ones where
 	$(BIN)/geocrawl evaluate $(PAPERS)/worlds/made-portal $(PAPERS)/worlds/made-agency $(PAPERS)/worlds/made-mixed \
 	  $(patsubst %/world.json,%,$(wildcard $(SHARED)/worlds/*/world.json)) --papers --strategies papers,fusion --out $(PAPERS)/report
 
-lock: env  ## the versions in use, written to requirements.lock
-	$(BIN)/python -m pip freeze --exclude-editable | grep -vi '^geocrawl' > requirements.lock
+# What geocrawl itself needs is told by an environment that has nothing else.
+lock: dev-env  ## the versions in use, written to requirements.lock (what a crawl needs) and requirements-dev.lock (the rest)
+	@mkdir -p build
+	$(BIN)/python -m pip freeze --exclude-editable | grep -vi '^geocrawl' > build/all.lock
+	rm -rf build/lock && $(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install -q -c build/all.lock .
+	build/lock/bin/python -m pip freeze | grep -vi '^geocrawl' > requirements.lock
+	grep -vixFf requirements.lock build/all.lock > requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) $(CSW_VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
