@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.support.parts import OPENSSL, RECORDED, lack, skipped_parts
+from tests.support.places import shared_folder
 from tests.support.postgres import Server, running_server
 from tests.support.receivers import Hook, MailServer, mail_server, webhook
 from tests.support.tls_zoo import make_zoo
@@ -20,15 +22,44 @@ settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 
 
+RARE_MARKS = ("servers", "systemd", "acceptance", "long")
+RARE_LIMIT_S = 900.0
+ROOM_MB = 1000
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """End the run with one line where there is no room for what the tests write."""
+    folder = tempfile.gettempdir()
+    free_mb = shutil.disk_usage(folder).free >> 20
+    if free_mb < ROOM_MB and not hasattr(session.config, "workerinput"):
+        advice = f"{folder} has {free_mb} MB free, and tests need {ROOM_MB}: make room, or name a folder by TMPDIR"
+        pytest.exit(advice, returncode=3)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give tests that `make test` leaves out more time than the minute of all others."""
+    for item in items:
+        if any(item.get_closest_marker(name) for name in RARE_MARKS) and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(RARE_LIMIT_S))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end of a run which parts this machine lacks, how many tests skipped for each, and how to get it."""
+    skipped = terminalreporter.getreports("skipped")
+    lines = skipped_parts(report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple))
+    if lines:
+        terminalreporter.section("skipped for want of a part")
+    for line in lines:
+        terminalreporter.line(line)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of recorded worlds and answers beside the checkout; a test skips without it, in CI it fails."""
-    folder = Path(os.environ.get("GEOCRAWL_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+    folder = shared_folder()
     if not (folder / "corpus").is_dir():
-        reason = f"recorded worlds and answers are not at {folder} (set GEOCRAWL_SHARED)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        lack(RECORDED)
     return folder
 
 
@@ -50,7 +81,7 @@ def mails() -> Iterator[MailServer]:
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the zoo's certificates; that of the authority to trust is `authority.pem`."""
     if shutil.which("openssl") is None:
-        pytest.skip("the openssl command makes the certificates")
+        lack(OPENSSL)
     folder = tmp_path_factory.mktemp("zoo")
     make_zoo(folder)
     return folder

@@ -24,6 +24,7 @@ TESTS_OF_THE_PROJECT = (
     "test_contributing.py",
     "test_documentation.py",
     "test_makefile.py",
+    "test_newcomer.py",
     "test_sturdy.py",
 )
 TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")

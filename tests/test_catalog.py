@@ -21,6 +21,7 @@ from geocrawl.errors import DatabaseFault, EnvironmentFault, NothingFound, Usage
 from geocrawl.search import Filters
 from geocrawl.search.filters import QueryError
 from tests.store.queries.test_published import DEAD, PACIFIC, ROADS
+from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
 from tests.support.world import World, candidate, verdict
 
@@ -147,7 +148,7 @@ def test_geopandas_is_named_where_it_is_missing(db: Path, monkeypatch: pytest.Mo
 
 
 def test_a_geodataframe_has_every_service(db: Path) -> None:
-    pytest.importorskip("geopandas", reason="needs geopandas")
+    pytest.importorskip("geopandas", reason=GEOPANDAS.reason)
     with Catalog(db) as catalog:
         frame = catalog.to_geodataframe()
         assert list(frame["title"]) == ["Roads", "Pacific", "Dead"] and frame.crs == "EPSG:4326"
@@ -176,7 +177,7 @@ def test_a_documented_example_runs(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "geodataframe" in example:
-        pytest.importorskip("geopandas", reason="needs geopandas")
+        pytest.importorskip("geopandas", reason=GEOPANDAS.reason)
     with answering() as server:
         make(tmp_path / "geocrawl.db", server)
         monkeypatch.chdir(tmp_path)

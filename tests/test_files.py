@@ -21,6 +21,7 @@ from geocrawl.files import SIDE_FILES, part_of, refuse_database, remove_abandone
 from geocrawl.priority.models.json_file import write_text
 from geocrawl.priority.topics.directory import Topic, write_topic
 from geocrawl.store.queries.queries import Queries
+from tests.support.parts import ROOT_USER, lack
 from tests.support.world import World
 
 NAMES = ("c.db", "c.db-wal", "c.db-shm", "symbolic", "hard", "folder/../c.db")
@@ -117,7 +118,7 @@ def test_a_recording_ends_with_its_last_whole_record_when_the_disk_is_full(tmp_p
         os.geteuid()
         or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], check=False).returncode
     ):
-        pytest.skip("a small disk needs root")
+        lack(ROOT_USER)
     try:
         told: list[str] = []
         recorder = WarcRecorder(small / "r.warc.gz", software="x", seeds=(), say=told.append)

@@ -18,6 +18,7 @@ from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.queries.pages import kept_pages
 from geocrawl.urls import read_url
 from tests.support.crawls import crawl, settings_for, url, valid, verdicts
+from tests.support.samples import sampled
 from tests.support.world import ManualClock
 
 
@@ -165,7 +166,7 @@ def test_five_workers_never_hold_two_connections_to_one_host(tmp_path: Path) -> 
         assert set(web.most_at_once.values()) == {1}
 
 
-@pytest.mark.parametrize("strategy", ["gws", "bayes", "pagerank", "ipagerank", "bfs"])
+@pytest.mark.parametrize("strategy", sampled(["gws", "bayes", "pagerank", "ipagerank", "bfs"], "gws", "bfs"))
 def test_pages_of_the_topic_are_kept_by_one_threshold_whatever_the_strategy(
     web: DemoWeb, tmp_path: Path, strategy: str
 ) -> None:

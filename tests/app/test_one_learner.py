@@ -23,6 +23,7 @@ from geocrawl.urls import read_url
 from geocrawl.urls.database import place_of
 from tests.support.killed_crawl import Learner, Watcher, settings_for
 from tests.support.postgres import Server
+from tests.support.samples import sampled
 from tests.support.world import ManualClock
 
 LIMIT_S = 120.0
@@ -97,7 +98,7 @@ def crawl(database: str, proxy: str, seeds: list[str], die: Callable[[str], None
     run_crawl(settings_for(proxy, "listing"), place_of(database), urls, observer=Watcher(die))
 
 
-@pytest.fixture(params=["disk", "postgres"])
+@pytest.fixture(params=sampled(["disk", "postgres"], "disk"))
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of a new database."""
     if request.param == "disk":

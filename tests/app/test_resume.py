@@ -27,6 +27,7 @@ from tests.support.killed_crawl import (
     run_killed,
     settings_for,
 )
+from tests.support.samples import sampled
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +55,16 @@ def crawl_killed(web: DemoWeb, path: Path, strategy: str, moments: Sequence[tupl
 
 @pytest.mark.parametrize(
     "moments",
-    [
-        [("settled", DUMP_EVERY - 4)],
-        [("leased", 2 * DUMP_EVERY + 9)],
-        [("learning", 2 * DUMP_EVERY)],
-        [("revising", 9)],
+    sampled(
+        [
+            [("settled", DUMP_EVERY - 4)],
+            [("leased", 2 * DUMP_EVERY + 9)],
+            [("learning", 2 * DUMP_EVERY)],
+            [("revising", 9)],
+            [("settled", 20), ("learning", 3), ("leased", 1), ("revising", 2)],
+        ],
         [("settled", 20), ("learning", 3), ("leased", 1), ("revising", 2)],
-    ],
+    ),
     ids=str,
 )
 def test_a_strategy_that_learns_is_what_it_was_wherever_the_crawl_was_killed(
@@ -102,7 +106,7 @@ def test_a_catalogue_keeps_the_preset_and_goes_on_with_it(web: DemoWeb, tmp_path
         assert queries.strategy() == "gws:paper"
 
 
-@pytest.mark.parametrize("strategy", strategies())
+@pytest.mark.parametrize("strategy", sampled(strategies(), "fusion", "bfs", "gws"))
 def test_every_strategy_goes_on_in_the_order_it_had(web: DemoWeb, tmp_path: Path, strategy: str) -> None:
     run(tmp_path / "calm.db", web.proxy_url, strategy, web.seeds)
     calm = order_of_visits(tmp_path / "calm.db")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.support import guest_crawl
+from tests.support.parts import NAMESPACES, lack
 
 
 @pytest.fixture(scope="module", autouse=True)
 def namespaces() -> None:
     if not guest_crawl.can_unshare():
-        pytest.skip("this machine gives us no namespaces (unshare --user --pid)")
+        lack(NAMESPACES)
 
 
+@pytest.mark.long
 def test_strangers_resets_a_signal_and_two_pid_namespaces_make_no_bad_guest() -> None:
     figures = guest_crawl.measure_two_namespaces(9, 1, 8, stop_after_s=3.0)
     assert figures["most_at_once_a_host"] == 1

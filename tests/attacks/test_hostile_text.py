@@ -16,6 +16,7 @@ from geocrawl.settings import Settings
 from tests.attacks.hostile_text import documents
 from tests.support.interviews import interview
 from tests.support.pages import page, url
+from tests.support.samples import sampled
 from tests.support.world import World
 
 
@@ -52,7 +53,7 @@ def test_every_probe_judges_in_well_formed_text(name: str, content_type: str, bo
         assert _ill_formed(interview(probe, body, content_type)) == [], probe.kind
 
 
-@pytest.mark.parametrize("offset", range(4))
+@pytest.mark.parametrize("offset", sampled(range(4), 0))
 def test_every_page_and_every_verdict_can_be_settled(tmp_path: Path, offset: int) -> None:
     world = World(tmp_path / "c.db", Settings(delay_s=0.0))
     detector = Detector(declarations())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.access_log import Access, asked_while_resting, gaps_s, most_at_once
 from tests.support.politeness_crawl import measure
 
@@ -9,6 +11,7 @@ CLOCKS_S = 0.02
 """The log's clock is read when a request is read, a little after it was sent."""
 
 
+@pytest.mark.long
 def test_two_processes_killed_and_started_again_keep_to_what_each_host_asks_for() -> None:
     figures = measure(2, 25, kill_after_s=2.0)
     assert figures["most_at_once_a_host"] == 1

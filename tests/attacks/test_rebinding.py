@@ -14,10 +14,11 @@ from tests.fetch.conftest import Kit, kit
 from tests.support import own_network, rebinding
 from tests.support.attacks import measure
 from tests.support.http_server import answer, pages, serve
+from tests.support.parts import NAMESPACES
 
 __all__ = ["kit"]
 IS_AVAILABLE = own_network.available()
-needs_namespaces = pytest.mark.skipif(not IS_AVAILABLE, reason="no namespaces here (unshare --user --net --mount)")
+needs_namespaces = pytest.mark.skipif(not IS_AVAILABLE, reason=NAMESPACES.reason)
 
 
 @needs_namespaces

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
 from geocrawl.browser.installation import find_chromium
 from geocrawl.errors import EnvironmentFault
+from tests.support.parts import CHROMIUM, lack
 from tests.support.portal_web import PortalWeb, portals
 
 
@@ -17,10 +17,8 @@ def chromium() -> str:
     """The path of Chromium; a test skips without it or Playwright, in CI it fails."""
     try:
         return find_chromium("")
-    except EnvironmentFault as fault:
-        if os.environ.get("CI"):
-            pytest.fail(str(fault))
-        pytest.skip(str(fault))
+    except EnvironmentFault:
+        lack(CHROMIUM)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 from geocrawl.browser.memory import descendants
 from tests.support.portal_web import REACT, PortalWeb
 from tests.support.processes import clean_environment, geocrawl
+from tests.support.samples import sampled
 
 
 def _ended(pids: list[int], within_s: float) -> bool:
@@ -25,7 +26,7 @@ def _ended(pids: list[int], within_s: float) -> bool:
 
 
 @pytest.mark.usefixtures("chromium")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", sampled([signal.SIGTERM, signal.SIGKILL], signal.SIGTERM))
 def test_no_process_is_left(web: PortalWeb, tmp_path: Path, number: signal.Signals) -> None:
     options = ["--browser", "--allow-private", "--delay", "0.5", "--db", str(tmp_path / "c.db")]
     command = geocrawl("crawl", web.address(REACT), *options)

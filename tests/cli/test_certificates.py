@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes import clean_environment, geocrawl, run
+from tests.support.samples import sampled
 
 COMMANDS = {
     "crawl": ("crawl", "https://127.0.0.1:9/", "--allow-private"),
@@ -40,11 +41,15 @@ def missing_folder(home: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("command", "wrong"),
-    [
-        *(("probe", each) for each in (missing, garbage, no_file, empty_folder, missing_folder)),
+    sampled(
+        [
+            *(("probe", each) for each in (missing, garbage, no_file, empty_folder, missing_folder)),
+            ("crawl", missing),
+            ("seeds check", garbage),
+        ],
+        ("probe", garbage),
         ("crawl", missing),
-        ("seeds check", garbage),
-    ],
+    ),
 )
 def test_certificates_that_cannot_be_read_end_a_command_with_one_line(
     command: str, wrong: Callable[[Path], dict[str, str]], tmp_path: Path

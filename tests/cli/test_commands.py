@@ -24,6 +24,7 @@ from geocrawl.urls import endpoint_key, read_url
 from tests.support import forked
 from tests.support.loopback import Handler, Server, running
 from tests.support.processes import clean_environment
+from tests.support.samples import sampled
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -244,7 +245,9 @@ def test_an_interrupted_list_goes_on_where_it_was(run: Run, tmp_path: Path, envi
     }
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)])
+@pytest.mark.parametrize(
+    ("number", "code"), sampled([(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)], (signal.SIGINT, 130))
+)
 def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
     run: Run, tmp_path: Path, environment: dict[str, str], number: signal.Signals, code: int
 ) -> None:

@@ -17,6 +17,7 @@ from geocrawl.config import check as check_config
 from geocrawl.config.example import example
 from geocrawl.config.names import settings_by_name
 from tests.support import forked
+from tests.support.parts import SYSTEMD_ANALYZE, lack
 from tests.support.processes import clean_environment
 
 ROOT = Path(__file__).parent.parent.parent
@@ -127,7 +128,7 @@ def test_the_folder_of_units_is_the_one_of_the_checkout_or_the_wheel() -> None:
 @pytest.mark.parametrize("name", ["a b", "100%", "%h", 'q"q', "back\\slash", "$HOME", "it's", "tür", "a;b"])
 def test_systemd_finds_the_program_under_any_path(tmp_path: Path, name: str) -> None:
     if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not installed (.ci/run installs it)")
+        lack(SYSTEMD_ANALYZE)
     program = tmp_path / name / "geocrawl"
     program.parent.mkdir()
     shutil.copy(shutil.which("true") or "", program)
@@ -144,7 +145,7 @@ def test_systemd_finds_the_program_under_any_path(tmp_path: Path, name: str) -> 
 @pytest.fixture
 def unit(tmp_path: Path) -> Path:
     if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not installed (.ci/run installs it)")
+        lack(SYSTEMD_ANALYZE)
     path = tmp_path / "geocrawl.service"
     path.write_text((folder() / "geocrawl.service").read_text().replace("@GEOCRAWL@", shutil.which("true") or ""))
     return path

@@ -18,6 +18,7 @@ import pytest
 from tests.support.commands import geocrawl
 from tests.support.made_index import CRAWL, LATER, write_part
 from tests.support.made_warc import MadePage, write_archive
+from tests.support.parts import NO_ROOT
 
 WMS = "https://maps.example.org/geoserver/ows?service=WMS&request=GetCapabilities"
 ADDRESSES = [
@@ -242,7 +243,7 @@ def test_files_that_cannot_be_read_are_named_and_the_others_mined(tmp_path: Path
     assert len(rows_of(out)) == 3
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+@pytest.mark.skipif(os.geteuid() == 0, reason=NO_ROOT.reason)
 def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     index(tmp_path).chmod(0)
     code, line = refused(tmp_path, str(tmp_path / "cc-index"))

@@ -20,6 +20,7 @@ from tests.support import forked, scale_web
 from tests.support.helpers import LIMIT_S, team_crawl
 from tests.support.invariants import check_invariants
 from tests.support.processes import clean_environment
+from tests.support.samples import sampled
 from tests.support.scale_crawl import politeness
 
 WEB = scale_web.Web(hosts=12, pages_a_host=12)
@@ -84,7 +85,7 @@ def test_no_host_is_asked_by_two_at_once_or_before_its_delay(tmp_path: Path) -> 
     assert report["pages"] == WEB.hosts * WEB.pages_a_host
 
 
-@pytest.mark.parametrize("most", [1, 37])
+@pytest.mark.parametrize("most", sampled([1, 37], 37))
 def test_max_pages_holds_exactly_over_all_processes(tmp_path: Path, most: int) -> None:
     with (
         scale_web.served(WEB, tmp_path / "log") as proxy,
@@ -112,7 +113,10 @@ def test_max_time_ends_all_processes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "code"), [([signal.SIGINT], 130), ([signal.SIGTERM], 0), ([signal.SIGINT, signal.SIGINT], 130)]
+    ("numbers", "code"),
+    sampled(
+        [([signal.SIGINT], 130), ([signal.SIGTERM], 0), ([signal.SIGINT, signal.SIGINT], 130)], ([signal.SIGTERM], 0)
+    ),
 )
 def test_a_stop_ends_all_processes_with_one_report(tmp_path: Path, numbers: list[signal.Signals], code: int) -> None:
     with (
@@ -131,6 +135,7 @@ def test_a_stop_ends_all_processes_with_one_report(tmp_path: Path, numbers: list
     assert not rows(tmp_path, "SELECT name FROM host WHERE lease_until > 0"), "all leases were ended"
 
 
+@pytest.mark.long
 def test_a_killed_helper_is_told_and_its_addresses_are_visited_by_the_others(tmp_path: Path) -> None:
     with (
         scale_web.served(WEB, tmp_path / "log") as proxy,
@@ -183,6 +188,7 @@ def test_workers_names_the_helpers_of_a_crawl_and_status_its_one_run(tmp_path: P
         assert not crawl.workers()
 
 
+@pytest.mark.long
 def test_all_processes_record_to_one_file(tmp_path: Path) -> None:
     with (
         scale_web.served(WEB, tmp_path / "log") as proxy,

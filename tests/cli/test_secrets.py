@@ -75,7 +75,7 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
     """The commands, each as `main` runs it, on a catalogue that was crawled, watched and changed."""
     home = tmp_path_factory.mktemp("secrets")
     with ThreadingHTTPServer(("127.0.0.1", 0), _Web) as server, pytest.MonkeyPatch.context() as patch:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
             patch.setenv(name, str(home))
         settings = {

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support import tls_visits
+from tests.support.parts import OPENSSL
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="the openssl command makes the certificates")
+@pytest.mark.skipif(shutil.which("openssl") is None, reason=OPENSSL.reason)
 def test_probe_search_show_and_status_name_the_fault(tmp_path: Path) -> None:
     found = tls_visits.measure(tmp_path, ("good", "expired"))
     good, expired = found["servers"]

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
 from tests.support.crawls import crawl
@@ -53,6 +55,7 @@ def _settings(**more: float) -> Settings:
     return replace(base, **more)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_hostile_answers_are_read_and_the_crawl_ends(tmp_path: Path) -> None:
     with _hostile_server() as address:
         report, _ = crawl(_settings(), tmp_path / "c.db", [address])

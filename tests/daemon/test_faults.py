@@ -35,15 +35,18 @@ from tests.support.daemons import Place
 from tests.support.faults import network, simulated, storage, upgrade
 from tests.support.faults.row import Row
 from tests.support.invariants import check_invariants
+from tests.support.parts import ROOT_USER, lack
 from tests.support.world import ManualClock, World, candidate, link, verdict
 
 
+@pytest.mark.long
 def test_it_waits_out_a_lock_says_so_and_goes_on(tmp_path: Path) -> None:
     row = storage.locked(tmp_path / "x", 6.0)
     assert (row.lost, row.more) == (0, {"said_so": True, "intact": True, "exit_code": 0})
     assert row.recovered_s < 120
 
 
+@pytest.mark.long
 def test_it_waits_until_the_disk_has_room_again(tmp_path: Path) -> None:
     try:
         row = storage.disk_full(tmp_path / "x")
@@ -61,7 +64,7 @@ def test_it_waits_for_room_at_its_start(tmp_path: Path) -> None:
     try:
         row = storage.full_at_start(tmp_path / "x")
     except PermissionError:
-        pytest.skip("nobody but root mounts a small disk")
+        lack(ROOT_USER)
     assert row.more == {"exit_code": 0, "intact": True}
 
 
@@ -74,6 +77,7 @@ def test_of_two_that_start_together_one_lives(tmp_path: Path) -> None:
     assert storage.two_at_once(tmp_path / "x", 1).more["exactly_one_lived"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strike", [network.network_away, network.names_down])
 def test_a_few_seconds_without_proxy_or_names_leave_no_trace(
     tmp_path: Path, strike: Callable[[Path, float], Row]

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.parts import READABLE_PYTHON, ROOT_USER, lack
+
 SERVICE, MEMBER, STRANGER, GROUP = 64011, 64012, 64013, 64010
 """Numbers that no account has."""
 
@@ -35,7 +37,7 @@ def can_run(home: Path) -> bool:
 def state() -> Iterator[Path]:
     """A state directory as systemd makes it: owned by the account, StateDirectoryMode=2770."""
     if os.geteuid() != 0:
-        pytest.skip("only root can become other users")
+        lack(ROOT_USER)
     with tempfile.TemporaryDirectory(prefix="geocrawl-group-") as name:
         top = Path(name)
         top.chmod(0o755)
@@ -44,7 +46,7 @@ def state() -> Iterator[Path]:
         os.chown(folder, SERVICE, GROUP)
         folder.chmod(0o2770)
         if not can_run(top):
-            pytest.skip("other users cannot run this Python: it lies in a closed folder")
+            lack(READABLE_PYTHON)
         yield folder
 
 

@@ -14,6 +14,7 @@ from geocrawl.errors import UsageError
 from geocrawl.export import export_services
 from geocrawl.export.qgis import FORMS, safe_name
 from geocrawl.model.published import PublishedService
+from tests.support.parts import QGIS, lack
 from tests.support.places import ROOT
 from tests.support.published import HOSTILE, ROADS, hostile, numbered, of_every_kind
 
@@ -84,7 +85,7 @@ def has_qgis() -> bool:
 @pytest.mark.servers
 def test_qgis_itself_imports_every_file(tmp_path: Path) -> None:
     if not has_qgis():
-        pytest.skip("needs QGIS for /usr/bin/python3: apt install python3-qgis qgis-providers")
+        lack(QGIS)
     found = written(of_every_kind() + [replace(each, id=each.id + 100) for each in hostile()], tmp_path)
     files = [
         str(tmp_path / f"{name}.xml") for name in sorted(found) if name != "csw"

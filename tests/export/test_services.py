@@ -24,6 +24,7 @@ from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export import SERVICE_FORMATS, export_services
 from geocrawl.model.published import PublishedService
+from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
 from tests.support.published import ROADS, hostile, layers_of, numbered, of_every_kind
 
@@ -112,7 +113,7 @@ def test_geoparquet_is_read_with_its_metadata(services: list[PublishedService], 
 
 
 def test_geoparquet_is_read_by_geopandas(tmp_path: Path) -> None:
-    geopandas = pytest.importorskip("geopandas", reason="needs geopandas; `python -m benchmarks.shows exports` uses it")
+    geopandas = pytest.importorskip("geopandas", reason=GEOPANDAS.reason)
     frame = geopandas.read_parquet(written("geoparquet", of_every_kind(), tmp_path))
     assert len(frame) == len(of_every_kind()) and frame[frame.title == "Fiji"].area.item() == pytest.approx(20.0)
 

@@ -15,6 +15,7 @@ import pytest
 
 from geocrawl.export.webmaps import KINDS, MOST_LAYERS, write_webmap
 from geocrawl.model.published import PublishedLayer, PublishedService
+from tests.support.parts import CHROMIUM, MAP_LIBRARIES, NODE, lack
 from tests.support.published import LAYER, ROADS, hostile, layers_of, numbered, of_every_kind
 
 LIBRARIES = Path(os.environ.get("NODE_MODULES", "/nonexistent"))
@@ -88,7 +89,7 @@ def test_hostile_texts_are_data(library: str) -> None:
 @pytest.mark.parametrize("library", KINDS)
 def test_the_script_is_whole(library: str, tmp_path: Path) -> None:
     if (node := shutil.which("node")) is None:
-        pytest.skip("needs node, which checks the script")
+        lack(NODE)
     (script,) = parsed(page(library, hostile() + of_every_kind())).scripts
     (tmp_path / "page.js").write_text(script, encoding="utf-8")
     done = subprocess.run([node, "--check", str(tmp_path / "page.js")], capture_output=True, text=True, check=False)
@@ -111,8 +112,10 @@ def test_layers_of_services_that_are_not_exported_are_passed_over() -> None:
 def test_a_browser_requests_the_map(library: str, tmp_path: Path) -> None:
     """The page runs with the library whose checksum it names, and requests what the chosen service offers."""
     chromium = shutil.which("chromium")
-    if chromium is None or not LIBRARIES.is_dir():
-        pytest.skip("needs Chromium, and NODE_MODULES with ol and leaflet")
+    if not LIBRARIES.is_dir():
+        lack(MAP_LIBRARIES)
+    if chromium is None:
+        lack(CHROMIUM)
     from playwright.sync_api import Request, Route, sync_playwright
 
     (tmp_path / "page.html").write_text(page(library, [*numbered([ROADS]), replace(hostile()[0], id=2)]), "utf-8")

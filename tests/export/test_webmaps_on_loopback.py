@@ -19,6 +19,7 @@ from PIL import Image
 
 from geocrawl.export.webmaps import KINDS, write_webmap
 from geocrawl.model.published import PublishedService
+from tests.support.parts import CHROMIUM, MAP_LIBRARIES, lack
 from tests.support.published import LAYER, ROADS
 
 LIBRARIES = Path(os.environ.get("NODE_MODULES", "/nonexistent"))
@@ -104,7 +105,7 @@ class Services(BaseHTTPRequestHandler):
 def base() -> Iterator[str]:
     Services.asked.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Services)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
@@ -135,8 +136,10 @@ def service(kind: str, base: str) -> PublishedService:
 @pytest.mark.parametrize(("library", "kind"), [(library, kind) for library in KINDS for kind in sorted(KINDS[library])])
 def test_a_service_of_each_kind_is_seen(library: str, kind: str, base: str, tmp_path: Path) -> None:
     chromium = shutil.which("chromium")
-    if chromium is None or not LIBRARIES.is_dir():
-        pytest.skip("needs Chromium, and NODE_MODULES with ol and leaflet")
+    if not LIBRARIES.is_dir():
+        lack(MAP_LIBRARIES)
+    if chromium is None:
+        lack(CHROMIUM)
     from playwright.sync_api import sync_playwright
 
     out = io.StringIO()

@@ -20,6 +20,7 @@ from geocrawl.settings import Settings
 from tests.support import slow_names
 from tests.support.http_server import answer, serve
 from tests.support.own_network import available
+from tests.support.parts import NAMESPACES
 
 from .conftest import Kit
 
@@ -131,7 +132,7 @@ def test_a_process_that_ends_does_not_wait_for_abandoned_look_ups() -> None:
     assert done.stdout == "failed\n"
 
 
-@pytest.mark.skipif(not available(), reason="this machine grants no namespaces of Linux")
+@pytest.mark.skipif(not available(), reason=NAMESPACES.reason)
 def test_with_a_real_name_server_that_never_answers_for_some() -> None:
     found = slow_names.measure(slow=40, good=20)
     assert found["good"] == {"ok": 20}

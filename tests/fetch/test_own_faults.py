@@ -22,6 +22,7 @@ from geocrawl.model import Failure, FailureCode, Page
 from geocrawl.resources import lack_of
 from tests.support.http_server import Behaviour, answer, serve
 from tests.support.open_files import NoMoreFiles
+from tests.support.parts import NAMESPACES, lack
 
 from .conftest import Kit, settings, url
 
@@ -227,7 +228,7 @@ def _in_a_namespace(script: str) -> list[str]:
     try:
         subprocess.run([*alone, "true"], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip("unshare(1) may not make a network namespace here")
+        lack(NAMESPACES)
     command = [*alone, sys.executable, "-c", _IN_A_NAMESPACE + script]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

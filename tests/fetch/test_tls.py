@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from geocrawl.fetch.tls import tls_deviation
 from geocrawl.model import Failure, FailureCode, Page, Purpose
 from geocrawl.settings import Settings, SiteSettings
 from tests.support.http_server import answer, redirect
-from tests.support.tls_zoo import ANIMALS, Cage, housed
+from tests.support.parts import OLD_TLS, lack
+from tests.support.tls_zoo import ANIMALS, Cage, housed, is_spoken
 
 from .conftest import Kit, url
 
@@ -27,6 +30,8 @@ def zoo(certificates: Path, monkeypatch: pytest.MonkeyPatch) -> Zoo:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "authority.pem"))
 
     def served(name: str, site: Mapping[str, bytes] = SITE) -> AbstractContextManager[Cage]:
+        if not is_spoken(name, certificates):
+            lack(OLD_TLS)
         return housed(name, certificates, site.get)
 
     return served
@@ -127,3 +132,17 @@ async def test_a_fault_that_is_passed_over_is_no_error_of_the_host(kit: MakeKit,
         async with kit().turn(errors=on_the_edge) as turn:
             assert isinstance(await turn.fetch(url(server.base + "/wms"), purpose=Purpose.PROBE), Page)
             assert turn.host.errors == 0
+
+
+def unnamed(text: str) -> ssl.SSLError:
+    """Return an error whose reason this Python has no name for."""
+    error = ssl.SSLError(1, f"[SSL] {text} (_ssl.c:992)")
+    error.reason = None  # type: ignore[assignment]
+    return error
+
+
+def test_a_reason_that_python_has_no_name_for_is_read_from_its_text() -> None:
+    found = tls_deviation(unnamed("legacy sigalg disallowed or unsupported"))
+    assert found is not None
+    assert (found.code, found.detail) == ("tls-protocol", "legacy sigalg disallowed or unsupported")
+    assert tls_deviation(unnamed("internal error")) is None

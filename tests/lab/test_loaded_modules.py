@@ -12,6 +12,7 @@ import pytest
 from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
 from tests.support.processes import clean_environment
+from tests.support.samples import sampled
 
 LAB_ONLY = {"geocrawl.lab", "matplotlib", "scipy.optimize"}
 OF_OTHER_COMMANDS = {"aiohttp", "httpx", "sqlalchemy"}
@@ -49,7 +50,7 @@ def loaded(folder: Path, command: str, strategies: Sequence[str]) -> set[str]:
     return set(done.stderr.rpartition("LOADED ")[2].split())
 
 
-@pytest.mark.parametrize("name", [*sorted(WITH_SCIPY), "all others"])
+@pytest.mark.parametrize("name", sampled([*sorted(WITH_SCIPY), "all others"], "all others"))
 def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path, web: DemoWeb, name: str) -> None:
     with_scipy = name in WITH_SCIPY
     options = f"--proxy {web.proxy_url} --delay 0 --max-pages {60 if with_scipy else 15} --quiet"

@@ -9,6 +9,7 @@ import pytest
 from geocrawl.lab.contest.run import Job, run
 from geocrawl.lab.made_worlds.folder import make
 from geocrawl.lab.recorded_worlds.check import check
+from tests.support.samples import sampled
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -36,7 +37,7 @@ def calm_and_troubled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
     return root / "calm", root / "troubled"
 
 
-@pytest.mark.parametrize("strategy", ["gws", "bfs", "best-first", "adaptive", "fusion"])
+@pytest.mark.parametrize("strategy", sampled(["gws", "bfs", "best-first", "adaptive", "fusion"], "fusion"))
 def test_pages_in_trouble_and_a_dead_host_end_no_crawl_of_a_made_web(
     calm_and_troubled: tuple[Path, Path], strategy: str
 ) -> None:

@@ -17,6 +17,7 @@ from geocrawl.mining.sources import Source, gather
 from geocrawl.probe.registry import declarations
 from tests.mining.test_predicate import EXAMPLES, ODD
 from tests.support.made_index import LATER, write_part
+from tests.support.parts import SPARK, lack
 
 
 @pytest.fixture
@@ -48,9 +49,9 @@ def test_duckdb_selects_file_by_file_in_order(sources: list[Source]) -> None:
 
 
 def test_spark_selects_the_rows_of_duckdb(sources: list[Source]) -> None:
-    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'geocrawl[spark]'")
+    pytest.importorskip("pyspark", reason=SPARK.reason)
     if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
+        lack(SPARK)
     from geocrawl.mining.spark_engine import SparkEngine
 
     assert rows(SparkEngine(declarations()), sources) == rows(DuckDbEngine(declarations()), sources)

@@ -19,6 +19,7 @@ from geocrawl.probe.answer import Finding
 from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Items, ItemSpec, read_items
 from geocrawl.probe.wms.reader import examine
 from tests.support.answers import CAPABILITIES, page
+from tests.support.samples import sampled
 
 ALL_LABELS = ("wms", "wfs", "wmts", "wcs", "csw", "exception", "broken", "other")
 GOOD = CAPABILITIES.encode()
@@ -164,7 +165,7 @@ def is_bounded(body: bytes) -> bool:
     return "over-limit" in {each.code for each in read(body).reading.deviations}
 
 
-@pytest.mark.parametrize("middle", [b"<a>x</a>", b"<Layer>", b"x", b"&a;", b"<q:a/>"])
+@pytest.mark.parametrize("middle", sampled([b"<a>x</a>", b"<Layer>", b"x", b"&a;", b"<q:a/>"], b"<Layer>", b"x"))
 def test_a_long_document_without_end_is_read_to_a_bound(small_tree: int, middle: bytes) -> None:
     body = GOOD[: GOOD.index(b"<Fees>")] + middle * (3 * small_tree // 2 // len(middle))
     assert examine(page(body), above=0).service is None

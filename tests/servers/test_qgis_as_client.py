@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.servers.conftest import Geocrawl
+from tests.support.parts import QGIS, lack
 from tests.support.places import ROOT
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
@@ -62,7 +63,7 @@ def test_layers_of_every_server_are_loaded_and_drawn(
     servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path
 ) -> None:
     if subprocess.run([SYSTEM_PYTHON, "-c", "import qgis.core"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("needs QGIS for /usr/bin/python3: apt install python3-qgis qgis-providers")
+        lack(QGIS)
     wms = [servers[name]["wms"] for name in ("mapserver", "qgis", "mapproxy")]
     tiles = [servers[name]["tms"] for name in ("mapcache", "mapproxy")]
     seeds = [f"{url}?service={kind}&request=GetCapabilities" for url in wms for kind in ("WMS", "WFS")] + tiles

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import time
@@ -15,6 +14,7 @@ import pytest
 
 from tests.servers.conftest import Geocrawl
 from tests.support import mapservers
+from tests.support.parts import Part, lack
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 
@@ -36,10 +36,7 @@ def tiles(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         not python.is_file()
         or subprocess.run([python, "-c", "import titiler.core, uvicorn"], capture_output=True).returncode
     ):
-        reason = f"{python} has no titiler.core and uvicorn (.ci/run installs them)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        lack(Part("titiler.core and uvicorn", ".ci/run installs them", in_ci=True))
     folder = tmp_path_factory.mktemp("tiles")
     grid = shared / "notes" / "servers" / "data" / "height.asc"
     subprocess.run(["gdal_translate", "-q", "-a_srs", "EPSG:4326", grid, folder / "height.tif"], check=True)

@@ -96,7 +96,7 @@ def serving(answer: Callable[[Request, str], Reply]) -> Iterator[Served]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = Served(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
         yield served

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -12,15 +13,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-
-import pytest
+from typing import IO
 
 from geocrawl.store.store import Store
+from tests.support.parts import POSTGRESQL, lack
 from tests.support.world import ManualClock
 
 PLACES = ("/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt")
-# A test's data need not survive a power cut.
-_HASTY = ("-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "autovacuum=off")
+# A test's data need not survive a power cut, and its log need not fill a disk in memory.
+_HASTY = (
+    *("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"),
+    *("wal_level=minimal", "max_wal_senders=0", "min_wal_size=32MB", "max_wal_size=64MB"),
+)
+_DISK_IN_MEMORY = Path("/dev/shm")
+_ROOM_IN_MEMORY = 2 << 30
+"""Bytes: five servers take 100 MB each."""
 _TEMPLATE = "template_with_tables"
 
 
@@ -39,16 +46,27 @@ def programs_or_skip() -> Path:
     """Return the folder of the server's programs; skip the test without them, in CI fail."""
     folder = programs()
     if folder is None or find_spec("psycopg") is None:
-        reason = "PostgreSQL (package postgresql) or psycopg (the extra postgres) is not installed"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        lack(POSTGRESQL)
     return folder
 
 
-def _as_server(command: list[str]) -> list[str]:
-    """Return a command as it is run by another user than root, whom PostgreSQL refuses."""
-    return ["runuser", "-u", "postgres", "--", *command] if os.geteuid() == 0 else command
+def _account() -> pwd.struct_passwd | None:
+    """Return the account that runs a server for root, whom PostgreSQL refuses; None for other users."""
+    if os.geteuid():
+        return None
+    try:
+        return pwd.getpwnam("postgres")
+    except KeyError:
+        return pwd.getpwnam("nobody")
+
+
+def _folder_for_data(hasty: bool) -> str:
+    """Return where a server's folder is made; the name of its socket must be short.
+
+    A database is 350 files. To make and remove them takes ten times as long on a disk as in memory.
+    """
+    fits = os.access(_DISK_IN_MEMORY, os.W_OK) and shutil.disk_usage(_DISK_IN_MEMORY).free > _ROOM_IN_MEMORY
+    return str(_DISK_IN_MEMORY) if hasty and fits else "/tmp"
 
 
 class Server:
@@ -57,15 +75,17 @@ class Server:
     def __init__(self, folder: Path, *, hasty: bool = True) -> None:
         self.folder = folder
         self._programs = programs_or_skip()
-        self._options = [*(_HASTY if hasty else ()), "-c", "listen_addresses=", "-c", "max_connections=60"]
+        settings = (*(_HASTY if hasty else ()), "listen_addresses=", "max_connections=60")
+        self._options = [word for setting in settings for word in ("-c", setting)]
+        self._account = account = _account()
         self._numbers = 0
         self._process: subprocess.Popen[bytes] | None = None
         folder.chmod(0o755)
         data = folder / "data"
         data.mkdir()
-        if os.geteuid() == 0:
-            shutil.chown(folder, "postgres")
-            shutil.chown(data, "postgres")
+        if account is not None:
+            shutil.chown(folder, account.pw_uid)
+            shutil.chown(data, account.pw_uid)
         made = ["-D", str(data), "-U", "geocrawl", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
         self._run(["initdb", *made])
         self.start()
@@ -74,9 +94,7 @@ class Server:
         """Start the server, and wait until it answers."""
         command = [str(self._programs / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder)]
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                _as_server([*command, *self._options]), stdout=log, stderr=log, cwd="/", start_new_session=True
-            )
+            self._process = self._popen([*command, *self._options], log)
         import psycopg
 
         until = time.monotonic() + 240
@@ -108,8 +126,6 @@ class Server:
         """Return the seconds of CPU that the server has taken so far, with all its processes."""
         assert self._process is not None
         first = self._process.pid
-        while len(children := _children(first)) == 1 and _name(first) != "postgres":  # runuser stands before it
-            first = children[0]
         ticks = sum(_ticks(pid) for pid in (first, *_children(first)))
         return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -165,16 +181,29 @@ class Server:
             return list(cursor.fetchall()) if cursor.description else []
 
     def _run(self, command: list[str]) -> None:
-        whole = _as_server([str(self._programs / command[0]), *command[1:]])
-        subprocess.run(whole, check=True, capture_output=True, cwd="/")
+        with tempfile.TemporaryFile() as said:
+            code = self._popen([str(self._programs / command[0]), *command[1:]], said).wait()
+            said.seek(0)
+            assert code == 0, said.read().decode()
+
+    def _popen(self, command: list[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+        if self._account is None:
+            return subprocess.Popen(command, stdout=said, stderr=said, cwd="/", start_new_session=True)
+        uid, gid = self._account.pw_uid, self._account.pw_gid
+        return subprocess.Popen(
+            command,
+            stdout=said,
+            stderr=said,
+            cwd="/",
+            start_new_session=True,
+            user=uid,
+            group=gid,
+            extra_groups=[],
+        )
 
 
 def _children(pid: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def _name(pid: int) -> str:
-    return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 def _ticks(pid: int) -> int:
@@ -194,7 +223,7 @@ def name_of(url: str) -> str:
 def running_server(*, hasty: bool = True) -> Iterator[Server]:
     """Yield a server of its own, which is stopped and removed in the end."""
     programs_or_skip()
-    with tempfile.TemporaryDirectory(prefix="gcpg-", dir="/tmp") as folder:  # the name of a socket must be short
+    with tempfile.TemporaryDirectory(prefix="gcpg-", dir=_folder_for_data(hasty)) as folder:
         server = Server(Path(folder), hasty=hasty)
         try:
             yield server

@@ -106,6 +106,30 @@ def tls_of(name: str, folder: Path) -> ssl.SSLContext:
     return context
 
 
+def is_spoken(name: str, folder: Path) -> bool:
+    """Return whether this machine's OpenSSL speaks the TLS of an animal: some distributions have no old versions."""
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname = False
+    client.verify_mode = ssl.CERT_NONE
+    client.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+    client.set_ciphers("DEFAULT:@SECLEVEL=0")
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ends = [
+        client.wrap_bio(to_client, to_server),
+        tls_of(name, folder).wrap_bio(to_server, to_client, server_side=True),
+    ]
+    for _ in range(4):  # each end speaks twice, in TLS before 1.3
+        waiting = []
+        for end in ends:
+            try:
+                end.do_handshake()
+            except ssl.SSLWantReadError:
+                waiting.append(end)
+            except ssl.SSLError:
+                return False
+    return not waiting
+
+
 def _self_sign(folder: Path, name: str, extension: str) -> None:
     _openssl(folder, "req", "-x509", "-days", _LONG, *_key(name), "-addext", extension, "-out", f"{name}.pem")
 

@@ -21,6 +21,7 @@ from lxml import etree
 from geocrawl.web.csw.configuration import CswOptions, find_interpreter
 from geocrawl.web.csw.process import CswProcess
 from tests.support.mapservers import interpreter
+from tests.support.parts import PYCSW, lack
 from tests.support.places import ROOT
 
 pytestmark = pytest.mark.servers
@@ -36,7 +37,7 @@ def python() -> Path:
     for path in (interpreter(), ROOT / ".venv-csw" / "bin" / "python"):
         if path.is_file():
             return find_interpreter(str(path))
-    pytest.skip(f"needs pycsw in {interpreter()} (.ci/run makes it) or in .venv-csw (make csw-env)")
+    lack(PYCSW)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,8 @@ import pytest
 from geocrawl.browser.installation import find_chromium
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import EnvironmentFault
+from tests.support.parts import CHROMIUM, lack
+from tests.support.samples import sampled
 from tests.web.conftest import served
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
@@ -37,8 +39,8 @@ def browser() -> Iterator[Any]:
     """Chromium; a test skips where there is none."""
     try:
         path = find_chromium("")
-    except EnvironmentFault as fault:
-        pytest.skip(str(fault))
+    except EnvironmentFault:
+        lack(CHROMIUM)
     with playwright.sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield running
@@ -183,7 +185,7 @@ def serious(found: dict[str, Any]) -> list[tuple[str, list[Any]]]:
     ]
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("look", sampled(LOOKS, "light"))
 def test_no_page_has_a_serious_fault_of_accessibility(browser: Any, address: str, axe: str, look: str) -> None:
     with page_of(browser, **LOOKS[look]) as (page, _):
         for path in PAGES:

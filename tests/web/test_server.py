@@ -71,6 +71,7 @@ def test_a_slow_answer_is_no_hanging_client(crawled: Path, demo_web: DemoWeb) ->
             assert client.get(ITEMS).status_code == 200
 
 
+@pytest.mark.long
 def test_many_clients_are_answered_while_a_crawl_writes(catalogue: Path, demo_web: DemoWeb) -> None:
     over = threading.Event()
 

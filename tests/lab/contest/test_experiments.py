@@ -42,6 +42,7 @@ def _strategies(results: ContestResults) -> dict[str, StrategyResult]:
     return {each.row.strategy: each for each in world.strategies}
 
 
+@pytest.mark.long
 def test_the_contest_itself_reads_the_web_from_its_own_seed(evidence: Evidence) -> None:
     (world,) = evidence.experiments[""].worlds
     assert world.study.pages == PAGES and world.study.relevant == set(ON)

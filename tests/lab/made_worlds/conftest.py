@@ -8,9 +8,11 @@ import pytest
 
 from geocrawl.lab.made_worlds.folder import make
 from geocrawl.lab.made_worlds.plans.registry import KINDS
+from tests.support.samples import sampled
 
 PAGES = 250
 SEED = 4
+SAMPLE = ("portal", "agency", "mixed")
 
 
 class Made(dict[str, Path]):
@@ -31,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(tmp_path_factory.mktemp("made"))
 
 
-@pytest.fixture(params=sorted(KINDS))
+@pytest.fixture(params=sampled(sorted(KINDS), *SAMPLE))
 def folder(request: pytest.FixtureRequest, made: Made) -> Path:
     """The folder of each kind in turn."""
     return made[request.param]

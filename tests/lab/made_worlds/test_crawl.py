@@ -22,6 +22,8 @@ from geocrawl.lab.recorded_worlds.replay import WorldWeb
 from geocrawl.lab.recorded_worlds.world import TrueService, World
 from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
 from geocrawl.settings import Settings
+from tests.lab.made_worlds.conftest import SAMPLE
+from tests.support.samples import sampled
 
 RECOGNISED = frozenset({"href-getcapabilities", "href-getmap", "redirect", "form", "csw-record"})
 
@@ -80,7 +82,7 @@ def test_a_crawl_to_the_end_finds_all_that_is_recognised_and_nothing_false(folde
     _hold(world, list(crawled.catalogue))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("portal", "agency", "mixed")])
+@pytest.mark.parametrize("kind", sampled([kind for kind in KINDS if kind not in SAMPLE], "spa", "linklist"))
 def test_bfs_finds_all_that_can_be_reached_and_nearly_all_at_the_default_depth(
     made: dict[str, Path], kind: str
 ) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.places import ROOT
 
 NAMES = ("oracle", "fusion", "bfs")
 
 
+@pytest.mark.long
 def test_fusion_learns_on_other_plans_and_is_judged_beside_bfs_and_the_oracle() -> None:
     judged = "--strategies fusion,bfs --plans wiki --webs 1 --pages 200"
     options = f"{judged} --train-plans wiki,agency --train-webs 1 --train-pages 200 --rounds 1"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from tests.support.parts import NAMESPACES, ROOT_USER, lack
 from tests.support.world import World
 
 HERE = replace(this_process(), boot="0123abcd", namespace="4026531836")
@@ -99,7 +100,7 @@ def test_a_living_process_of_another_pid_namespace_keeps_its_lease(
     tmp_path: Path, first_prefix: tuple[str, ...]
 ) -> None:
     if shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], check=False).returncode:
-        pytest.skip("this machine gives us no PID namespace")
+        lack(NAMESPACES)
     world = World(tmp_path / "c.db")
     world.seed("a.example/")
     second_prefix = () if first_prefix else UNSHARE
@@ -136,7 +137,7 @@ def test_another_users_process_that_proc_hides_is_not_taken_for_dead() -> None:
     command = ["unshare", "--mount", "--", "sh", "-c", HIDDEN, "sh", sys.executable, "-c", ASK]
     done = subprocess.run([*command, this_process().text], capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"this machine cannot hide processes: {done.stderr.strip()[-200:]}")
+        lack(ROOT_USER)
     assert done.stdout.split() == ["False", "True"]
     ended = replace(this_process(), pid=ended_pid(), started=1)
     done = subprocess.run([*command, ended.text], capture_output=True, text=True, check=True)

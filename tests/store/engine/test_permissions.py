@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.store.engine.sqlite.permissions import make_file
+from tests.support.parts import ROOT_USER, lack
 
 SERVICE, GROUP = 64011, 64010
 """Numbers that no account has."""
@@ -43,7 +44,7 @@ def test_in_a_shared_folder_the_group_may_write_it_whatever_the_umask(shared: Pa
 
 def test_one_that_root_made_in_a_shared_folder_belongs_to_the_folders_owner(shared: Path) -> None:
     if os.geteuid() != 0:
-        pytest.skip("only root gives files away")
+        lack(ROOT_USER)
     os.chown(shared, SERVICE, GROUP)
     shared.chmod(0o2770)  # chown takes the setgid bit away
     make_file(shared / "g.db")
@@ -81,7 +82,7 @@ def make_as_the_service(path: Path) -> None:
 def test_one_of_ours_that_was_made_before_the_folder_was_shared_is_opened_to_the_group() -> None:
     """As systemd finds what root made before the first start: it gives folder and files to the account."""
     if os.geteuid() != 0:
-        pytest.skip("only root gives files away and can become other users")
+        lack(ROOT_USER)
     with tempfile.TemporaryDirectory(prefix="geocrawl-rights-") as name:
         folder, path, of_root = Path(name), Path(name) / "g.db", Path(name) / "of-root.db"
         path.touch()

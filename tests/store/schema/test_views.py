@@ -20,6 +20,7 @@ from geocrawl.model import Deviation, Kind, Layer, Service
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.engine.sqlite.upgrade import upgrade
 from geocrawl.store.schema.views import VIEWS
+from tests.support import parts
 from tests.support.places import ROOT
 from tests.support.world import World, candidate, verdict
 
@@ -181,7 +182,7 @@ def test_datasettes_metadata_names_the_views_and_denies_the_rest() -> None:
     assert {name for name, table in metadata["tables"].items() if table["allow"]} == set(VIEWS)
 
 
-@pytest.mark.skipif(not DATASETTE, reason="needs Datasette: on the PATH, or named by DATASETTE")
+@pytest.mark.skipif(not DATASETTE, reason=parts.DATASETTE.reason)
 def test_datasette_publishes_the_views_alone(catalogue: Path) -> None:
     for view in VIEWS:
         code, said = datasette(catalogue, f"/geocrawl/{view}.json")
