@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,6 @@ from geocrawl.reading.job import Limits
 from geocrawl.reading.processes import ReadingFault, ReadingProcesses
 from tests.support.hostile import PAGES, SERVICES, page
 from tests.support.interviews import candidate
-from tests.support.places import shared_folder
 
 MIB = 2**20
 ANSWER = page(b"<html><title>t</title>", "text/html")
@@ -127,8 +127,8 @@ def judge_all(pages: list[Page]) -> list[object]:
 
 
 @pytest.mark.shared
-async def test_recorded_answers_are_read_alike_in_a_process() -> None:
-    files = sorted(path for path in (shared_folder() / "corpus" / "documents").rglob("*") if path.is_file())
+async def test_recorded_answers_are_read_alike_in_a_process(shared: Path) -> None:
+    files = sorted(path for path in (shared / "corpus" / "documents").rglob("*") if path.is_file())
     bodies = [path.read_bytes() for path in files]
     pages = [page(body, "") for body in bodies if len(body) < 100_000]
     assert len(pages) > 300
