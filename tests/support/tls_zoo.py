@@ -23,7 +23,9 @@ Answers = Callable[[str], "bytes | None"]
 
 _HERE = "subjectAltName=IP:127.0.0.1"
 _LONG = "36500"
-_CA = "basicConstraints=critical,CA:TRUE"
+_CA = "basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign"
+_KEYS = "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n"
+"""With the use of an authority's key, what Python 3.13 demands of certificates (RFC 5280, section 4.2.1)."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,13 @@ ANIMALS: Mapping[str, Animal] = {
 
 def make_zoo(folder: Path) -> Path:
     """Make all keys and certificates in a folder; return the file of the authority that clients are to trust."""
-    _self_sign(folder, "authority", _CA)
+    _self_sign(folder, "authority", *_CA)
     _self_sign(folder, "self-signed", _HERE)
     _issue(folder, "good", _HERE)
     _issue(folder, "expired", _HERE, days="-1")
     _issue(folder, "elsewhere", "subjectAltName=DNS:maps.example.org")
     _issue(folder, "weak", _HERE, bits="1024")
-    _issue(folder, "between", _CA)
+    _issue(folder, "between", *_CA)
     _issue(folder, "under", _HERE, issuer="between")
     return folder / "authority.pem"
 
@@ -130,16 +132,22 @@ def is_spoken(name: str, folder: Path) -> bool:
     return not waiting
 
 
-def _self_sign(folder: Path, name: str, extension: str) -> None:
-    _openssl(folder, "req", "-x509", "-days", _LONG, *_key(name), "-addext", extension, "-out", f"{name}.pem")
+def _self_sign(folder: Path, name: str, *extensions: str) -> None:
+    _openssl(folder, "req", "-x509", "-days", _LONG, *_key(name), *_added(extensions), "-out", f"{name}.pem")
 
 
 def _issue(
-    folder: Path, name: str, extension: str, *, issuer: str = "authority", days: str = _LONG, bits: str = "2048"
+    folder: Path, name: str, *extensions: str, issuer: str = "authority", days: str = _LONG, bits: str = "2048"
 ) -> None:
-    _openssl(folder, "req", *_key(name, bits), "-addext", extension, "-out", f"{name}.csr")
-    signed_by = ("-CA", f"{issuer}.pem", "-CAkey", f"{issuer}.key", "-CAcreateserial", "-copy_extensions", "copy")
-    _openssl(folder, "x509", "-req", "-in", f"{name}.csr", *signed_by, "-days", days, "-out", f"{name}.pem")
+    _openssl(folder, "req", *_key(name, bits), *_added(extensions), "-out", f"{name}.csr")
+    (folder / "keys.cnf").write_text(_KEYS)
+    signed_by = ("-CA", f"{issuer}.pem", "-CAkey", f"{issuer}.key", "-CAcreateserial")
+    extended = ("-copy_extensions", "copy", "-extfile", "keys.cnf")
+    _openssl(folder, "x509", "-req", "-in", f"{name}.csr", *signed_by, *extended, "-days", days, "-out", f"{name}.pem")
+
+
+def _added(extensions: tuple[str, ...]) -> list[str]:
+    return [word for extension in extensions for word in ("-addext", extension)]
 
 
 def _key(name: str, bits: str = "2048") -> tuple[str, ...]:
