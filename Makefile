@@ -78,7 +78,7 @@ test: dev-env  ## format, lint, types, contracts, tests (but for those of the fo
 marked = $(shell grep -rl --include='*.py' 'mark\.$(1)\b' tests)
 
 long: dev-env  ## what takes longer than it is worth at each change: every strategy, every kill, every engine
-	$(PYTEST) -n $(WORKERS) --dist worksteal -m long $(call marked,long)
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m long
 
 test-servers: dev-env  ## real map servers on this machine (.ci/run says what to install)
 	$(PYTEST) -n 3 --dist worksteal -m servers $(call marked,servers)

@@ -94,3 +94,11 @@ def test_the_bytecode_of_a_run_is_kept() -> None:
         check=True,
     )
     assert done.stdout == "unset\n"
+
+
+def test_no_test_is_left_out_by_every_target() -> None:
+    """Cases are marked in helpers, too (`sampled`): the target that runs them names no files."""
+    command = ["make", "-n", "--no-print-directory", "-o", "dev-env", "long"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    (pytest_run,) = (line for line in done.stdout.splitlines() if " -m long" in line)
+    assert pytest_run.endswith(" -m long")
