@@ -14,6 +14,7 @@ from geocrawl.urls import AddressRules
 if TYPE_CHECKING:
     from geocrawl.app.session import Session
     from geocrawl.app.shared_politeness import SharedPoliteness
+    from geocrawl.fetch.names import Resolver
     from geocrawl.fetch.record import WarcRecorder
     from geocrawl.fetch.transport import Transport
     from geocrawl.ports import Clock, Fetcher, HostLeases, OptOuts, RobotsStore
@@ -41,6 +42,7 @@ def make_session_fetcher(
         opt_outs=session.store.opt_outs(),
         share_with=session.share_with,
         transport=session.environment.transport if session.environment else None,
+        resolver=session.environment.resolver if session.environment else None,
         recorder=_make_recorder(record, session, say) if record else None,
         on_received=on_received,
         may_put_off=True,
@@ -56,6 +58,7 @@ def make_fetcher(
     opt_outs: OptOuts | None = None,
     share_with: SharedPoliteness | None = None,
     transport: Transport | None = None,
+    resolver: Resolver | None = None,
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,
     may_put_off: bool = False,
@@ -63,7 +66,7 @@ def make_fetcher(
     """Return a fetcher that refuses hosts of `opt_outs`, and addresses that the operator's lists exclude.
 
     `hosts`, `may_put_off`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and
-    back-offs also apply. `transport`: replaces the real network.
+    back-offs also apply. `transport`, `resolver`: replace the real network and its names.
     """
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.http import user_agent
@@ -86,6 +89,7 @@ def make_fetcher(
         user_agent=user_agent(settings, __version__),
         environment=None if transport else proxy_from_environment(os.environ),
         transport=transport,
+        resolver=resolver,
         recorder=recorder,
         refusal_of=reason_not_to_ask,
         hosts=share_with.hosts(own) if share_with else own,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.crawler.learning import Learning
     from geocrawl.detect import Detector
+    from geocrawl.fetch.names import Resolver
     from geocrawl.fetch.transport import Transport
     from geocrawl.page.document import PageReader
     from geocrawl.ports import CatalogQueries, Clock, CrawlQueue, Frontier, ReadingPool, Strategy
@@ -38,6 +39,8 @@ class Environment:
     work."""
     new_loop: Callable[[], AbstractEventLoop] | None = None
     """Makes the event loop of a run; None: asyncio's own."""
+    resolver: Resolver | None = None
+    """Knows the IP addresses of the web's hosts, so that `requests_per_ip` holds there, too; None: nobody does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from geocrawl.fetch.answer import Answer
 from geocrawl.fetch.borrowed_hosts import BorrowedHosts
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.leased_host import OwnHosts, never_extend
+from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.origin_robots import OriginRobots
 from geocrawl.fetch.paced_host import PacedHost, Parts, RefusalOf
 from geocrawl.fetch.proxy import EnvironmentProxies
@@ -63,6 +64,7 @@ class PoliteFetcher:
         user_agent: str,
         environment: EnvironmentProxies | None = None,
         transport: Transport | None = None,
+        resolver: Resolver | None = None,
         recorder: WarcRecorder | None = None,
         refusal_of: RefusalOf = nothing_refused,
         hosts: HostLeases | None = None,
@@ -72,7 +74,7 @@ class PoliteFetcher:
         """Raise UsageError for a proxy that cannot be used, EnvironmentFault for certificates that cannot be read.
 
         `environment`: proxies of the environment (`proxy.proxy_from_environment`), used where the settings name none.
-        `transport` replaces the network; `recorder` records every answer. `refusal_of`: awaited before every request,
+        `transport` and `resolver` replace the network and its names; `recorder` records every answer. `refusal_of`: awaited before every request,
         returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if it may. `hosts` leases the
         hosts to which others' robots.txt are redirected and has the places of IP addresses; None: no other process
         sends requests to them. `on_received`:
@@ -88,6 +90,7 @@ class PoliteFetcher:
             hosts,
             user_agent=user_agent,
             transport=transport,
+            resolver=resolver,
             recorder=recorder,
             on_received=on_received,
         )

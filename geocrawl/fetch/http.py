@@ -18,7 +18,7 @@ from geocrawl.fetch.decode import ACCEPTED
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify, is_unparsable
 from geocrawl.fetch.guard import AddressGuard, is_literal
 from geocrawl.fetch.ip_bounds import IpBounds
-from geocrawl.fetch.names import Names
+from geocrawl.fetch.names import Names, Resolver
 from geocrawl.fetch.own_faults import OwnFaults
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.tls import tls_deviation
@@ -71,11 +71,12 @@ class HttpClient:
         *,
         user_agent: str,
         transport: Transport | None = None,
+        resolver: Resolver | None = None,
         recorder: WarcRecorder | None = None,
         on_received: Callable[[int], object] = lambda received_bytes: None,
     ) -> None:
         """Raise UsageError for a proxy that cannot be used. `hosts` has the places of IP addresses; `transport`
-        replaces the network.
+        replaces the network, `resolver` its names: without one, the addresses behind a replaced network are not known.
 
         `on_received` is called with the number of bytes of everything received, whatever becomes of the answer: header
         blocks and bodies as sent (before decoding), without what TLS, chunked coding and the network add.
@@ -86,7 +87,7 @@ class HttpClient:
         self._guard = AddressGuard(allow_private=settings.allow_private)
         self._routes = Routes(settings, environment)
         names = Names(settings.dns_timeout_s)
-        self._names = None if transport else names
+        self._names = resolver if transport else names
         self._ip_bounds = IpBounds(
             clock, hosts, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
         )

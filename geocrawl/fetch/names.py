@@ -15,6 +15,7 @@ import threading
 import time
 from collections import OrderedDict
 from contextlib import suppress
+from typing import Protocol
 
 _KEPT_S = 300.0
 _MOST_KEPT = 4096
@@ -23,6 +24,13 @@ _MOST_THREADS = 128
 
 Addresses = tuple[tuple[socket.AddressFamily, str], ...]
 """IP addresses of a name, each with its family, in the system's order of preference."""
+
+
+class Resolver(Protocol):
+    """Knows the addresses of names."""
+
+    async def addresses(self, name: str) -> Addresses:
+        """Return the IP addresses of a name, at least one. Raise gaierror when there is none."""
 
 
 class Names:
