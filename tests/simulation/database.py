@@ -1,0 +1,267 @@
+"""Give each run a database of either engine, and each process a store on it whose calls can be interrupted.
+
+Every awaited call of the store lets the scheduler choose who goes on; every statement may fail, or be the last one of
+its process. Transactions never await, so at most one is open in the whole simulation, on PostgreSQL, too: none waits
+for the lock of another connection of the same thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
+
+from geocrawl.ports import Clock, HostLeases, OptOuts, RobotsStore
+from geocrawl.settings import Settings
+from geocrawl.store import Store
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.frontier.awaited import AwaitedFrontier
+from geocrawl.store.frontier.frontier import SqlFrontier
+from geocrawl.urls.database import Place, place_of
+from tests.simulation.scheduler import SimulatedClock, SimulatedLoop
+from tests.support.postgres import Server, running_server
+
+T = TypeVar("T")
+_NOT_LET_BY = ("lease", "settle")
+"""Calls after which the loop's own code goes on at once, with either engine."""
+
+
+class Engine(Protocol):
+    """Makes databases."""
+
+    name: str
+
+    def database(self) -> AbstractContextManager[Place]:
+        """Return a new database with our tables, removed in the end."""
+
+    def rows(self, place: Place, statement: str) -> list[tuple[Any, ...]]:
+        """Return what a statement reads, on a connection of its own."""
+
+    def integrity(self, place: Place) -> str:
+        """Return 'ok' for a sound database."""
+
+
+class Sqlite:
+    """Databases in files, in memory where the system has a folder for that."""
+
+    name = "sqlite"
+
+    def __init__(self, folder: Path) -> None:
+        """Make an empty database in `folder`, to be copied."""
+        self._folder = folder
+        self._template = folder / "template.db"
+        self._reader: tuple[Place, sqlite3.Connection] | None = None
+        Store.open(self._template, clock=SimulatedClock(SimulatedLoop(cast(Any, None), disorder=0.0))).close()
+
+    @contextmanager
+    def database(self) -> Iterator[Place]:
+        """Return a new database."""
+        path = self._folder / "crawl.db"
+        shutil.copyfile(self._template, path)
+        try:
+            yield path
+        finally:
+            if self._reader is not None:
+                self._reader[1].close()
+                self._reader = None
+            for each in self._folder.glob("crawl.db*"):
+                each.unlink()
+
+    def rows(self, place: Place, statement: str) -> list[tuple[Any, ...]]:
+        """Return what a statement reads."""
+        if self._reader is None:
+            self._reader = place, sqlite3.connect(f"file:{place}?mode=ro", uri=True, isolation_level=None)
+        return self._reader[1].execute(statement).fetchall()
+
+    def integrity(self, place: Place) -> str:
+        """Return 'ok' for a sound database."""
+        if broken := self.rows(place, "PRAGMA foreign_key_check"):
+            return f"rows that refer to none: {broken}"
+        return str(self.rows(place, "PRAGMA integrity_check")[0][0])
+
+
+class Postgres:
+    """Databases of a server."""
+
+    name = "postgres"
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._reader: Any = None
+
+    @contextmanager
+    def database(self) -> Iterator[Place]:
+        """Return a new database."""
+        url = self._server.new_catalogue()
+        try:
+            yield place_of(url)
+        finally:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+            self._server.drop(url)
+
+    def rows(self, place: Place, statement: str) -> list[tuple[Any, ...]]:
+        """Return what a statement reads."""
+        import psycopg
+
+        if self._reader is None:
+            url = cast(Any, place).url
+            self._reader = psycopg.connect(url, autocommit=True, options="-c search_path=geocrawl,public")
+        return list(self._reader.execute(statement).fetchall())
+
+    def integrity(self, place: Place) -> str:
+        """Return 'ok': the server looks after its files itself."""
+        return "ok"
+
+
+@contextmanager
+def engine_named(name: str) -> Iterator[Engine]:
+    """Yield an engine; the test skips, or the command ends, where it is not installed."""
+    if name == "postgres":
+        with running_server() as server:
+            yield Postgres(server)
+        return
+    folder = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="geocrawl-simulation-", dir=folder) as made:
+        yield Sqlite(Path(made))
+
+
+class Interruptions(Protocol):
+    """What may happen to a process at its statements."""
+
+    def at_opening(self) -> None:
+        """Raise what happens to a process that connects."""
+
+    def at_statement(self, statement: str) -> None:
+        """Raise what happens before a statement."""
+
+    def while_alive(self) -> None:
+        """Raise ProcessKilledError in a process that was killed."""
+
+
+class InterruptedConnection:
+    """A connection of one process, each of whose statements may fail; in place of an `engine.connection.Connection`."""
+
+    def __init__(self, inner: Connection, interruptions: Interruptions) -> None:
+        self.inner = inner
+        self._interruptions = interruptions
+
+    def execute(self, statement: str, values: Any = ()) -> Any:
+        self._interruptions.at_statement(statement)
+        return self.inner.execute(statement, values)
+
+    def executemany(self, statement: str, values: Any) -> Any:
+        self._interruptions.at_statement(statement)
+        return self.inner.executemany(statement, values)
+
+    def write(self, statement: str, values: Any = ()) -> None:
+        self._interruptions.at_statement(statement)
+        self.inner.write(statement, values)
+
+    def write_many(self, statement: str, values: Any) -> None:
+        self._interruptions.at_statement(statement)
+        self.inner.write_many(statement, values)
+
+    def run(self, statement: Any, values: Any = None) -> Any:
+        self._interruptions.at_statement(str(type(statement).__name__))
+        return self.inner.run(statement, values or {})
+
+    def run_many(self, statement: Any, values: Any) -> None:
+        self._interruptions.at_statement(str(type(statement).__name__))
+        self.inner.run_many(statement, values)
+
+    def begin(self, *, shared: bool = False) -> None:
+        self._interruptions.at_statement("BEGIN")
+        self.inner.begin(shared=shared)
+
+    def close(self) -> None:
+        self.inner.close()
+
+    def __getattr__(self, name: str) -> Any:
+        self._interruptions.while_alive()
+        return getattr(self.inner, name)
+
+
+class Interleaved:
+    """A port of the store that lets the scheduler choose who goes on around each of its calls."""
+
+    def __init__(self, port: object, loop: SimulatedLoop, note: Callable[[str, object], None]) -> None:
+        """`note` is called with the name and the result of each call."""
+        self._port = port
+        self._loop = loop
+        self._note = note
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._port, name)
+
+        async def interleaved(*values: Any, **named: Any) -> Any:
+            await self._let_others_by()
+            result = await call(*values, **named)
+            self._note(name, result)
+            if name not in _NOT_LET_BY:
+                await self._let_others_by()
+            return result
+
+        return interleaved
+
+    async def _let_others_by(self) -> None:
+        for _ in range(self._loop.rng.choice((0, 0, 1, 1, 2))):
+            await asyncio.sleep(0)
+
+
+class SimulatedStore(Store):
+    """A store of one process."""
+
+    loop: SimulatedLoop
+    note: Callable[[str, object], None]
+
+    @classmethod
+    def opened(cls, place: Place, clock: Clock) -> SimulatedStore:
+        """Return the store at a place."""
+        store = cls.open(place, clock=clock)
+        assert isinstance(store, cls)
+        return store
+
+    def use(self, loop: SimulatedLoop, interruptions: Interruptions, note: Callable[[str, object], None]) -> None:
+        """Interrupt all that follows."""
+        self.loop, self.note = loop, note
+        self.database.connection = cast(Any, InterruptedConnection(self.database.connection, interruptions))
+
+    @property
+    def raw(self) -> Connection:
+        """Return the connection behind the interrupted one."""
+        connection: Any = self.database.connection
+        return cast(Connection, connection.inner if isinstance(connection, InterruptedConnection) else connection)
+
+    def close_at_once(self) -> None:
+        """End the connection, as the end of its process does."""
+        self.raw.close()
+
+    def queue(self, frontier: SqlFrontier) -> AwaitedFrontier:
+        """Return the queue."""
+        return self._interleaved(super().queue(frontier))
+
+    def robots(self) -> RobotsStore:
+        """Return the store of robots.txt answers."""
+        return self._interleaved(super().robots())
+
+    def host_leases(self, settings: Settings) -> HostLeases:
+        """Return the leases of hosts without URLs, and the places of IP addresses."""
+        return self._interleaved(self.places(settings))
+
+    def places(self, settings: Settings) -> HostLeases:
+        """Return what `host_leases` interleaves."""
+        return super().host_leases(settings)
+
+    def opt_outs(self) -> OptOuts:
+        """Return the hosts that opted out."""
+        return self._interleaved(super().opt_outs())
+
+    def _interleaved(self, port: T) -> T:
+        return cast(T, Interleaved(port, self.loop, self.note))

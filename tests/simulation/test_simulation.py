@@ -1,0 +1,85 @@
+"""Crowds of crawlers end, keep their manners and lose nothing, whatever a seed does to them.
+
+A seed that fails is run again, with all that happened, by `python -m tests.simulation --seed N --trace`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.simulation.database import Engine, Postgres, engine_named
+from tests.simulation.scenario import FAULTS, WEBS, draw
+from tests.simulation.seeds import Simulator
+from tests.support.places import ROOT
+from tests.support.postgres import Server
+
+SEEDS, MORE_SEEDS = 300, 3_000
+POSTGRES_SEEDS, MORE_POSTGRES_SEEDS = 8, 200
+
+
+@pytest.fixture(scope="session")
+def sqlite() -> Iterator[Engine]:
+    """Databases of SQLite."""
+    with engine_named("sqlite") as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_server: Server) -> Engine:
+    """Databases of the session's PostgreSQL."""
+    return Postgres(postgres_server)
+
+
+def failures(engine: Engine, seeds: range) -> list[str]:
+    """Return what failed, with the command that shows it."""
+    return [
+        f"python -m tests.simulation --seed {result.scenario.seed} --engine {engine.name} --trace: {text}"
+        for result in Simulator(engine).results(seeds)
+        for text in result.failures
+    ]
+
+
+# The seeds of one web are run together: what one crawler alone comes to there is found once.
+@pytest.mark.parametrize("web", range(WEBS))
+def test_crowds_on_sqlite(sqlite: Engine, web: int) -> None:
+    assert failures(sqlite, range(web, SEEDS, WEBS)) == []
+
+
+@pytest.mark.parametrize("first", range(0, POSTGRES_SEEDS, 4))
+def test_crowds_on_postgres(postgres: Engine, first: int) -> None:
+    assert failures(postgres, range(first, first + 4)) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("web", range(WEBS))
+@pytest.mark.parametrize("thousand", range(1, 1 + MORE_SEEDS // 1_000))
+def test_more_crowds_on_sqlite(sqlite: Engine, thousand: int, web: int) -> None:
+    assert failures(sqlite, range(1_000 * thousand + web, 1_000 * (thousand + 1), WEBS)) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("web", range(WEBS))
+def test_more_crowds_on_postgres(postgres: Engine, web: int) -> None:
+    assert failures(postgres, range(web, MORE_POSTGRES_SEEDS, WEBS)) == []
+
+
+def test_the_seeds_draw_all_kinds_of_runs() -> None:
+    drawn = [draw(seed) for seed in range(SEEDS)]
+    assert {scenario.fault for scenario in drawn} == set(FAULTS)
+    assert {len(scenario.workers) for scenario in drawn} == {1, 2, 3, 4, 5, 8}
+    assert {scenario.web for scenario in drawn} == set(range(WEBS))
+
+
+@pytest.mark.parametrize("seed", [3, 42])
+def test_a_seed_does_the_same_in_every_process(sqlite: Engine, seed: int) -> None:
+    digests = set()
+    for hashes in ("0", "1"):
+        command = [sys.executable, "-m", "tests.simulation", "--seed", str(seed)]
+        run = subprocess.run(command, cwd=ROOT, env={"PYTHONHASHSEED": hashes}, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+        digests.add(next(line for line in run.stdout.splitlines() if line.startswith("digest")))
+    assert len(digests) == 1
