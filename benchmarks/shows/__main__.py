@@ -65,6 +65,7 @@ NAMES = (
     "search_postgres",
     "starts",
     "probes",
+    "crowd",
 )
 
 
