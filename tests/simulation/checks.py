@@ -66,8 +66,11 @@ def _by(log: Iterable[Exchange], name: str) -> dict[str, list[Exchange]]:
 
 
 def _check_host(run: Run, host: str, log: Sequence[Exchange]) -> None:
-    delay_s = max(run.scenario.delay_s, run.network.web.hosts[host].crawl_delay_s)
+    crawl_delay_s = run.network.web.hosts[host].crawl_delay_s
     for before, after in pairwise(log):
+        # A process that is killed or paused right after it was told of a Crawl-delay has told nobody yet.
+        is_known = before.process is after.process or not before.address.endswith("/robots.txt")
+        delay_s = max(run.scenario.delay_s, crawl_delay_s if is_known else 0.0)
         if before.after_pause or after.after_pause:
             continue
         ended = min(before.ended or before.over_at, before.over_at)

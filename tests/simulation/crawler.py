@@ -71,11 +71,13 @@ class SimulatedCrawler:
             fetcher = fetchers.make_session_fetcher(session)
             most = self.settings.max_pages or NO_LIMIT
             crawler = wiring.make_crawler(session, self, fetcher, max_pages=most, pages=self._slots)
-            self._crawler = crawler
+            self._crawler, begun = crawler, self._run.loop.time()
             try:
                 stopped = await self._retrying(session, crawler)
             finally:
                 await fetcher.close()
+            if 0 < self.settings.max_time_s < self._run.loop.time() - begun - 1.0:
+                self._run.fail(f"{self.process.name} crawled for {self._run.loop.time() - begun:.1f} s")
             await self._until_written(session.learning.end)
             await self._until_written(lambda: store.end_run(number, pages=self.pages, services=0, stopped=stopped))
             self.ended = stopped or "?"
