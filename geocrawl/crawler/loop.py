@@ -179,10 +179,12 @@ class Crawler:
         self._fault, self._is_concluded = None, False
         self._answered_at = self._clock.monotonic()
         self._under_way.clear()
+        self._places.is_closed = False
         tasks = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
         try:
             await self._until_done(tasks)
         finally:
+            self._places.is_closed = True
             tasks += self._visits
             for task in tasks:
                 task.cancel()

@@ -34,6 +34,8 @@ class Places:
         self._slow: OrderedDict[str, None] = OrderedDict()
         self.waiting = 0
         """Number of visits without a place, those that are back among them."""
+        self.is_closed = False
+        """Whether the workers have ended: nobody waits for a place any more."""
 
     def next_back(self) -> Place | None:
         """Return the visit that has been back longest, to be given a place; None when there is none."""
@@ -126,6 +128,9 @@ class Place:
         """Note how long a wait was; a visit that gave its place up waits for another one."""
         self._places.note(self._host, waited_s)
         if not is_away:
+            return
+        if self._places.is_closed:
+            self._places.end_wait(self)
             return
         self._given = asyncio.get_running_loop().create_future()
         self._places.come_back(self)

@@ -74,11 +74,11 @@ class PoliteFetcher:
         """Raise UsageError for a proxy that cannot be used, EnvironmentFault for certificates that cannot be read.
 
         `environment`: proxies of the environment (`proxy.proxy_from_environment`), used where the settings name none.
-        `transport` and `resolver` replace the network and its names; `recorder` records every answer. `refusal_of`: awaited before every request,
-        returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if it may. `hosts` leases the
-        hosts to which others' robots.txt are redirected and has the places of IP addresses; None: no other process
-        sends requests to them. `on_received`:
-        as in `HttpClient`. `may_put_off`: a turn at an IP address that is busy with other hosts ends with GivenBack;
+        `transport` and `resolver` replace the network and its names; `recorder` records every answer. `refusal_of`:
+        awaited before every request, returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if
+        it may. `hosts` leases the hosts to which others' robots.txt are redirected and has the places of IP addresses;
+        None: no other process sends requests to them. `on_received`: as in `HttpClient`. `may_put_off`: a turn at an IP
+        address that is busy with other hosts ends with GivenBack;
         else it waits.
         """
         proxies = environment or EnvironmentProxies()

@@ -17,8 +17,9 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
+from geocrawl.errors import DatabaseFault
 from geocrawl.model import IpPlace, IpRequest
 from geocrawl.ports import Clock, HostLeases
 
@@ -70,7 +71,8 @@ class IpBounds:
                 await self._clock.sleep(wait_s)
             yield
         finally:
-            await self._hosts.leave_ip(place, self._clock.now())
+            with suppress(DatabaseFault):  # the place ends by itself
+                await self._hosts.leave_ip(place, self._clock.now())
 
     async def _enter(self, ip: str, gap_s: float, *, begins_turn: bool) -> IpPlace:
         """Take a place, however long that takes; raise PutOff for a turn that has not begun."""

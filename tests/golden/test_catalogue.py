@@ -11,7 +11,6 @@ from tests.golden.catalogue import ENGINES, Catalogue, crawled, environment
 from tests.golden.usages import help_texts
 from tests.support.postgres import Server
 
-
 pytestmark = pytest.mark.timeout(300)  # a hundred commands, and a server of PostgreSQL
 
 
