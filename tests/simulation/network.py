@@ -133,7 +133,7 @@ class SimulatedTransport:
 def _raise_fault(reply: Reply, host: str) -> None:
     if reply.fault == "refused":
         raise ConnectFailed(host, 80, OSError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED)))
-    if reply.fault in ("reset", "lost"):
+    if reply.fault in ("reset", "lost", "silent"):  # one who slept through the silence has no answer, either
         raise ConnectionLost(was_kept=reply.fault == "lost") from OSError(errno.ECONNRESET, "reset")
 
 

@@ -156,6 +156,8 @@ class Run:
             killed.set_result(2.0)
 
     def _before_step(self, process: Process) -> None:
+        if not self._faults:
+            return
         number = self._numbers.get(process, -1)
         if self._take(Fault("kill", number, process.steps)):
             self.kill(process, "")
@@ -290,10 +292,10 @@ class Run:
                 for crawler in self.crawlers:
                     crawler.forget()
                 if self._kept or self.failures:
-                    self._kept.clear()
-                    self._killed.clear()
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", RuntimeWarning)
+                        self._kept.clear()
+                        self._killed.clear()
                         while gc.collect():  # ends the coroutines that nobody awaits any more
                             pass
             finally:
