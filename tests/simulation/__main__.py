@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from tests.simulation.database import engine_named
 from tests.simulation.run import Result
-from tests.simulation.scenario import draw
 from tests.simulation.seeds import Simulator, run_seeds
 
 
@@ -57,9 +56,8 @@ def _results(options: argparse.Namespace, seeds: range) -> Iterator[Result]:
 
 def _results_here(options: argparse.Namespace, seeds: range) -> Iterator[Result]:
     """Yield each result as soon as it is there."""
-    fault = draw(seeds[0]).fault if options.seed is not None else options.fault
     with engine_named(options.engine) as engine:
-        yield from Simulator(engine, crawlers=options.crawlers, fault=fault).results(seeds)
+        yield from Simulator(engine, crawlers=options.crawlers, fault=options.fault).results(seeds)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from tests.simulation.web import make_web
 
 MOST_S, MOST_STEPS = 1_800.0, 400_000
 """Virtual time and steps in which a crowd, or one round of the last crawler, has to end."""
-_ROUNDS = 12
+_ROUNDS = 30
 _DAY_S = 86_400.0
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from types import MappingProxyType
 
 from tests.simulation.checks import simulate
 from tests.simulation.database import Engine, engine_named
@@ -17,10 +16,6 @@ from tests.simulation.scenario import Scenario, draw
 
 _AT_ONCE = 1_000
 """Most seeds that a process runs before it hands their results back."""
-NOT_YET: Mapping[str, str] = MappingProxyType(
-    {"clock": "hosts that a wrong clock sent to rest for years hold back all other pages (`store/frontier/economy.py`)"}
-)
-"""Classes of seeds that find a known defect, which is to be mended; they run when they are named."""
 
 
 class Simulator:
@@ -42,7 +37,7 @@ class Simulator:
         """Yield the scenario of each seed that is not passed over."""
         for seed in seeds:
             scenario = draw(seed, crawlers=self._crawlers)
-            if scenario.fault == self._fault or (self._fault is None and scenario.fault not in NOT_YET):
+            if self._fault in (None, scenario.fault):
                 yield scenario
 
     def result(self, scenario: Scenario) -> Result:
