@@ -28,6 +28,28 @@ class StuckError(Exception):
     """A run did not end within its bounds."""
 
 
+class _Future(asyncio.Future[Any]):
+    """A future whose place in a set is the same in every run."""
+
+    def __init__(self, number: int, loop: Any) -> None:
+        super().__init__(loop=loop)
+        self._number = number
+
+    def __hash__(self) -> int:
+        return self._number
+
+
+class _Task(asyncio.Task[Any]):
+    """A task whose place in a set is the same in every run."""
+
+    def __init__(self, number: int, coro: Any, **named: Any) -> None:
+        self._number = number
+        super().__init__(coro, **named)
+
+    def __hash__(self) -> int:
+        return self._number
+
+
 _Loop: Any = asyncio.AbstractEventLoop
 """For the type checker, to which a loop without sockets and processes is none."""
 
@@ -149,10 +171,12 @@ class SimulatedLoop(_Loop):  # type: ignore[misc]
         return handle
 
     def create_future(self) -> asyncio.Future[Any]:
-        return asyncio.Future(loop=self)
+        self._count += 1
+        return _Future(self._count, self)
 
     def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task[Any]:
-        return asyncio.Task(coro, loop=self, name=name, context=context)
+        self._count += 1
+        return _Task(self._count, coro, loop=self, name=name, context=context)
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:
         """Do the work at once: threads would not be the same in every run."""
