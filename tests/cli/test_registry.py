@@ -74,18 +74,5 @@ def test_a_command_imports_no_other_command() -> None:
     assert loaded & modules == {"geocrawl.cli.status"}
 
 
-def test_the_list_of_commands_needs_no_settings_and_no_domain() -> None:
-    code = (
-        "import sys; sys.argv = ['geocrawl', '--help']\n"
-        "from geocrawl.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(*(name for name in sys.modules if name.startswith('geocrawl.')))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = done.stdout.splitlines()[-1].split()
-    assert not [name for name in loaded if name.startswith(("geocrawl.settings", "geocrawl.model", "geocrawl.urls"))]
-
-
 if __name__ == "__main__":
     sys.stdout.write(json.dumps(dict(sorted(options_of_all_commands().items())), indent=1, ensure_ascii=False) + "\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -336,10 +334,3 @@ def test_any_text_is_a_value_or_refused_in_words(text: str) -> None:
 def test_the_settings_page_is_current() -> None:
     page = ROOT / "docs" / "settings.md"
     assert page.read_text(encoding="utf-8") == markdown(), "run: python -m geocrawl.config > docs/settings.md"
-
-
-def test_reading_settings_imports_nothing_heavy() -> None:
-    code = "import sys, geocrawl.config; print(sorted(m for m in sys.modules if m.partition('.')[0] in %r))"
-    heavy = {"sqlmodel", "alembic", "lxml", "jieba", "httpx", "aiohttp", "shapely", "typer", "platformdirs"}
-    done = subprocess.run([sys.executable, "-c", code % heavy], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

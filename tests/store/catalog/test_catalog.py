@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -241,17 +239,3 @@ def test_status_names_runs_hosts_and_failures(world: World) -> None:
     assert [host.name for host in answer.resting] == ["b.example"]
     assert [row[:2] for row in answer.failures] == [("http://a.example/", "dns")]
     assert (answer.runs[0].strategy, answer.runs[0].pages, answer.runs[0].stopped) == ("gws", 1, "done")
-
-
-@pytest.mark.parametrize(
-    ("modules", "heavy"),
-    [
-        ("queries.status", "sqlmodel sqlalchemy pydantic alembic shapely jieba"),
-        ("search.index queries.show queries.why frontier.frontier", "alembic shapely jieba"),
-    ],
-)
-def test_reading_imports_nothing_that_it_does_not_need(modules: str, heavy: str) -> None:
-    imports = "".join(f"import geocrawl.store.{module}; " for module in ["engine.reading", *modules.split()])
-    code = f"import sys; {imports} print([m for m in {heavy.split()!r} if m in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
