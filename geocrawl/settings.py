@@ -8,10 +8,61 @@ them, and `docs/settings.md` is printed from them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from geocrawl.setting_fields import Option, setting
-from geocrawl.site_settings import SiteSettings as SiteSettings
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How commands spell a setting; a setting without one is read from the environment and from files only."""
+
+    commands: tuple[str, ...] = ()
+    """Commands that have the option, such as 'seeds check'; none: every command that works on a catalogue."""
+    name: str = ""
+    """'' for `--` and the setting's name with hyphens. The option of a true/false setting flips its default."""
+    short: str = ""
+    """One-letter name, such as `-q`."""
+    alias: str = ""
+    """Another long name, under which people look for it."""
+    metavar: str = ""
+    """Placeholder of the value in help; '' for N, DURATION or SIZE, as the unit says."""
+
+
+def setting(
+    default: Any, help_: str, *, unit: str = "", empty: str = "", secret: bool = False, option: Option | None = None
+) -> Any:
+    """Return a dataclass field; `empty` says what 0, '' or an empty list means where the help does not."""
+    metadata = {"help": help_, "unit": unit, "empty": empty, "secret": secret, "option": option}
+    if isinstance(default, (dict, list)):
+        return field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSettings:
+    """Settings of one host, `[sites."maps.example.org"]` in TOML; a single origin can only have user and password."""
+
+    user: str = setting(
+        "", "user name for HTTP basic authentication; of a host: sent only over https to its default port"
+    )
+    password: str = setting("", "password for HTTP basic authentication", secret=True)
+    proxy: str = setting("", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True)
+    delay_s: float | None = setting(
+        None,
+        "delay between two requests to this host, instead of the common delay; a longer Crawl-delay still applies",
+        unit="s",
+    )
+    max_pages: int = setting(
+        0, "most pages of this host, instead of max_pages_per_host", unit="pages", empty="the common limit"
+    )
+    requests_per_day: int = setting(
+        0, "most requests to this host a day, instead of requests_per_host_per_day", empty="the common limit"
+    )
+    max_body_bytes: int = setting(0, "longest body read from this host", unit="bytes", empty="the common limits")
+    not_before: str = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
+    not_after: str = setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
+    types: tuple[str, ...] = setting((), "media types of the pages to read, such as text/html or text/*", empty="any")
+
 
 MIB = 1024 * 1024
 DEFAULT_STRATEGY = "fusion"

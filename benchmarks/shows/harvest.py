@@ -12,8 +12,7 @@ from typing import Any
 
 from benchmarks import machine
 from geocrawl.app.harvest import run_harvest
-from geocrawl.cli.logs import log_to
-from geocrawl.cli.progress import LogObserver
+from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 from tests.support import mapservers

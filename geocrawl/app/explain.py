@@ -13,7 +13,7 @@ from geocrawl.errors import DatabaseFault, described
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.settings import DEFAULT_STRATEGY
-from geocrawl.utc import date_of
+from geocrawl.wording import date_of
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings

@@ -13,8 +13,7 @@ from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
 from geocrawl.model import Url
 from geocrawl.urls.database import Place
-from geocrawl.utc import day_of
-from geocrawl.wording import counted
+from geocrawl.wording import counted, day_of
 
 if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary

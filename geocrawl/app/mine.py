@@ -12,7 +12,7 @@ from geocrawl.app import wiring
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import MAINTENANCE, with_stored_depth
 from geocrawl.model import FailureCode
-from geocrawl.utc import date_of
+from geocrawl.wording import date_of
 
 if TYPE_CHECKING:
     from geocrawl.app.session import Session

@@ -18,7 +18,7 @@ from geocrawl.app.topics import demand_topic, find_topic
 from geocrawl.model import FailureCode, Purpose
 from geocrawl.settings import DEFAULT_STRATEGY
 from geocrawl.urls.database import Place
-from geocrawl.utc import date_of
+from geocrawl.wording import date_of
 
 if TYPE_CHECKING:
     from geocrawl.app.outage_observer import OutageObserver

@@ -11,9 +11,8 @@ import sys
 import typer
 
 from geocrawl.app.collector import tune
-from geocrawl.cli.ends import foreseen_ends
 from geocrawl.cli.help import help_of
-from geocrawl.cli.masking import mask_standard_streams
+from geocrawl.cli.output import foreseen_ends, mask_standard_streams
 from geocrawl.cli.registry import CommandGroup
 
 app = typer.Typer(

@@ -88,9 +88,8 @@ def _run(
 ) -> None:
     from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.cli.ends import end_interrupted
-    from geocrawl.cli.logs import ask_for_contact, log_of
-    from geocrawl.cli.progress import observe
+    from geocrawl.cli.output import end_interrupted
+    from geocrawl.cli.progress import ask_for_contact, log_of, observe
 
     start_pages = gather_seeds(urls, *seeds)
     path = opt.new_database_path_from(settings)

@@ -1,10 +1,18 @@
-"""`geocrawl daemon`, and `pause`, `resume` and `reload`, which signal a daemon through its database."""
+"""Run geocrawl as a service: `daemon`, `pause`, `resume`, `reload`, `stop`, `workers`, `service`."""
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,8 +29,7 @@ def daemon(overrides: opt.Overrides) -> None:
     It begins with the start pages in its database (`geocrawl seeds add URL`) and with the queue. A database has
     at most one daemon.
     """
-    from geocrawl.cli.logs import ask_for_contact, log_file, log_of
-    from geocrawl.cli.progress import LogObserver
+    from geocrawl.cli.progress import LogObserver, ask_for_contact, log_file, log_of
     from geocrawl.daemon.start import run_daemon
 
     def settings() -> Settings:
@@ -68,3 +75,219 @@ def _ask(overrides: opt.Overrides, ask: Callable[[Store], None], running: str, i
         typer.echo(f"No daemon runs on {path} now. {idle} when it is started.")
     else:
         typer.echo(f"{running} within a few seconds (process {holder.pid} on {holder.machine}).")
+
+
+def stop(
+    overrides: opt.Overrides,
+    wait: Annotated[
+        int, typer.Option("--wait", metavar="SECONDS", min=0, help="Longest wait for each process to end.")
+    ] = 60,
+) -> None:
+    """End the daemon, crawls and harvests that run on the catalogue: they finish current requests, and lose no visit.
+
+    `geocrawl crawl` and `geocrawl daemon` resume later. Exit code 3 when one cannot be ended from here.
+
+    Example: geocrawl stop --db geocrawl.db
+    """
+    from geocrawl.app.stop import StopResult
+    from geocrawl.app.stop import stop as end
+
+    path = opt.database_path_from(opt.settings_from(overrides))
+    with opt.reading(overrides) as queries:
+        processes = queries.working_processes(time.time())
+    if not processes:
+        typer.echo(f"No daemon, crawl or harvest runs on {path}.")
+    said = {
+        StopResult.ENDED: "has ended",
+        StopResult.STILL_RUNNING: f"was asked to end and still runs after {wait} s; `geocrawl status` shows it",
+        StopResult.OUT_OF_REACH: "cannot be ended from here; run `geocrawl stop` on its machine, in its container",
+        StopResult.FORBIDDEN: "belongs to another user; run `geocrawl stop` as that user",
+    }
+    results = []
+    for process in processes:
+        results.append(end(process, wait))
+        typer.echo(f"{process} {said[results[-1]]}.", err=results[-1] is not StopResult.ENDED)
+    if any(result is not StopResult.ENDED for result in results):
+        raise typer.Exit(3)
+
+
+def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
+    """Show the processes that crawl on the catalogue: since when, how fast, and how many hosts they have leased.
+
+    Example: geocrawl workers --db postgresql://geocrawl@db.example.org/geocrawl
+    """
+    import time
+
+    from geocrawl.cli import output
+    from geocrawl.wording import moment
+
+    with opt.reading(overrides) as queries:
+        found = queries.workers(time.time())
+    if json:
+        output.echo_json([asdict(each) for each in found])
+        return
+    if not found:
+        typer.echo("No crawl runs on this catalogue.")
+        return
+    columns = ("process", "strategy", "since (UTC)", "visits", "a minute", "hosts leased")
+    rows = [
+        (
+            each.process
+            + (f" (helps {each.helps.rpartition(':')[2]})" if each.helps else "")
+            + ("" if each.state == "runs" else " (elsewhere)"),
+            each.strategy + (", learns" if each.learns else ""),
+            moment(each.since),
+            str(each.settled),
+            "-" if each.a_minute is None else f"{each.a_minute:g}",
+            str(each.leases),
+        )
+        for each in found
+    ]
+    output.print_table(columns, rows)
+
+
+Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write below this directory (for packagers).")]
+_GROUP = "geocrawl"
+_PLAIN_WORD = re.compile(r"[\w./+=:,@-]+")
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A file of the service."""
+
+    path: Path
+    """Relative to the root."""
+    text: str
+    mode: int = 0o644
+    """Permissions of the file."""
+    keep: bool = False
+    """Never overwrite or remove the file: it belongs to the operator."""
+
+
+def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
+    """Install the unit, its user and an example configuration; start nothing.
+
+    Then: systemctl enable --now geocrawl
+    """
+    for file in files():
+        target = root / file.path
+        if file.keep and target.exists():
+            typer.echo(f"kept     {target}")
+            continue
+        typer.echo(f"{'would write' if dry_run else 'wrote':<8} {target}")
+        if not dry_run:
+            _write(target, file)
+    if root == Path("/") and not dry_run:
+        _run_systemd(["systemd-sysusers", "geocrawl.conf"], ["systemctl", "daemon-reload"])
+        for file in files():
+            if not file.mode & 0o004:
+                _give_to_group(root / file.path)
+        typer.echo("Start it with: systemctl enable --now geocrawl")
+
+
+def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
+    """Stop the service and remove its unit and user file; keep the catalogue and the configuration."""
+    if root == Path("/") and not dry_run:
+        _run_systemd(["systemctl", "disable", "--now", "geocrawl"])
+    for file in files():
+        target = root / file.path
+        if file.keep or not target.exists():
+            continue
+        typer.echo(f"{'would remove' if dry_run else 'removed':<8} {target}")
+        if not dry_run:
+            _remove(target)
+    if root == Path("/") and not dry_run:
+        _run_systemd(["systemctl", "daemon-reload"])
+
+
+def files() -> tuple[Installed, ...]:
+    """Return the files of the service with their contents."""
+    from geocrawl.config.example import example
+
+    unit = (folder() / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", command_line(program()))
+    return (
+        Installed(Path("etc/systemd/system/geocrawl.service"), unit),
+        Installed(Path("etc/sysusers.d/geocrawl.conf"), (folder() / "geocrawl.sysusers").read_text("utf-8")),
+        Installed(Path("etc/geocrawl/config.toml"), example(), mode=0o640, keep=True),
+    )
+
+
+def folder() -> Path:
+    """Return the folder `systemd`: in the data folder of an installed geocrawl, else at the top of a checkout."""
+    import geocrawl
+
+    package = Path(geocrawl.__file__).parent
+    installed = package / "data" / "systemd"
+    return installed if installed.is_dir() else package.parent / "systemd"
+
+
+def command_line(words: Sequence[str]) -> str:
+    """Return the words of a command as ExecStart= reads them (systemd.service(5), "Command lines").
+
+    A word with other characters than usual paths have is quoted; `%` and `$` have a meaning in quotes, too. systemd
+    starts no program whose path has quotes or a backslash, so env(1) starts those.
+    """
+    replaced = any(character in words[0] for character in "\"'\\$")
+    words = ("/usr/bin/env", *words) if replaced else words
+    return " ".join(word if _PLAIN_WORD.fullmatch(word) else _quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    for character, written in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("$", "$$")):
+        word = word.replace(character, written)
+    return f'"{word}"'
+
+
+def _write(target: Path, file: Installed) -> None:
+    from geocrawl.errors import EnvironmentFault
+    from geocrawl.files import write_whole
+
+    try:
+        write_whole(target, file.text, mode=file.mode)
+    except EnvironmentFault as fault:
+        raise EnvironmentFault(f"{fault}; installing a service needs root (sudo)") from None
+
+
+def _give_to_group(target: Path) -> None:
+    """Let the service's group read a file of root: the configuration may hold passwords, so nobody else may."""
+    try:
+        shutil.chown(target, group=_GROUP)
+    except (LookupError, OSError):
+        typer.echo(f"not done chgrp {_GROUP} {target} (there is no such group here); the service could not read it")
+
+
+def _remove(target: Path) -> None:
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        target.unlink()
+    except OSError as error:
+        raise EnvironmentFault(f"{target}: {error.strerror}; this needs root (sudo)") from None
+
+
+def _run_systemd(*commands: list[str]) -> None:
+    """Run systemd's programs if they are installed; print failures and go on."""
+    for command in commands:
+        if shutil.which(command[0]) is None:
+            typer.echo(f"not run  {' '.join(command)} (no {command[0]} here)")
+            continue
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
+        if done.returncode != 0:
+            typer.echo(f"failed   {' '.join(command)}: {' '.join(done.stderr.split())[:200]}", err=True)
+
+
+def program() -> tuple[str, ...]:
+    """Return the words of the command that starts this geocrawl, with an absolute path."""
+    beside = Path(sys.executable).with_name("geocrawl")
+    found = str(beside) if beside.exists() else shutil.which("geocrawl")
+    return (os.path.abspath(found),) if found else (sys.executable, "-m", "geocrawl")  # noqa: PTH100  # a venv's links stay
+
+
+def in_a_shell(*arguments: str) -> str:
+    """Return the line that runs this geocrawl with these arguments: `geocrawl …` where PATH leads to it."""
+    words = program()
+    found = shutil.which("geocrawl")
+    if found and len(words) == 1 and Path(found).resolve() == Path(words[0]).resolve():
+        words = ("geocrawl",)
+    return shlex.join((*words, *arguments))

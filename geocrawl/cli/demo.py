@@ -15,7 +15,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.program import in_a_shell
+from geocrawl.cli.daemon import in_a_shell
 
 if TYPE_CHECKING:
     from geocrawl.demo import DemoWeb

@@ -19,7 +19,7 @@ from rich.text import Text
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.sanitize import masked, plain
-from geocrawl.utc import span
+from geocrawl.wording import span
 
 _MOST_CHARS = 500
 """Number of characters of a title or an address that are kept: more than a line of any terminal shows."""

@@ -11,10 +11,9 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.masking import show_in_full
+from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
-from geocrawl.utc import moment
-from geocrawl.wording import counted
+from geocrawl.wording import counted, moment
 
 MinScore = Annotated[
     float, typer.Option("--min-score", metavar="N", help="Only pages at least this near to the topic (0 to 1).")

@@ -16,8 +16,7 @@ from geocrawl.errors import UsageError
 from geocrawl.files import write_whole
 from geocrawl.sanitize import plain
 from geocrawl.store import Queries
-from geocrawl.utc import day_of
-from geocrawl.wording import counted
+from geocrawl.wording import counted, day_of
 
 _MOST_BARS = 25
 _PARTS = 120

@@ -1,7 +1,8 @@
-"""`geocrawl probe`: probe given addresses without a crawl."""
+"""`geocrawl probe`, `harvest` and `kinds`: probe given addresses, and those that the records of a catalogue name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.masking import show_in_full
+from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
 from geocrawl.wording import counted
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.settings import Settings
     from geocrawl.urls.database import Place
+
 
 ListFile = Annotated[
     Path | None,
@@ -122,7 +124,7 @@ def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
 
 def _end(result: ProbeResult) -> None:
     """Print what is left of the list, and exit with the code that fits the result."""
-    from geocrawl.cli.ends import end_interrupted
+    from geocrawl.cli.output import end_interrupted
 
     if result.stopped == "signal":
         typer.echo(f"Stopped: {counted(result.left, 'address')} left; the same command resumes.", err=True)
@@ -169,3 +171,74 @@ def _print_line(line: ProbeLine) -> None:
         typer.echo(f"           {each['outcome']}  {layer}  {each['crs']}  {each['milliseconds']:.0f} ms  {detail}")
     if line.deviations:
         typer.echo(f"         tolerated: {', '.join(line.deviations)}")
+
+
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+
+
+def harvest(
+    overrides: opt.Overrides,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The catalogue: CSW, CKAN, STAC, ArcGIS, DCAT …")],
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since", metavar="DAY|last", help="Only records changed since YYYY-MM-DD or since the last harvest."
+        ),
+    ] = "",
+    json: opt.Json = False,
+) -> None:
+    """Read the records of a catalogue, page by page, and probe the services that they name.
+
+    Supported are CSW, CKAN, ArcGIS portals and folders, GeoNetwork, STAC, OGC API Records and DCAT in RDF or JSON. Only
+    pages of records are visited. Stop it at any time: the same command resumes.
+
+    Examples:
+
+        geocrawl harvest https://www.example.org/geonetwork/srv/eng/csw
+
+        geocrawl harvest https://data.example.org/api/3/action/package_search --since last
+    """
+    from geocrawl.errors import UsageError
+
+    if since and since != "last" and not _DAY.fullmatch(since):
+        raise UsageError(f"--since {since!r}: expected a day such as 2024-05-31, or last")
+    _run_harvest(opt.settings_from(overrides), url, since=since, json=json)
+
+
+def _run_harvest(settings: Settings, url: str, *, since: str, json: bool) -> None:
+    """Harvest and print the report; exit with 1 when no page of records was read."""
+    from geocrawl.app.harvest import run_harvest
+    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.cli.output import end_interrupted
+    from geocrawl.cli.progress import observe
+
+    (catalogue,) = gather_seeds([url])
+    path = opt.new_database_path_from(settings)
+    with observe(settings, json=json) as observer:
+        report = run_harvest(settings, path, catalogue, since=since, observer=observer)
+    output.print_report(report, json=json)
+    end_interrupted(report.summary.interrupted)
+    if report.summary.stopped == "outage":
+        raise typer.Exit(3)
+    if not report.summary.records:
+        raise typer.Exit(1)
+
+
+def kinds(json: opt.Json = False) -> None:
+    """List the kinds of service: how an address is recognised, what proves it, whether content is requested.
+
+    Each KIND is a value of `probe --kind`, `search --kind` and `export --kind`.
+    """
+    from geocrawl.detect.overview import overview
+    from geocrawl.probe.registry import declarations, kinds_with_content
+
+    rows = overview(declarations(), kinds_with_content())
+    if json:
+        output.echo_json([row.as_json() for row in rows])
+        return
+    for row in rows:
+        typer.echo(f"{row.kind:<13}{row.name}")
+        typer.echo(f"  recognised by  {'; '.join(row.recognised)}")
+        typer.echo(f"  proved by      {row.proof}")
+        content = "requested by crawls and `probe --maps`" if row.content else "not requested"
+        typer.echo(f"  content        {content}")

@@ -11,10 +11,9 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.masking import show_in_full
+from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
-from geocrawl.utc import iso
-from geocrawl.wording import counted
+from geocrawl.wording import counted, iso
 
 if TYPE_CHECKING:
     from geocrawl.search import Filters, Hit, Results

@@ -1,8 +1,9 @@
-"""`geocrawl show`: print everything known about one service."""
+"""`geocrawl show`, `why`, `history` and `changes`: what is known about a service or an address, now and over time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +11,13 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.masking import show_in_full
+from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
-from geocrawl.utc import moment
-from geocrawl.wording import counted
+from geocrawl.wording import counted, moment, span
 
 if TYPE_CHECKING:
-    from geocrawl.store import EndpointRow, Queries, ServiceDetail
+    from geocrawl.model import Url
+    from geocrawl.store import EndpointHistory, EndpointRow, Queries, ServiceDetail, UrlRow, Why
 
 
 def show(
@@ -132,3 +133,174 @@ def _capabilities_request(endpoint: EndpointRow) -> str:
     if url.address.partition("?")[0].lower().endswith(".xml"):  # a static file: it accepts no parameters
         return ""
     return plain(capabilities_url(url, service=endpoint.kind.upper()).address, 400)
+
+
+def why(
+    overrides: opt.Overrides,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Address of a page or a service.")],
+    json: opt.Json = False,
+) -> None:
+    """Explain an address: state, rank and its parts, depth, where it was found, what refused it."""
+    from geocrawl.app.explain import explain
+    from geocrawl.cli.addresses import gather_seeds
+
+    asked = gather_seeds([url])[0]
+    settings = opt.settings_from(overrides)
+    with opt.reading(overrides) as queries:
+        found = queries.why(asked)
+        strategy, parts, refused = explain(settings, queries, asked, found, _say)
+    if json:
+        output.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
+    else:
+        for line in why_lines(asked, found, strategy, parts, refused, time.time()):
+            typer.echo(line)
+    if found.page is None and not found.endpoints:
+        raise typer.Exit(1)
+
+
+def _say(line: str) -> None:
+    typer.echo(f"geocrawl: {line}", err=True)
+
+
+def why_lines(
+    asked: Url, found: Why, strategy: str, parts: Mapping[str, object], refused: str, now: float
+) -> Iterator[str]:
+    """Yield the lines of `geocrawl why`."""
+    yield asked.address
+    if found.page is None and not found.endpoints:
+        yield "  unknown: no visited page links to it" + (f"; it would be refused: {refused}" if refused else "")
+        return
+    if refused:
+        yield f"  it is not visited now: {refused}"
+    if found.page is not None:
+        yield from _page_lines(found, found.page, strategy, parts, now)
+    for endpoint in found.endpoints:
+        yield "  as a service:"
+        for line in endpoint_lines(endpoint):
+            yield f"  {line}"
+
+
+def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, object], now: float) -> Iterator[str]:
+    reason = f" ({page.reason})" if page.reason and page.reason != "ok" else ""
+    yield f"  {page.state}{reason}, depth {page.depth}, tier {page.tier}, score {page.score:g}, strategy {strategy}"
+    if parts:
+        yield "  rank: " + ", ".join(f"{name} {_value(value)}" for name, value in parts.items())
+    parent = found.parent
+    if page.found_in == "seed" or parent is None:
+        source = f", source: {plain(found.source, 300)}" if found.source else ""
+        yield f"  start page, added {moment(page.first_seen)} UTC{source}"
+    else:
+        anchor = f" “{plain(page.anchor, 120)}”" if page.anchor else ""
+        carrier = f"{'link' if page.found_in in (None, 'a') else page.found_in}{anchor}"
+        yield f"  found {moment(page.first_seen)} UTC as {carrier} on {plain(parent.address, 300)}"
+    if page.settled_at is not None:
+        answer = f"HTTP {page.http_status}" if page.http_status else "no answer"
+        size = f", {page.size_bytes:,} bytes" if page.size_bytes else ""
+        yield f"  visited {moment(page.settled_at)} UTC: {answer}, {page.content_type or 'no type'}{size}"
+        yield f"  page relevance {page.relevance}, score {page.page_score:.4f}" if page.page_score else "  page score 0"
+        yield f"  in the log: visit={page.id}.…"
+    if page.attempts:
+        again = f"; again in {span(page.retry_at - now)}" if page.retry_at else ""
+        yield f"  failed {counted(page.attempts, 'time')}{again}"
+    if page.host_next_at > now:
+        yield f"  its host {page.host} is in delay or back-off for {span(page.host_next_at - now)}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={_value(each)}" for name, each in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return " ".join(str(each) for each in value) or "none"
+    return str(value)
+
+
+def history(
+    overrides: opt.Overrides,
+    service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
+    json: opt.Json = False,
+) -> None:
+    """Print the history of one service: health, availability, response times, changes.
+
+    Example: geocrawl history 17
+    """
+    from geocrawl.cli.addresses import service_address
+    from geocrawl.urls import endpoint_key
+
+    with opt.reading(overrides) as queries:
+        if service.isdecimal() and len(service) < 19:
+            found = queries.history_of_service(int(service), time.time())
+        else:
+            found = queries.history_of_address(endpoint_key(service_address(service)), time.time())
+    if not found:
+        typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
+        raise typer.Exit(1)
+    if json:
+        output.echo_json([asdict(each) for each in found])
+        return
+    for each in found:
+        for line in history_lines(each):
+            typer.echo(line)
+
+
+def history_lines(found: EndpointHistory) -> Iterator[str]:
+    """Yield the lines of an endpoint's history."""
+
+    since = f" since {moment(found.since)} UTC" if found.since else ""
+    yield f"{found.kind.upper()}  {plain(found.url, 300)}"
+    yield f"  {found.health}{since}; next probe {moment(found.due_at) + ' UTC' if found.due_at else 'none'}"
+    shares = [f"{days} days {share:.1%}" for days, share in found.availability.items() if share is not None]
+    yield f"  available: {', '.join(shares) or 'unknown'}"
+    if found.response_ms:
+        yield "  response times: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in found.response_ms.items())
+    for event in found.events[:20]:
+        yield f"  {moment(_number(event['at']))}  {event['before']} → {event['after']}  ({event['reason']})"
+    for change in found.changes[:20]:
+        yield f"  {moment(_number(change['at']))}  {_change(change)}"
+
+
+def _change(row: object) -> str:
+    assert isinstance(row, dict), "rows are mappings"
+    if row["what"] == "health" and row["before"] == "new":
+        return "new" if row["after"] == "alive" else f"new, {plain(str(row['after']), 60)}"
+    name = f" {plain(str(row['name']), 80)}" if row["name"] else ""
+    before, after = (plain(str(row[side]), 60) for side in ("before", "after"))
+    return f"{row['what']}{name}: {before or '(nothing)'} → {after or '(nothing)'}"
+
+
+def _number(value: object) -> float:
+    assert isinstance(value, int | float), "times are numbers"
+    return float(value)
+
+
+def changes(
+    overrides: opt.Overrides,
+    since: Annotated[str, typer.Option("--since", metavar="DURATION", help="How far back, such as 12h or 7d.")] = "7d",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")] = 200,
+    json: opt.Json = False,
+) -> None:
+    """Print recent changes: services that died or came back, layers added and removed, new titles.
+
+    Example: geocrawl changes --since 30d --json
+    """
+    from geocrawl.config.values import read_duration
+    from geocrawl.errors import UsageError
+
+    try:
+        seconds = read_duration(since)
+    except ValueError as error:
+        raise UsageError(f"--since {since!r}: {error}") from None
+    with opt.reading(overrides) as queries:
+        rows = list(queries.changes_since(time.time() - seconds, limit + 1))
+    shown = rows[:limit]
+    if json:
+        output.echo_json(shown)
+        return
+    for row in shown:
+        typer.echo(f"{moment(_number(row['at']))}  {str(row['kind']).upper()}  {plain(str(row['url']), 120)}")
+        typer.echo(f"    {_change(row)}")
+    if len(rows) > limit:
+        typer.echo(f"the latest {limit:,}; --limit N prints more", err=True)
+    if not rows:
+        typer.echo(f"Nothing changed in the last {since}.", err=True)

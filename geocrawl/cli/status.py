@@ -1,20 +1,30 @@
-"""`geocrawl status`: print a summary of the catalogue, once or live."""
+"""`geocrawl status`, `check` and `metrics`: the state of the catalogue, for people and for monitoring."""
 
 from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.daemon.budget import PAGES_SHARE
+from geocrawl.priority.registry import tier_names
+from geocrawl.sanitize import plain
+from geocrawl.wording import RUN_ENDS, counted, moment, span
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from geocrawl.settings import Settings
+    from geocrawl.store import CatalogStatus, OpenSnapshot, Run
+    from geocrawl.urls.database import Place
+
 
 WATCH_S = 2.0
 """Seconds between two updates of `status --watch`."""
@@ -31,7 +41,6 @@ def status(
 
     The limits shown are those of your settings; the daemon may have been started with others.
     """
-    from geocrawl.cli.status_text import status_lines
     from geocrawl.store import Store
 
     if watch:
@@ -60,9 +69,8 @@ def _watch(overrides: opt.Overrides) -> None:
     from rich.text import Text
 
     def now() -> Text:
-        from geocrawl.cli.status_text import status_lines
         from geocrawl.store import Store
-        from geocrawl.utc import moment
+        from geocrawl.wording import moment
 
         at, settings = time.time(), opt.settings_from(overrides)
         path = opt.database_path_from(settings)
@@ -91,3 +99,281 @@ def _or_fault(render: Callable[[], Text]) -> Text:
         return render()
     except PassingFault as error:
         return Text(str(error))
+
+
+_UNFINISHED = {
+    "runs": "running for {} ({})",
+    "seen": "running for {}, elsewhere ({})",
+    "killed": "killed; began {} ago ({})",
+    "unknown": "unfinished after {}, running elsewhere or killed ({})",
+}
+_SILENT_S = 30.0
+"""Seconds without a heartbeat after which a daemon counts as silent; it writes one every five seconds."""
+
+
+def status_lines(status: CatalogStatus, path: Place, now: float, settings: Settings) -> Iterator[str]:
+    """Yield the lines of `geocrawl status`, with the limits of the settings."""
+    yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
+    if status.open_snapshot:
+        yield f"snapshot    {snapshot_text(status.open_snapshot, path)}"
+    yield f"daemon      {_daemon(status, now)}"
+    yield f"limits      {_limits(settings)}"
+    if status.today or status.running:
+        counts = [
+            f"{count:,} {name.removesuffix('s') if count == 1 else name}"
+            for name, count in status.today.items()
+            if name != "bytes"
+        ]
+        yield "today       " + (", ".join(counts) or "nothing visited")
+    if status.today.get("bytes") or settings.traffic_per_day_bytes:
+        yield f"traffic     {_traffic(status.today.get('bytes', 0), settings.traffic_per_day_bytes)}"
+    yield from _service_lines(status)
+    yield from _queue_lines(status, now)
+    yield from _host_lines(status, now)
+    for run in status.runs[:3]:
+        yield f"run         {_run(run, now)}"
+    for address, reason, at in status.failures:
+        yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
+
+
+def snapshot_text(held: OpenSnapshot, path: Place) -> str:
+    """Return what keeps the database from cleaning up, and what to do, for `status` and `check`."""
+    if held.log_bytes is not None:
+        return (
+            f"the write-ahead log has grown to {held.log_bytes / 2**20:,.0f} MiB, because a program still reads an old "
+            f"state of the file, or writes much at once; `fuser {path}` lists who has it open: end the one that hangs"
+        )
+    return (
+        f"open for {span(held.age_s or 0.0)} ({plain(held.holder, 120)}): the server keeps old rows, and tables grow; "
+        f"end that program, or run SELECT pg_terminate_backend({held.pid})"
+    )
+
+
+def _service_lines(status: CatalogStatus) -> Iterator[str]:
+    """Yield the lines about services and endpoints."""
+    ends = status.endpoints
+    yield (
+        f"services    {status.services:,} with {counted(status.layers, 'layer')}; endpoints: "
+        f"{ends.get('valid', 0):,} valid, {ends.get('invalid', 0):,} invalid, "
+        f"{ends.get('unknown', 0):,} without a verdict"
+    )
+    if status.health:
+        order = [state for state in ("alive", "degraded", "down", "gone") if state in status.health]
+        by_health = ", ".join(f"{status.health[state]:,} {state}" for state in order)
+        yield f"health      endpoints: {by_health}; {status.due:,} due for a probe"
+    if status.reasons:
+        yield f"not valid   {_by_reason(status.reasons, 6)}"
+    if status.tls:
+        yield f"TLS         not verified at valid endpoints: {_by_reason(status.tls, len(status.tls))}"
+
+
+def _queue_lines(status: CatalogStatus, now: float) -> Iterator[str]:
+    """Yield the lines about pages and the queue."""
+    frontier = status.frontier
+    yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in frontier.states.items())
+    if status.refused:
+        yield f"refused     pages and probes: {_by_reason(status.refused, 8)}"
+    for site in status.held_sites[:5]:
+        yield (
+            f"quarantined {site.site}: many similar services ({plain(site.pattern, 100)}); review it, then "
+            f"`geocrawl release {site.site}` or `geocrawl forget {site.site}`"
+        )
+    if status.blocked:
+        yield f"forgotten   {counted(status.blocked, 'host')} removed on request (`geocrawl forget --list`)"
+    names = tier_names(status.strategy or "")
+    tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())
+    probes = counted(frontier.probes_waiting, "probe")
+    yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {probes})"
+    for tier, count in frontier.waiting_by_tier.items():
+        if tier in names:
+            yield f"            [{tier}] {names[tier]}: {counted(count, 'page')}"
+    if status.next:
+        dues = (f"{_NEXT[what]} {'now' if at <= now else 'in ' + span(at - now)}" for what, at in status.next.items())
+        yield "next        " + ", ".join(dues)
+    if status.held:
+        yield "memory      " + ", ".join(f"{what} {count:,}" for what, count in status.held.items())
+
+
+def _host_lines(status: CatalogStatus, now: float) -> Iterator[str]:
+    """Yield the lines about hosts: how many there are, those in back-off, the slow ones."""
+    yield f"hosts       {status.frontier.hosts:,}, {status.frontier.hosts_resting:,} in back-off"
+    for host in status.resting[:5]:
+        waits = f"{host.waiting:,} waiting, back in {span(host.until - now)}"
+        yield f"            {plain(host.name, 80)}: {waits}, {counted(host.errors, 'error')} in a row"
+    for slow in status.slow[:3]:
+        probes = counted(slow.probes, "probe")
+        yield f"slow        {plain(slow.name, 80)}: {slow.average_ms / 1000:.1f} s on average in {probes}"
+
+
+def _by_reason(counts: Mapping[str, int], most: int) -> str:
+    """Return the first `most` codes with their counts, and the sum of all others."""
+    shown = list(counts.items())[:most]
+    others = sum(counts.values()) - sum(count for _, count in shown)
+    return ", ".join(f"{code} {count:,}" for code, count in [*shown, *([("others", others)] if others else [])])
+
+
+_NEXT = {"probe": "a service is probed again", "page": "a page is read again", "retry": "a failed visit is retried"}
+
+
+def _limits(settings: Settings) -> str:
+    """Return the daemon's limits; those of database size and traffic have lines of their own."""
+    pages = f"{settings.pages_per_day:,} pages a day" if settings.pages_per_day else "no limit of pages a day"
+    lists = (
+        f"{name} {_list(entries)}" for name, entries in (("allow", settings.allow), ("deny", settings.deny)) if entries
+    )
+    return ", ".join([pages, f"{settings.hours} UTC" if settings.hours else "at all hours", *lists])
+
+
+def _list(entries: Sequence[str]) -> str:
+    """Return the first three entries of a list, and how many more there are."""
+    more = f" and {len(entries) - 3:,} more" if len(entries) > 3 else ""
+    return plain(" ".join(entries[:3]), 120) + more
+
+
+def _daemon(status: CatalogStatus, now: float) -> str:
+    holder = status.daemon
+    if holder is None or not status.running:
+        return "not running" + ("; paused (`geocrawl resume`)" if status.paused else "")
+    since = f"process {holder.pid} on {holder.machine} for {span(now - holder.since)}"
+    if now - holder.beat > _SILENT_S:
+        silent = (
+            f"nothing written for {span(now - holder.beat)}: the database may be locked or its disk full; see its log"
+        )
+        return f"running, {since}; {silent}"
+    return f"{'paused' if status.paused else 'running'}, {since}: {plain(holder.state, 80) or 'starting'}"
+
+
+def _size(status: CatalogStatus, max_bytes: int) -> str:
+    used = f"{status.size.used_bytes / 2**20:,.1f} MiB"
+    if not max_bytes:
+        return used
+    over = ", over its limit" if status.size.used_bytes > max_bytes else ""
+    return f"{used} of {max_bytes / 2**20:,.1f} MiB{over}"
+
+
+def _traffic(received_bytes: int, max_bytes: int) -> str:
+    received = f"{received_bytes / 2**20:,.1f} MiB received today"
+    if not max_bytes:
+        return received
+    of = f"{received} of {max_bytes / 2**20:,.1f} MiB"
+    if received_bytes >= max_bytes:
+        return f"{of}: no requests until midnight UTC"
+    return f"{of}: probes only until midnight UTC" if received_bytes >= PAGES_SHARE * max_bytes else of
+
+
+def _run(run: Run, now: float) -> str:
+    if run.ended_at is None:
+        end = _UNFINISHED.get(run.state, _UNFINISHED["unknown"])
+        return f"{moment(run.started_at)}  {run.strategy}: {end.format(span(now - run.started_at), run.owner)}"
+    pages, valid = run.pages or 0, run.services or 0
+    why = RUN_ENDS.get(run.stopped or "", run.stopped)
+    result = f"{pages:,} pages, {valid:,} valid in {span(run.ended_at - run.started_at)}; ended: {why}"
+    return f"{moment(run.started_at)}  {run.strategy}: {result}"
+
+
+OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
+"""Exit codes of monitoring plugins (Nagios)."""
+
+
+def check(
+    overrides: opt.Overrides,
+    silent_for: Annotated[
+        int, typer.Option("--silent-for", metavar="HOURS", help="Warn when nothing was visited for this many hours.")
+    ] = 6,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make the search index anew from the catalogue instead, and exit.")
+    ] = False,
+) -> None:
+    """Print one line for monitoring and exit with 0 ok, 1 warning, 2 critical or 3 unknown (Nagios plugin)."""
+    from geocrawl.errors import GeocrawlError
+
+    if repair:
+        _repair(overrides)
+        return
+    try:
+        with opt.reading(overrides) as queries:
+            found, last, path = queries.status(time.time()), queries.last_visit_at(), queries.path
+    except GeocrawlError as error:
+        typer.echo(f"GEOCRAWL UNKNOWN - {error}")
+        raise typer.Exit(UNKNOWN) from None
+    code, text = assess(found, last, time.time(), silent_for * 3600, path)
+    word = {OK: "OK", WARNING: "WARNING", CRITICAL: "CRITICAL"}[code]
+    typer.echo(f"GEOCRAWL {word} - {text} | {_performance_data(found)}")
+    if code:
+        raise typer.Exit(code)
+
+
+def _repair(overrides: opt.Overrides) -> None:
+    """Make the search index anew, and say how many services it has."""
+    from geocrawl.app import wiring
+
+    path = opt.database_path_from(opt.settings_from(overrides))
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        services = store.index_again()
+    typer.echo(f"{path}: the search index has {counted(services, 'service')}")
+
+
+def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float, path: Place) -> tuple[int, str]:
+    """Return (exit code, message) for a status and the time of the last visit, None for no visit yet."""
+    from geocrawl.wording import span
+
+    if not found.running:
+        return CRITICAL, "no daemon runs" + (f" (process {found.daemon.pid} was killed)" if found.daemon else "")
+    if found.paused:
+        return WARNING, "the daemon is paused"
+    if last is None or now - last > silent_s:
+        return WARNING, "nothing was visited " + (f"for {span(now - last)}" if last else "yet")
+    if found.open_snapshot:
+        return WARNING, snapshot_text(found.open_snapshot, path)
+    if found.due > 10_000:
+        return WARNING, f"{found.due:,} endpoints are due for a probe"
+    alive = found.health.get("alive", 0)
+    return OK, f"{counted(alive, 'endpoint')} alive, {counted(found.today.get('pages', 0), 'page')} today"
+
+
+def _performance_data(found: CatalogStatus) -> str:
+    """Return the performance data of a monitoring plugin: NAME=VALUE …"""
+    values = {
+        "alive": found.health.get("alive", 0),
+        "down": found.health.get("down", 0),
+        "due": found.due,
+        "pages_today": found.today.get("pages", 0),
+        "waiting": sum(found.frontier.waiting_by_tier.values()),
+    }
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def metrics(
+    overrides: opt.Overrides,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="File for node_exporter's textfile collector, replaced atomically."),
+    ] = None,
+    grafana: Annotated[
+        bool, typer.Option("--grafana", help="Print a dashboard for Grafana that shows these numbers, as JSON.")
+    ] = False,
+) -> None:
+    """Print the numbers of `status` in Prometheus' text format; `--grafana` prints a dashboard for them.
+
+    The daemon can write the file by itself (setting metrics_file).
+
+    Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
+    """
+    if grafana:
+        typer.echo(dashboard_file().read_text("utf-8"), nl=False)
+        return
+    from geocrawl.daemon.metrics import write_metrics
+
+    opt.refuse_catalogue(out, overrides)
+    with opt.reading(overrides) as queries:
+        found = queries.status(time.time())
+    write_metrics(found, opt.settings_from(overrides).traffic_per_day_bytes, out)
+
+
+def dashboard_file() -> Path:
+    """Return the path of the dashboard: in the data of an installed geocrawl, else in the documents of a checkout."""
+    import geocrawl
+
+    package = Path(geocrawl.__file__).parent
+    installed = package / "data" / "grafana.json"
+    return installed if installed.is_file() else package.parent / "docs" / "grafana.json"

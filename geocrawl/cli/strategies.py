@@ -1,13 +1,16 @@
-"""`geocrawl strategies`: list the strategies, their constants, and the papers' constants (presets)."""
+"""`geocrawl strategies` and `topics`: in which order pages are visited, and what a crawl looks for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.wording import counted
 
 
 def strategies(json: opt.Json = False) -> None:
@@ -78,3 +81,86 @@ def _presets(strategy: str) -> list[dict[str, object]]:
 
 def _value(default: object) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default) or "-"
+
+
+def list_topics(json: opt.Json = False) -> None:
+    """List the topics that are shipped with geocrawl and your own.
+
+    Example: geocrawl topics list
+    """
+    from geocrawl.app.topics import topics_folder
+    from geocrawl.priority.topics.directory import DEFAULT_TOPIC, all_topics
+
+    topics = all_topics(topics_folder()).values()
+    if json:
+        keys = ("name", "title", "seeds", "own", "default")
+        values = ((t.name, t.title, len(t.seeds), t.own, t.name == DEFAULT_TOPIC) for t in topics)
+        output.echo_json([dict(zip(keys, row, strict=True)) for row in values])
+        return
+    rows = [(t.name, t.title, len(t.seeds), "yours" if t.own else "") for t in topics]
+    output.print_table(("topic", "title", "start pages", ""), rows)
+
+
+def show_topic(
+    name: Annotated[str, typer.Argument(help="A topic, such as environment/soil.")],
+    json: opt.Json = False,
+) -> None:
+    """Show a topic: its sample texts, its start pages and their source.
+
+    Example: geocrawl topics show environment/soil
+    """
+    from dataclasses import asdict
+
+    from geocrawl.app.topics import find_topic
+    from geocrawl.sanitize import plain
+
+    topic = find_topic(name)
+    if json:
+        output.echo_json(asdict(topic))
+        return
+    typer.echo(f"{topic.name}: {plain(topic.title)}{' (yours)' if topic.own else ''}\n")
+    for text in topic.texts:
+        typer.echo("\n".join(plain(line) for line in text.splitlines()) + "\n")
+    if topic.seeds:
+        source = f", from {plain(topic.seeds_source)}" if topic.seeds_source else ""
+        typer.echo(f"{counted(len(topic.seeds), 'start page')}{source}:")
+        for seed in topic.seeds:
+            typer.echo(f"  {plain(seed)}")
+
+
+def add_topic(
+    name: Annotated[str, typer.Argument(help="GROUP/NAME in lower case, such as environment/peat.")],
+    text: Annotated[
+        list[Path],
+        typer.Option("--text", metavar="FILE", help="Plain text about the topic; more files make it better."),
+    ],
+    seeds: Annotated[Path | None, typer.Option("--seeds", metavar="FILE", help="Start pages, one a line.")] = None,
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title \\[NAME].")] = "",
+) -> None:
+    """Add a topic that is learnt from sample texts; replace one of the same name.
+
+    Example: geocrawl topics add environment/peat --text peat.txt --text moor.txt --seeds peat-portals.txt
+    """
+    from geocrawl.app.topics import topics_folder
+    from geocrawl.cli.addresses import read_url_file
+    from geocrawl.errors import EnvironmentFault
+    from geocrawl.priority.topics.directory import MAX_SEEDS, Topic, write_topic
+
+    folder = topics_folder()
+    if folder is None:
+        raise EnvironmentFault("this user has no home folder for topics: set HOME or XDG_DATA_HOME")
+    found = [url.address for url in read_url_file(seeds)] if seeds else []
+    if len(found) > MAX_SEEDS:
+        typer.echo(f"geocrawl: only the first {MAX_SEEDS} of {len(found)} start pages are kept", err=True)
+    texts = tuple(_read(path) for path in text)
+    topic = Topic(name, title or name.rpartition("/")[2], texts, tuple(found[:MAX_SEEDS]), own=True)
+    typer.echo(f"{name}: {write_topic(topic, folder)}")
+
+
+def _read(path: Path) -> str:
+    from geocrawl.errors import UsageError
+
+    try:
+        return path.read_text("utf-8-sig", errors="replace")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None

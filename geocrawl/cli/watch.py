@@ -10,8 +10,7 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.sanitize import masked, plain
-from geocrawl.utc import iso, moment
-from geocrawl.wording import counted
+from geocrawl.wording import counted, iso, moment
 
 if TYPE_CHECKING:
     from geocrawl.model.watches import Watch

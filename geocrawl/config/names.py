@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from geocrawl.config import values
-from geocrawl.setting_fields import Option
-from geocrawl.settings import Settings, SiteSettings
+from geocrawl.settings import Option, Settings, SiteSettings
 
 _AT_LEAST_ONE = {
     "workers",

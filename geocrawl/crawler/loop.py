@@ -25,8 +25,7 @@ from geocrawl.crawler.visits import broken, may_be_a_gateways
 from geocrawl.errors import DatabaseFault, GeocrawlError, GivenBack, OwnFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
-from geocrawl.utc import moment
-from geocrawl.wording import counted
+from geocrawl.wording import counted, moment
 
 _LOOK_S = 0.2
 """How often the loop looks whether it was told to stop."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model import WaitingHost
 from geocrawl.urls.database import Place
-from geocrawl.utc import moment
-from geocrawl.wording import counted
+from geocrawl.wording import counted, moment
 
 if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary

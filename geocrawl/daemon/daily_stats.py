@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
-from geocrawl.utc import day_of
+from geocrawl.wording import day_of
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.sanitize import plain
-from geocrawl.utc import iso
+from geocrawl.wording import iso
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -15,7 +15,7 @@ from geocrawl.export.extents import bounds_of, parts_of, wkb_multipolygon
 from geocrawl.export.properties import LAYER_COLUMNS, SERVICE_COLUMNS, layer_properties, service_properties
 from geocrawl.files import part_of, whole_file
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
-from geocrawl.utc import iso
+from geocrawl.wording import iso
 
 APPLICATION_ID = b"GPKG"
 _USER_VERSION = 10300

@@ -17,7 +17,7 @@ from geocrawl.errors import GivenBack
 from geocrawl.fetch.leased_host import LeasedHost
 from geocrawl.fetch.paced_host import PacedHost, Parts
 from geocrawl.ports import HostBusy, NetworkWait
-from geocrawl.utc import moment
+from geocrawl.wording import moment
 
 _SOON_S = 5.0
 """The longest wait for another host's delay in the middle of a visit."""

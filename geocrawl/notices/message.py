@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from geocrawl.model.watches import Delivery, Notice, What
 from geocrawl.sanitize import masked, plain
-from geocrawl.utc import iso, moment
-from geocrawl.wording import counted
+from geocrawl.wording import counted, iso, moment
 
 _WORDS = {
     What.DIED: "no longer answers",

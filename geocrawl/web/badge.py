@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.store import EndpointHistory
-from geocrawl.utc import iso
 from geocrawl.web.details import detail_of, number_of
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.problems import Problem
 from geocrawl.web.site import document, site_of
 from geocrawl.web.wording import Words
+from geocrawl.wording import iso
 
 _COLOURS = {"alive": "#1a7a43", "degraded": "#8a5a00", "down": "#b3261e", "gone": "#6b2220", "new": "#536870"}
 

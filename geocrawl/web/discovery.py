@@ -7,9 +7,9 @@ from xml.sax.saxutils import escape
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.utc import day_of
 from geocrawl.web.problems import Problem
 from geocrawl.web.site import ITEMS, base_url, site_of
+from geocrawl.wording import day_of
 
 _PART = 20_000
 """Services of one sitemap; the protocol allows 50,000."""

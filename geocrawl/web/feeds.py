@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.store import NewsRow
-from geocrawl.utc import iso
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.pages.sentences import sentence_of
 from geocrawl.web.publishing import published
 from geocrawl.web.site import ITEMS, base_url, document, site_of
 from geocrawl.web.wording import Words
+from geocrawl.wording import iso
 
 _MOST = 100
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from geocrawl.utc import moment
+from geocrawl.wording import moment
 
 _FOLDER = Path(__file__).parent
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.cli.status_text import status_lines
+from geocrawl.cli.status import status_lines
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings

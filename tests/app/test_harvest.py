@@ -11,8 +11,7 @@ import pytest
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.harvest import run_harvest
 from geocrawl.app.harvest_start import find_start
-from geocrawl.cli.logs import log_to
-from geocrawl.cli.progress import LogObserver
+from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
 from geocrawl.demo.capabilities import Described, capabilities, wfs_capabilities

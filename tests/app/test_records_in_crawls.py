@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.cli.logs import log_to
-from geocrawl.cli.progress import LogObserver
+from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
 from tests.page.test_records import TWO, answer

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.cli.service import command_line, files, folder
+from geocrawl.cli.daemon import command_line, files, folder
 from geocrawl.config import check as check_config
 from geocrawl.config.example import example
 from geocrawl.config.names import settings_by_name

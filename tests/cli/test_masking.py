@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 
-from geocrawl.cli.logs import log_to
+from geocrawl.cli.progress import log_to
 
 
 def test_a_log_line_holds_neither_secrets_nor_a_second_line() -> None:

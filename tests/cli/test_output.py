@@ -13,11 +13,8 @@ import typer
 from typer.testing import CliRunner
 
 from geocrawl.cli import app, output
-from geocrawl.cli.history import _change
-from geocrawl.cli.logs import log_to
-from geocrawl.cli.progress import LogObserver
-from geocrawl.cli.show import _capabilities_request
-from geocrawl.cli.why import _value
+from geocrawl.cli.progress import LogObserver, log_to
+from geocrawl.cli.show import _capabilities_request, _change, _value
 from geocrawl.errors import described
 from geocrawl.fetch.failures import classify
 from geocrawl.fetch.wire_errors import ConnectFailed

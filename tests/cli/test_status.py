@@ -8,8 +8,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from geocrawl.cli.check import assess
-from geocrawl.cli.status_text import status_lines
+from geocrawl.cli.status import assess, status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store import Store

@@ -13,7 +13,7 @@ from geocrawl.daemon.budget import Budget, Hours
 from geocrawl.demo.web import DemoWeb
 from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import DaemonLock
-from geocrawl.utc import day_of
+from geocrawl.wording import day_of
 from tests.daemon.test_daemon import VALID, ask, command, configured, daemon, wait_for
 from tests.support.world import ManualClock
 

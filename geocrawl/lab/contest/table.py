@@ -10,7 +10,7 @@ from rich.table import Table
 from geocrawl.lab.contest.contest import ContestResults, Row, WorldResults
 from geocrawl.lab.contest.models import Model
 from geocrawl.sanitize import plain
-from geocrawl.utc import span
+from geocrawl.wording import span
 
 HEADS = (
     "strategy",

@@ -18,7 +18,7 @@ from geocrawl.priority.fusion.prior import Prior, write_prior
 from geocrawl.priority.fusion.strategy import FusionStrategy
 from geocrawl.priority.registry import make_strategy
 from geocrawl.settings import Settings
-from geocrawl.utc import day_of
+from geocrawl.wording import day_of
 
 
 def train_fusion_file(

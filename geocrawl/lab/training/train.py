@@ -14,7 +14,7 @@ from geocrawl.model import Document, Page
 from geocrawl.page.document import PageReader
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
-from geocrawl.utc import date_of
+from geocrawl.wording import date_of
 
 if TYPE_CHECKING:
     from geocrawl.lab.training.bayes_files import Sources

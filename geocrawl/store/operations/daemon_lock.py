@@ -14,7 +14,7 @@ from geocrawl.errors import EnvironmentFault
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import Owner, this_process
-from geocrawl.utc import moment
+from geocrawl.wording import moment
 
 BEAT_S = 5.0
 """Seconds between two heartbeats."""

@@ -19,7 +19,7 @@ from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
 from geocrawl.store.operations.daemon_lock import Holder, counts_of_day, is_paused, read_holder
 from geocrawl.store.queries.workers import workers
-from geocrawl.utc import day_of
+from geocrawl.wording import day_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from geocrawl.charts.svg import curve
 from geocrawl.model import State
 from geocrawl.priority.registry import tier_names
 from geocrawl.store import CatalogStatus, Growth, Queries
-from geocrawl.utc import day_of
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.site import page, site_of
 from geocrawl.web.wording import Words
+from geocrawl.wording import day_of
 
 _PARTS = 120
 _MOST_BARS = 12

@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from geocrawl.charts.svg import curve, curves, steps
 from geocrawl.store import Growth, KindCount, Queries, SoftwareGrowth, Statistics, Survival
-from geocrawl.utc import day_of
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.pages.operations import growth_curve
 from geocrawl.web.site import page, site_of
 from geocrawl.web.wording import Words
+from geocrawl.wording import day_of
 
 _MOST_BARS = 15
 _PARTS = 120

@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.search import Results
-from geocrawl.utc import iso
 from geocrawl.web.details import detail_of, number_of
 from geocrawl.web.records.parameters import Asked, read_asked
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service
 from geocrawl.web.site import ITEMS, base_url, document, site_of
+from geocrawl.wording import iso
 
 
 async def items(request: Request) -> Response:

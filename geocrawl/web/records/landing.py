@@ -7,9 +7,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.utc import iso
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.site import ITEMS, base_url, document, site_of
+from geocrawl.wording import iso
 
 CONFORMS_TO = (
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",

@@ -9,10 +9,10 @@ from typing import Any
 from geocrawl.sanitize import masked
 from geocrawl.search import Box, Hit
 from geocrawl.store import ServiceDetail
-from geocrawl.utc import iso
 from geocrawl.web.addresses import client_address
 from geocrawl.web.publishing import web_address
 from geocrawl.web.site import ITEMS
+from geocrawl.wording import iso
 
 Value = dict[str, Any]
 _PHONE = re.compile(r"\+[1-9][0-9]{3,14}")

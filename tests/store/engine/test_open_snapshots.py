@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from geocrawl.cli.status_text import snapshot_text, status_lines
+from geocrawl.cli.status import snapshot_text, status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.cli.status_text import status_lines
+from geocrawl.cli.status import status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.frontier import notes

@@ -1,0 +1,312 @@
+"""Maintain a catalogue: `backup`, `restore`, `migrate`, `merge`, `split`, `forget`, `release`, `retry`, `config`."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.cli import output
+from geocrawl.sanitize import plain
+from geocrawl.wording import counted, moment
+
+if TYPE_CHECKING:
+    from geocrawl.store import Address, BlockedHost, Queries
+
+
+def backup(
+    overrides: opt.Overrides,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; overwritten when it exists.")],
+) -> None:
+    """Write a consistent copy of the database and check the copy. The daemon may be running.
+
+    Example: geocrawl backup /backup/geocrawl-$(date +%F).db
+    """
+    from geocrawl.store import Store
+
+    source = opt.database_path_from(opt.settings_from(overrides))
+    size = Store.back_up(source, file)
+    typer.echo(f"{file}: {size / 1e6:,.1f} MB, checked.")
+
+
+def restore(
+    overrides: opt.Overrides,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
+) -> None:
+    """Replace the database with a copy. Stop the daemon first; the former database is kept in the same folder."""
+    from geocrawl.store import Store
+
+    target = opt.new_database_path_from(opt.settings_from(overrides))
+    kept = Store.restore(file, target, time.time())
+    typer.echo(f"{target}: restored from {file}." + (f" The former database is kept as {kept}." if kept else ""))
+
+
+def migrate(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The catalogue: a path or postgresql://…")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="An empty or missing database.")],
+    json: opt.Json = False,
+) -> None:
+    """Copy a whole catalogue into another database, and compare all rows. Stop crawls on it first; it stays as it is.
+
+    Examples:
+
+        geocrawl migrate geocrawl.db postgresql://geocrawl@db.example.org/geocrawl
+
+        geocrawl migrate postgresql://geocrawl@db.example.org/geocrawl sqlite:///copy.db
+    """
+    from geocrawl.app.maintenance import migrate as copy
+    from geocrawl.cli import output
+
+    sums = copy(source, target, tell=None if json else lambda table, rows: typer.echo(f"{table}: {rows:,} rows"))
+    if json:
+        output.echo_json({name: {"rows": found.rows, "digest": found.digest} for name, found in sums.items()})
+        return
+    rows = sum(found.rows for found in sums.values())
+    typer.echo(f"{rows:,} rows in {len(sums)} tables are the same in both.")
+
+
+One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see search), or an address of it.")]
+Other = Annotated[str, typer.Argument(metavar="B", help="The other service: its number, or an address of it.")]
+
+
+def merge(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = False) -> None:
+    """Declare two addresses to be one service. Probes and crawls respect this decision until `geocrawl split`.
+
+    Example: geocrawl merge https://maps.example.org/wms https://old.example.org/ows
+    """
+    _decide(one, other, same=True, overrides=overrides, json=json)
+
+
+def split(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = False) -> None:
+    """Declare two addresses to be two services. Probes and crawls respect this decision until `geocrawl merge`.
+
+    With the number of a service, the address is separated from all others of that service.
+
+    Example: geocrawl split 12 https://test.example.org/wms
+    """
+    _decide(one, other, same=False, overrides=overrides, json=json)
+
+
+def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json: bool) -> None:
+    from geocrawl.app.maintenance import decide_same
+
+    settings = opt.settings_from(overrides)
+    decided = decide_same(
+        opt.database_path_from(settings), lambda queries: _pairs(queries, one, other, same), same=same
+    )
+    if json:
+        output.echo_json([{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided])
+        return
+    for a, b in decided:
+        said = "are one service" if same else "are two services"
+        typer.echo(f"{a.kind.upper()} {a.url} and {b.url} {said}.")
+
+
+def _pairs(queries: Queries, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
+    """Return the endpoints that were named, in pairs of one kind.
+
+    Raises NothingFound for a service that is not there, UsageError for two that cannot be one.
+    """
+    from geocrawl.errors import UsageError
+
+    ones, others = _addresses(queries, one), _addresses(queries, other)
+    if same:
+        ones, others = _best_of(one, ones), _best_of(other, others)
+    found = [
+        (one_of, other_of)
+        for one_of in ones
+        for other_of in others
+        if one_of.kind == other_of.kind and one_of.endpoint_id != other_of.endpoint_id
+    ]
+    if not found:
+        kinds = [", ".join(sorted({each.kind.upper() for each in side})) for side in (ones, others)]
+        if kinds[0] == kinds[1]:
+            raise UsageError(f"{one} and {other} are the same address")
+        raise UsageError(
+            f"{one} is {kinds[0]}, {other} is {kinds[1]}: only services of one kind can be merged or split"
+        )
+    return found
+
+
+def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
+    """Return only the best address of a service that was named by its number."""
+    return found[:1] if text.isdecimal() else found
+
+
+def _addresses(queries: Queries, text: str) -> tuple[Address, ...]:
+    from geocrawl.cli.addresses import service_address
+    from geocrawl.errors import NothingFound
+
+    if text.isdecimal():
+        found = queries.addresses_of(int(text)) if len(text) < 19 else ()
+    else:
+        found = queries.addresses_at(service_address(text))
+    if not found:
+        raise NothingFound(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
+    return found
+
+
+def forget(
+    overrides: opt.Overrides,
+    host: Annotated[str | None, typer.Argument(metavar="[HOST]", help="A host, with all its subdomains.")] = None,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Who asked for it, and why; stored.")] = "",
+    list_: Annotated[bool, typer.Option("--list", help="Print the hosts that were removed on request.")] = False,
+    undo: Annotated[
+        str | None, typer.Option("--undo", metavar="HOST", help="Allow a host again, as a new one.")
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Remove a host and its subdomains from the catalogue and never visit or list them again (opt-out).
+
+    A running daemon obeys within seconds. Recorded answers (WARC files) and backups are not changed.
+
+    Example: geocrawl forget maps.example.org --reason "mail of the owner, 3 May"
+    """
+    from geocrawl.cli.addresses import read_host
+    from geocrawl.errors import UsageError
+
+    if (host is not None) + list_ + (undo is not None) != 1:
+        raise UsageError("give a HOST, --list or --undo HOST")
+    if list_:
+        _print_list(_listed(overrides), json=json)
+    elif undo is not None:
+        _undo(read_host(undo), overrides)
+    elif host is not None:
+        _forget(read_host(host), reason, overrides, json=json)
+
+
+def _listed(overrides: opt.Overrides) -> list[BlockedHost]:
+    with opt.reading(overrides) as queries:
+        return queries.opted_out()
+
+
+def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
+    if json:
+        output.echo_json([asdict(row) for row in rows])
+        return
+    for row in rows:
+        typer.echo(f"{moment(row.at)}  {row.host}  {plain(row.reason, 200)}")
+    if not rows:
+        typer.echo("No host was removed on request.", err=True)
+
+
+def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> None:
+    from geocrawl.app import wiring
+
+    path = opt.database_path_from(opt.settings_from(overrides))
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        removed = store.forget(host, plain(reason, 500), time.time())
+    if json:
+        output.echo_json({"host": host, **asdict(removed)})
+        return
+    typer.echo(
+        f"{host}: {counted(removed.pages, 'page')}, {counted(removed.endpoints, 'endpoint')} and "
+        f"{counted(removed.services, 'service')} removed; "
+        "it will not be visited again."
+    )
+
+
+def _undo(host: str, overrides: opt.Overrides) -> None:
+    from geocrawl.app import wiring
+
+    path = opt.database_path_from(opt.settings_from(overrides))
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        was_blocked = store.undo_forget(host)
+    if not was_blocked:
+        typer.echo(
+            f"geocrawl: {host} was not removed on request (`geocrawl forget --list` lists the hosts that were)",
+            err=True,
+        )
+        raise typer.Exit(1)
+    typer.echo(f"{host} may be visited again; what was removed stays removed.")
+
+
+def release(
+    overrides: opt.Overrides,
+    site: Annotated[str, typer.Argument(metavar="SITE", help="A registered domain that `geocrawl status` names.")],
+) -> None:
+    """Release a quarantined site after review.
+
+    A site with hundreds of services whose addresses differ only in numbers and values is quarantined: it gets no new
+    visits until it is released (setting max_alike_services). Pages whose addresses differ only in that way and that
+    brought nothing new are refused ('trap:pattern', setting max_fruitless_per_pattern); this command also renews their
+    budget. `geocrawl forget SITE` removes a site that generates such addresses without end.
+    """
+    from geocrawl.app import maintenance
+    from geocrawl.cli.addresses import read_host
+
+    settings = opt.settings_from(overrides)
+    name = read_host(site)
+    count = maintenance.release(settings, opt.database_path_from(settings), name)
+    if count is None:
+        typer.echo(
+            f"geocrawl: {name} is not quarantined, and no page of it was refused for its pattern "
+            "(`geocrawl status` lists quarantined sites)",
+            err=True,
+        )
+        raise typer.Exit(1)
+    typer.echo(f"{name} is released: {counted(count, 'address')} put back into the queue.")
+
+
+def retry(
+    overrides: opt.Overrides,
+    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Only addresses of this host.")] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="CODE", help="Only addresses that failed with this reason.")
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Put failed addresses back into the queue; the next crawl visits them again.
+
+    Example: geocrawl retry --reason timeout-read --host maps.example.org
+    """
+    from geocrawl.app.maintenance import retry as put_back
+    from geocrawl.cli.addresses import read_host
+
+    settings = opt.settings_from(overrides)
+    name = None if host is None else read_host(host)
+    count = put_back(settings, opt.database_path_from(settings), host=name, reason=reason)
+    if json:
+        output.echo_json({"retried": count})
+    else:
+        done = f"{counted(count, 'failed address')} put back into the queue."
+        typer.echo(done if count else "No failed address matches.")
+    if not count:
+        raise typer.Exit(1)
+
+
+def show_config(overrides: opt.Overrides, json: opt.Json = False) -> None:
+    """Print every setting with its value and where the value came from; secrets are masked."""
+    from geocrawl.config import describe
+
+    rows = describe(opt.configuration_from(overrides))
+    if json:
+        output.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
+        return
+    output.print_table(
+        ("setting", "value", "unit", "from", "meaning"), [(r.name, r.value, r.unit, r.origin, r.help) for r in rows]
+    )
+
+
+def check_config(
+    file: Annotated[Path | None, typer.Argument(help="A configuration file \\[those in use].")] = None,
+) -> None:
+    """Check a configuration file for unknown names and invalid values."""
+    from geocrawl.config import check as check_file
+    from geocrawl.config import load
+
+    if file is None:
+        load({}, environ=os.environ, cwd=opt.current_folder())
+        typer.echo("The settings in use are valid.")
+        return
+    problems = check_file(file)
+    for problem in problems:
+        typer.echo(problem, err=True)
+    if problems:
+        raise typer.Exit(2)
+    typer.echo(f"{file}: valid.")
