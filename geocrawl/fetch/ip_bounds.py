@@ -27,6 +27,8 @@ _MOMENT_S = 1.0
 """Longest wait for the first request of a turn, seconds."""
 _LOOK_S = 0.05
 """Time between two looks for a free place, seconds."""
+_LATE_S = 0.05
+"""A request that would begin so much after its time takes another place, seconds."""
 _LEAST_SPACING_S = 0.1
 """Least time between two turns that are put off, seconds: an address without a delay may be busy, too."""
 _LONGEST_S = 600.0
@@ -65,14 +67,29 @@ class IpBounds:
         if not ip or not self._most_at_once:
             yield
             return
-        place = await self._enter(ip, gap_s, begins_turn=begins_turn)
+        place = await self._enter_in_time(ip, gap_s, begins_turn=begins_turn)
         try:
-            if (wait_s := place.begins_at - self._clock.now()) > 0:
-                await self._clock.sleep(wait_s)
             yield
         finally:
-            with suppress(DatabaseFault):  # the place ends by itself
-                await self._hosts.leave_ip(place, self._clock.now())
+            await self._leave(place)
+
+    async def _enter_in_time(self, ip: str, gap_s: float, *, begins_turn: bool) -> IpPlace:
+        """Take a place and wait for its beginning.
+
+        A place whose beginning passed while this process could not go on (suspended, or its database busy) is taken
+        anew: others whose beginnings passed meanwhile would begin at the same time.
+        """
+        while True:
+            place = await self._enter(ip, gap_s, begins_turn=begins_turn)
+            if (wait_s := place.begins_at - self._clock.now()) > 0:
+                await self._clock.sleep(wait_s)
+            if self._clock.now() - place.begins_at <= _LATE_S:
+                return place
+            await self._leave(place)
+
+    async def _leave(self, place: IpPlace) -> None:
+        with suppress(DatabaseFault):  # the place ends by itself
+            await self._hosts.leave_ip(place, self._clock.now())
 
     async def _enter(self, ip: str, gap_s: float, *, begins_turn: bool) -> IpPlace:
         """Take a place, however long that takes; raise PutOff for a turn that has not begun."""

@@ -127,6 +127,24 @@ async def test_a_turn_that_has_begun_waits() -> None:
         assert clock.now() - started == 10.0
 
 
+class Overslept(VirtualClock):
+    """Time in which the first sleep lasts a minute longer."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds if self.slept else seconds + 60.0)
+
+
+async def test_a_request_that_missed_its_time_takes_another_place() -> None:
+    clock = Overslept()
+    bounds, started = _bounds(clock, 3), clock.now()
+    async with AsyncExitStack() as stack:
+        await _enter(stack, bounds)
+        await _enter(stack, bounds, begins_turn=False)
+        assert clock.now() - started == 70.0
+        await _enter(stack, bounds, begins_turn=False)
+        assert clock.now() - started == 80.0
+
+
 async def test_a_turn_is_put_off_for_ten_minutes_at_most() -> None:
     bounds = _bounds(VirtualClock(), 1)
     async with AsyncExitStack() as stack:

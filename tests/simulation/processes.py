@@ -31,7 +31,7 @@ class Process:
     alive: bool = True
     paused: bool = False
     resumed_at: float = float("-inf")
-    """Virtual time at which its last pause ended, or a wait that blocked it."""
+    """Virtual time at which its last pause ended."""
     wrong_by_s: float = 0.0
     """How far its clock is ahead."""
     steps: int = 0
