@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import machine
-from tests.support.faults import network, simulated, storage, upgrade
+from tests.support.faults import network, storage, upgrade
 from tests.support.faults.row import Row
 
 
@@ -19,7 +19,6 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20.0, help="of the lock and of the short outages")
-    parser.add_argument("--pages", type=int, default=300, help="of the made web of the simulated ones")
     parser.add_argument("--out", type=Path, default=machine.MEASUREMENTS, help="folder of d_faults.json")
     options = parser.parse_args(arguments)
     causes: list[Callable[[Path], list[Row]]] = [
@@ -32,7 +31,6 @@ def main(arguments: list[str]) -> None:
         lambda folder: [storage.damaged(folder)],
         lambda folder: [network.names_down(folder, options.seconds)],
         lambda folder: [network.network_away(folder, options.seconds)],
-        lambda folder: simulated.long_ones(folder, options.pages, seed=11),
         lambda folder: [upgrade.upgraded(folder)],
         lambda folder: [storage.two_at_once(folder, options.pairs)],
     ]

@@ -52,12 +52,9 @@ def run_session(
     """
     if few := allow_open_files(session.settings.workers):
         observer.noted(few)
-    watching = None if session.environment else wiring.make_outage_observer(session, observer)
     new_loop = session.environment.new_loop if session.environment else _fast_loop()
     with long_run(), asyncio.Runner(loop_factory=new_loop) as runner:
-        summary = runner.run(_run(session, watching or observer, retrying, max_pages, record, others))
-    if watching is not None:
-        retrying.call(watching.end)
+        summary = runner.run(_run(session, observer, retrying, max_pages, record, others))
     if summary.stopped == "interrupt":  # stored and reported like any signal
         summary.stopped, summary.interrupted = "signal", True
     retrying.call(session.learning.end)

@@ -6,7 +6,6 @@ no more than it uses.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,6 @@ from geocrawl.urls.database import Place
 from geocrawl.wording import date_of
 
 if TYPE_CHECKING:
-    from geocrawl.app.outage_observer import OutageObserver
     from geocrawl.app.retry_policy import RetryPolicy
     from geocrawl.app.session import Environment, SessionKind
     from geocrawl.app.shared_politeness import SharedPoliteness
@@ -264,21 +262,6 @@ def make_crawler(
         pages_counted=pages_counted or (environment.pages_counted if environment else None),
         pages=pages,
     )
-
-
-def make_outage_observer(session: Session, observer: Observer) -> OutageObserver:
-    """Return an observer that passes everything on to `observer` and watches for gateways that answer for all servers.
-
-    With a proxy, all hosts count until one has answered; else those alone that answered before.
-    """
-    from geocrawl.app.network_watch import NetworkWatch
-    from geocrawl.app.outage_observer import OutageObserver
-    from geocrawl.fetch.proxy import proxy_from_environment
-
-    proxies = proxy_from_environment(os.environ)
-    is_proxied = bool(session.settings.proxy or proxies.http or proxies.https)
-    watch = NetworkWatch(session.store.outages(), gateways_only=True, demand_well=not is_proxied)
-    return OutageObserver(observer, watch, session.clock)
 
 
 def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Counter[str]) -> PageVisitor:

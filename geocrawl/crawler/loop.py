@@ -21,7 +21,7 @@ from geocrawl.crawler.outage import Outage
 from geocrawl.crawler.page_slots import OwnSlots, PageSlots
 from geocrawl.crawler.places import Place, Places
 from geocrawl.crawler.summary import RunSummary
-from geocrawl.crawler.visits import broken, may_be_a_gateways
+from geocrawl.crawler.visits import broken
 from geocrawl.errors import DatabaseFault, GeocrawlError, GivenBack, OwnFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
@@ -389,7 +389,7 @@ class Crawler:
             settled = True
             if result.ignored:  # another process has leased the host since, and makes this visit again
                 return
-            if visit.http_status is not None and not may_be_a_gateways(visit.http_status, visit.reason):
+            if visit.http_status is not None:
                 self._outage.answered(entry.id)
             self._summary.count(visit, result)
             answered = visit.is_page_answered

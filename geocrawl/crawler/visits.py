@@ -37,18 +37,6 @@ TRANSIENT = frozenset(
 )
 """Reasons of failure that may pass until the next try. Any other failure is final until the address is due again."""
 
-GATEWAY_STATUSES = frozenset({502, 503, 504})
-"""Statuses that a proxy or a gateway on the way gives in a server's place (RFC 9110, 15.6.3 to 15.6.5). The fetcher
-asks a proxy itself about 407."""
-
-
-def may_be_a_gateways(http_status: int | None, reason: str) -> bool:
-    """Return whether a gateway may have given the answer of a visit in the server's place.
-
-    A document of a service is the server's own, whatever its status.
-    """
-    return http_status in GATEWAY_STATUSES and reason in (f"http-{http_status}", "robots-unreachable")
-
 
 def retry_after_s(lease: Lease, first_s: float, asked_s: float | None = None) -> float:
     """Return how long to wait before the next try: `first_s`, doubled with each try so far, or longer if the server

@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 class CountingObserver:
     """`ports.Observer` that counts visits and bytes, and passes everything on to another observer."""
 
-    def __init__(
-        self, inner: Observer, *, begun: Callable[[Lease], object], ended: Callable[[Entry, Visit], object]
-    ) -> None:
-        """Begin to count. The observer calls `begun` for each lease, `ended` for each settled visit."""
+    def __init__(self, inner: Observer, *, ended: Callable[[Visit], object]) -> None:
+        """Begin to count. The observer calls `ended` for each settled visit."""
         self._inner = inner
-        self._begun = begun
         self._ended = ended
         self._counts = Counter[str]()
 
@@ -54,7 +51,6 @@ class CountingObserver:
 
     def leased(self, lease: Lease) -> None:
         """Pass on that a visit begins."""
-        self._begun(lease)
         self._inner.leased(lease)
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
@@ -69,7 +65,7 @@ class CountingObserver:
             counts["failures"] += visit.http_status is None
         counts["not modified"] += visit.not_modified
         counts["new endpoints"] += result.new_candidates
-        self._ended(entry, visit)
+        self._ended(visit)
         self._inner.settled(entry, visit, result)
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from geocrawl.app.network_watch import NetworkWatch
 from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.daemon.budget import Budget
 from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
@@ -22,7 +21,7 @@ from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
 from geocrawl.errors import DatabaseFault, PassingFault
-from geocrawl.model import Entry, Visit
+from geocrawl.model import Visit
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
@@ -67,8 +66,7 @@ class Daemon:
         self._notifier = notifier
         self._log = log
         self._read_configuration = reload
-        self._network = NetworkWatch(store.outages())
-        counting = CountingObserver(observer, begun=self._network.leased, ended=self._visit_settled)
+        counting = CountingObserver(observer, ended=self._visit_settled)
         self._day = DayCounts(lock, clock, counting)
         self._crawl = BudgetedCrawl(session, budget, observer=counting, day=self._day, clock=clock)
         self._retrying = RetryPolicy(store.path, clock, log, before_pause=self._begin_pause)
@@ -134,22 +132,12 @@ class Daemon:
     # ----------------------------------------------------------------------- one turn of the loop
 
     async def turn(self) -> None:
-        """Crawl until nothing is ready, then pause; or wait for the database or the network to come back."""
+        """Crawl until nothing is ready, then pause; or wait until the database can be written again."""
         try:
-            self._network.reset()
             await self._crawl_or_rest()
-            if (counts := self._network.undo_outage(self._clock.now())) is not None:
-                self._log("the network is back", **counts)
         except PassingFault as fault:
             release_all = self._crawl.session.frontier.release_all
             await self._retrying.until_writable(fault, self._store, release_all, lambda: bool(self._ending))
-            return
-        outage = self._network.outage
-        if outage.suspected and not self._ending:
-            seconds = outage.pause_s()
-            self._state = outage.text
-            self._log(self._state, next_try_in_s=seconds)
-            await self._idle(seconds)
 
     async def _crawl_or_rest(self) -> None:
         if self._reload_wanted:
@@ -164,7 +152,7 @@ class Daemon:
             return
         self._state = "crawling"
         summary = await self._crawl.run()
-        if not self._ending and self._network.outage.since is None and not self._crawl.is_traffic_spent:
+        if not self._ending and not self._crawl.is_traffic_spent:
             why = self._crawl.why_no_pages()
             self._state = f"{why}: probes only" if why and summary.stopped == "max-pages" else "nothing is ready"
             await self._idle()
@@ -173,13 +161,10 @@ class Daemon:
         """Show in the state what the daemon waits for until its next attempt to write."""
         self._state = f"waiting: {fault}"
 
-    def _visit_settled(self, entry: Entry, visit: Visit) -> None:
-        """Reset the database's back-off, and interrupt the crawl when the visit shows that the network went down or
-        came back."""
+    def _visit_settled(self, visit: Visit) -> None:
+        """Reset the database's back-off, and note the time."""
         self._retrying.reset()
         self._jobs.note_time(visit.at)
-        if reason := self._network.settled(entry, visit):
-            self._crawl.interrupt(reason)
 
     async def _rest_until_midnight(self) -> None:
         """Send no requests, because the day's traffic is spent; the day's end is noticed after the next pause."""
@@ -189,9 +174,9 @@ class Daemon:
             self._log(text, bytes=self._day.total("bytes"))
         await self._idle()
 
-    async def _idle(self, seconds: float = IDLE_S) -> None:
+    async def _idle(self) -> None:
         """Sleep; a stop or a reload ends the sleep within a second."""
-        for _ in range(int(seconds)):
+        for _ in range(int(IDLE_S)):
             if self._ending or self._reload_wanted:
                 return
             await self._clock.sleep(1.0)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from geocrawl.store.operations.daemon_lock import BEAT_S, DaemonLock
     from geocrawl.store.operations.migrate import TableSum
     from geocrawl.store.operations.opt_out import BlockedHost
-    from geocrawl.store.operations.outages import Outages, Standing, UnreachedEndpoint, UnreachedHost
     from geocrawl.store.operations.seeds import NewSeed, SeedRow
     from geocrawl.store.operations.watches import MOST_FAILURES, Watches
     from geocrawl.store.queries.addresses import Address
@@ -48,7 +47,6 @@ _MODULES = {
     "operations.daemon_lock": "BEAT_S DaemonLock",
     "operations.migrate": "TableSum",
     "operations.opt_out": "BlockedHost",
-    "operations.outages": "Outages Standing UnreachedEndpoint UnreachedHost",
     "operations.seeds": "NewSeed SeedRow",
     "operations.watches": "MOST_FAILURES Watches",
     "queries.addresses": "Address",
@@ -86,20 +84,16 @@ __all__ = [
     "NewsRow",
     "OpenSnapshot",
     "OtherRun",
-    "Outages",
     "Queries",
     "Run",
     "SeedRow",
     "Selection",
     "ServiceDetail",
     "SoftwareGrowth",
-    "Standing",
     "Statistics",
     "Store",
     "Survival",
     "TableSum",
-    "UnreachedEndpoint",
-    "UnreachedHost",
     "UrlRow",
     "Watches",
     "Why",

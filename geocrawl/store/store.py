@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from geocrawl.store.operations.forget import Removed
     from geocrawl.store.operations.migrate import TableSum
     from geocrawl.store.operations.opt_out import OptOut
-    from geocrawl.store.operations.outages import Outages
     from geocrawl.store.operations.retention import Retention
     from geocrawl.store.operations.seeds import NewSeed
     from geocrawl.store.operations.watches import Watches
@@ -257,12 +256,6 @@ class Store:
         from geocrawl.store.operations.daemon_lock import ask_to_reload
 
         ask_to_reload(self.database)
-
-    def outages(self) -> Outages:
-        """Return the operations that undo an outage of this machine's network."""
-        from geocrawl.store.operations.outages import Outages
-
-        return Outages(self.database)
 
     def watches(self) -> Watches:
         """Return the watches, which tell people of changes."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.app.network_outage import Outage
-from geocrawl.app.probe_line import ProbeLine
 from geocrawl.app.probe_list import run_probe
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
@@ -98,96 +94,6 @@ def test_a_proxy_that_goes_away_in_a_crawl_and_comes_back_leaves_no_trace(
     away, back = watcher.said
     assert away.startswith(f"The proxy {proxy.url} does not answer (") and "nothing is recorded as failed" in away
     assert back.startswith(f"The proxy {proxy.url} answers again (after ")
-
-
-@pytest.mark.parametrize(("status", "workers"), sampled([(503, 1), (503, 8), (502, 4), (504, 4)], (503, 8)))
-def test_a_proxy_that_answers_in_every_servers_place_leaves_no_trace(
-    tmp_path: Path, calm: Path, status: int, workers: int
-) -> None:
-    with MortalProxy() as proxy:
-        watcher = Striker(60, lambda: proxy.fail(status), proxy.recover, 2.0, "Every host")
-        settings = Settings(
-            proxy=proxy.url, delay_s=0.0, strategy="bfs", siblings=0, workers=workers, backoff_first_s=10.0
-        )
-        report = run(settings, tmp_path / "c.db", watcher)
-    assert report.summary.stopped in ("done", "resting")
-    assert traces(tmp_path / "c.db") == traces(calm)
-    assert valid(tmp_path / "c.db") == valid(calm)
-    told = [each for each in watcher.said if proxy.url not in each]  # the proxy is away for a moment, too
-    assert told[0] == (
-        f"Every host answers HTTP {status}: a proxy or gateway on the way seems to fail: waiting; nothing is recorded "
-        "as failed."
-    )
-    assert sum(each.startswith("Every host") for each in told) == 1
-    assert any(" again (after " in each for each in watcher.said)
-
-
-def test_a_probe_of_a_list_waits_for_such_a_proxy_too_and_tells_each_verdict_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with DemoWeb() as web:
-        crawl(settings_for(web), tmp_path / "whole.db", SEEDS)
-    addresses = [url(f"http://{key}") for key in sorted(valid(tmp_path / "whole.db"))][:30]
-    lines: list[ProbeLine] = []
-    with MortalProxy() as proxy:
-        settings = Settings(proxy=proxy.url, delay_s=0.0, siblings=0, workers=4, maps=False)
-        path, list_file = tmp_path / "c.db", tmp_path / "list.txt"
-        list_file.write_text("x")
-        run_probe(settings, addresses, database=path, list_file=None, emit=lambda line: None)
-        before = _standing(path)
-        proxy.fail(504)  # after 503 twice a host would rest for a minute
-        mending = Striker(-1, lambda: None, proxy.recover, 1.0, "geocrawl: Every host")
-        monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=mending.noted, flush=lambda: None))
-        run_probe(settings, addresses, database=path, list_file=list_file, emit=lines.append)
-    assert sorted(line.status for line in lines) == sorted(["valid"] * len(addresses))
-    assert _standing(path) == before
-
-
-def test_one_host_that_fails_is_no_outage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    addresses = [url(f"http://busy.example/{number}/wms") for number in range(30)]
-    with MortalProxy() as proxy:
-        proxy.fail(504)
-        settings = Settings(
-            proxy=proxy.url, delay_s=0.0, workers=4, ignore_robots=True, backoff_after=100, max_time_s=8.0
-        )
-        result = run_probe(settings, addresses, database=tmp_path / "c.db", list_file=None, emit=lambda line: None)
-    assert result.asked > 10 and "Every host" not in capsys.readouterr().err
-
-
-def test_many_hosts_that_answer_503_are_an_outage_only_if_several_of_them_were_well_and_nobody_answers_otherwise() -> (
-    None
-):
-    def observed(outage: Outage, reason: str = "http-503", other: int = 0) -> bool:
-        for number in range(30):
-            outage.observe(f"{number}.example", float(number), 503, reason)
-            if other and number % 5 == 4:
-                outage.observe("x.example", float(number), other, "ok" if other == 200 else f"http-{other}")
-        return outage.suspected
-
-    well = [f"{number}.example" for number in range(30)]
-    assert observed(Outage(well, gateways_only=True, demand_well=True))
-    assert observed(Outage(well)), "a daemon's"
-    assert observed(Outage(gateways_only=True)), "behind a proxy"
-    assert not observed(Outage(gateways_only=True, demand_well=True)), "nobody is known to be well"
-    assert not observed(Outage(well[:4], gateways_only=True))
-    assert not observed(Outage(well, gateways_only=True), other=200)
-    assert not observed(Outage(well, gateways_only=True), other=404)
-    assert not observed(Outage(well, gateways_only=True), "ok"), "a service's own document"
-    late = Outage(well, gateways_only=True)
-    assert observed(late)
-    late.observe("x.example", 31.0, 200, "truncated")
-    assert late.suspected, "an answer that the outage cut off is no answer"
-    dead = Outage(well, gateways_only=True)
-    for number in range(30):
-        dead.observe(f"{number}.example", float(number), None, "dns")
-    assert not dead.suspected, "a person's list may be old"
-
-
-def _standing(path: Path) -> list[object]:
-    """Health and verdict of every endpoint."""
-    with open_readonly(path) as connection:
-        rows = connection.execute("SELECT url, kind, status, reason, health, health_since FROM endpoint ORDER BY id")
-        return [tuple(row) for row in rows.fetchall()]
 
 
 def test_a_first_start_with_a_dead_proxy_says_so_at_once_and_leaves_the_seed_in_the_queue(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ async def test_a_few_pages_of_a_host_are_read_in_a_day(web: PortalWeb, tmp_path:
         settings = settings_with(browser_pages_per_host=1, max_depth=0)
         session = wiring.make_session(without_limits(settings), store, clock)
         claim(session)
-        observer = CountingObserver(Watcher(), begun=lambda lease: None, ended=lambda entry, visit: None)
+        observer = CountingObserver(Watcher(), ended=lambda visit: None)
         day = DayCounts(store.daemon_lock(), clock, observer)
         crawl = BudgetedCrawl(session, Budget(Hours(), 0), observer=observer, day=day, clock=clock)
         read = []

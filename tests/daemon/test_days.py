@@ -14,7 +14,7 @@ from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
 from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model import Entry, Visit
+from geocrawl.model import Visit
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
@@ -36,14 +36,14 @@ async def _runs(path: Path, web: DemoWeb, settings: Settings) -> list[RunSummary
     """Crawl the demo's web in days of `VISITS_A_DAY`; return the runs."""
     clock, runs, visits = ShortDays(), list[RunSummary](), count(1)
 
-    def ended(entry: Entry, visit: Visit) -> None:
+    def ended(visit: Visit) -> None:
         clock.days = next(visits) // VISITS_A_DAY
 
     with wiring.open_store(path, clock) as store:
         session = wiring.make_session(without_limits(settings), store, clock)
         claim(session)
         session.add_seeds([url(seed) for seed in web.seeds], again=False)
-        observer = CountingObserver(Watcher(), begun=lambda lease: None, ended=ended)
+        observer = CountingObserver(Watcher(), ended=ended)
         day = DayCounts(store.daemon_lock(), clock, observer)
         crawl = BudgetedCrawl(session, Budget(Hours(), 0), observer=observer, day=day, clock=clock)
         while not runs or runs[-1].stopped == "a new day begins":

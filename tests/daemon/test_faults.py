@@ -6,37 +6,26 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from threading import Timer
 
 import pytest
 
-from geocrawl.app.network_outage import IN_VAIN, LOOK_BACK_S, Outage
-from geocrawl.app.outage_undo_log import UndoLog
 from geocrawl.demo.web import DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
-from geocrawl.lab.made_worlds.folder import make as make_world
-from geocrawl.lab.recorded_worlds.replay import ReplayClock
-from geocrawl.lab.recorded_worlds.world import World as MadeWorld
-from geocrawl.model import Kind, Service, State, Visit
-from geocrawl.model.health import DAY_S, HOUR_S
-from geocrawl.settings import Settings
+from geocrawl.model import State, Visit
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.engine.revisions import REVISIONS
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.engine.sqlite.integrity import quick_check
 from geocrawl.store.frontier.lifecycle import settled_state
 from geocrawl.store.operations.backup import restore
-from geocrawl.store.operations.outages import Outages
-from geocrawl.store.queries.history import changes_since, history_of_address
 from tests.support.daemons import Place
-from tests.support.faults import network, simulated, storage, upgrade
+from tests.support.faults import network, storage, upgrade
 from tests.support.faults.row import Row
 from tests.support.invariants import check_invariants
 from tests.support.parts import ROOT_USER, lack
-from tests.support.world import ManualClock, World, candidate, link, verdict
+from tests.support.world import ManualClock, World
 
 
 @pytest.mark.long
@@ -77,53 +66,13 @@ def test_of_two_that_start_together_one_lives(tmp_path: Path) -> None:
     assert storage.two_at_once(tmp_path / "x", 1).more["exactly_one_lived"] == 1
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("strike", [network.network_away, network.names_down])
+@pytest.mark.parametrize("strike", [network.network_away, pytest.param(network.names_down, marks=pytest.mark.long)])
 def test_a_few_seconds_without_proxy_or_names_leave_no_trace(
     tmp_path: Path, strike: Callable[[Path, float], Row]
 ) -> None:
     row = strike(tmp_path / "x", 4.0)
     nothing = {"addresses_that_failed": 0, "given_up": 0, "traces_in_the_history_of_services": 0}
     assert (row.lost, row.more) == (0, {"noticed": True, "exit_code": 0, **nothing})
-
-
-def test_an_hour_without_network_costs_no_page_and_no_service(tmp_path: Path) -> None:
-    make_world("mixed", 200, 11, tmp_path / "web")
-    world = MadeWorld(tmp_path / "web")
-    calm = simulated.run(world, tmp_path / "calm.db", simulated.Strike(), 2.5)
-    strike = simulated.Strike(HOUR_S, unreachable=True)
-    struck = simulated.run(world, tmp_path / "struck.db", strike, 2.5)
-    assert struck.before <= struck.settled and calm.settled <= struck.settled
-    assert sum(struck.transport.under_strike.values()) < 100
-    assert "the network is back" in struck.said
-    assert struck.in_vain == 0 and not _moved(struck)
-
-
-def test_the_history_of_living_services_shows_nothing_of_an_outage_even_when_the_daemon_ends_in_it(
-    tmp_path: Path,
-) -> None:
-    make_world("mixed", 200, 11, tmp_path / "web")
-    strike = simulated.Strike(24 * HOUR_S, after_s=22 * HOUR_S, unreachable=True)
-    path = tmp_path / "c.db"
-    struck = simulated.run(MadeWorld(tmp_path / "web"), path, strike, 29.0, step_s=300.0)
-    living = [key for key, condition in struck.condition_before.items() if condition[0] == "alive"]
-    assert len(living) >= 10 and 20 <= sum(struck.transport.under_strike.values()) < 300, "asked, but not too often"
-    assert struck.in_vain == 0 and all(struck.condition[key][:5] == struck.condition_before[key][:5] for key in living)
-    with open_readonly(path) as connection:
-        now = ReplayClock().now() + 29 * HOUR_S
-        assert {row["after"] for row in changes_since(connection, 0.0, 1000)} == {"alive"}
-        for key in living:
-            kind, address = key.split(" ", 1)
-            (found,) = (each for each in history_of_address(connection, address, now) if each.kind == kind)
-            assert found.health == "alive" and found.availability[7] == 1.0
-        check_invariants(connection)
-
-
-def _moved(ended: simulated.Ended) -> list[str]:
-    """Services that lived before the strike and have another health since."""
-    before = {key: condition[:2] for key, condition in ended.condition_before.items() if condition[0] == "alive"}
-    assert before
-    return [key for key, condition in before.items() if ended.condition[key][:2] != condition]
 
 
 def test_a_catalogue_of_the_first_schema_is_brought_up_to_date_and_its_living_services_are_due(tmp_path: Path) -> None:
@@ -185,114 +134,6 @@ def test_what_is_no_database_any_more_can_be_restored(tmp_path: Path) -> None:
     kept = restore(tmp_path / "good.db", tmp_path / "c.db", 0.0)
     assert kept is not None and kept.read_bytes() == b"\xa5" * 8192
     Database.open(tmp_path / "c.db", create=False, clock=ManualClock()).close()
-
-
-def test_an_outage_is_many_visits_of_several_well_hosts_in_a_row_and_one_answer_ends_it() -> None:
-    outage = Outage([f"{number}.example" for number in range(5)])
-
-    def told() -> tuple[bool, float | None]:
-        return outage.suspected, outage.since
-
-    for number in range(40):
-        outage.observe(f"dead{number}.example", 10.0 + number, None, "dns")
-    assert told() == (False, None), "hosts that never answered are no network"
-    for number in range(5):
-        assert told() == (False, None)
-        outage.observe(f"{number}.example", 100.0, None, "refused")
-    assert told()[0] and [outage.pause_s() for _ in range(6)] == [15, 30, 60, 120, 240, 300]
-    for reason, status in (("robots", None), ("robots-unreachable", 503)):
-        outage.observe("x.example", 110.0, status, reason)
-    assert told()[0], "nobody was asked"
-    outage.observe("x.example", 120.0, 404, "http-404")
-    assert told() == (False, 10.0 - LOOK_BACK_S)
-    outage.end()
-    assert told() == (False, None)
-
-
-def test_hosts_that_died_in_truth_raise_no_second_alarm() -> None:
-    outage = Outage()
-    for at in (10.0, 20.0):
-        for number in range(20):
-            outage.observe(f"{number}.example", at, None, "dns")
-        assert outage.suspected == (at == 10.0), "while nobody has answered yet, any host counts"
-        outage.observe("well.example", at, 200, "ok")
-        outage.end()
-
-
-def test_what_failed_in_an_outage_waits_again_and_nothing_else_does(tmp_path: Path) -> None:
-    world = World(tmp_path / "c.db")
-    world.seed("a.example/", "b.example/", "c.example/")
-    for reason, at in (("dns", 1_000.0), ("dns", 2_000.0), ("http-500", 2_000.0)):
-        world.clock.time = at
-        world.settle(world.lease(), link("d.example/"), state=State.FAILED, reason=reason)
-    assert Outages(world.database).put_back(1_500.0, IN_VAIN, ()) == 1
-    assert [world.row(f"{name}.example/")[0] for name in "abc"] == ["failed", "waiting", "failed"]
-    check_invariants(world.database.connection)
-
-
-def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_proved_stays(tmp_path: Path) -> None:
-    world = World(tmp_path / "c.db", Settings(delay_s=0))
-    connection, traces = world.database.connection, UndoLog(Outages(world.database))
-    mine, theirs = candidate("http://a.example/wms"), candidate("http://b.example/wms")
-    well = verdict(service=Service(Kind.WMS, "1.3.0", "a", fingerprint="a"))
-    for each in (mine, theirs):
-        world.record(each, well, world.clock.now())
-    rows = "SELECT * FROM endpoint ORDER BY id"
-    before = connection.execute(rows).fetchall()
-    world.clock.time += 30 * DAY_S
-    world.frontier.reprobe(world.clock.now(), 10)
-    for _ in range(2):
-        lease = world.lease()
-        traces.leased(lease)
-        reached_nobody = verdict("dns", http_status=None)
-        visit = Visit(
-            lease,
-            State.FAILED,
-            "dns",
-            replace(lease.host, errors=9, last_error_at=world.clock.now()),
-            world.clock.now(),
-            verdict=reached_nobody,
-        )
-        world.frontier.settle(visit)
-        traces.settled(lease.entry, visit, away=False)
-    world.clock.time += 1
-    world.record(theirs, well, world.clock.now())
-    assert Outages(world.database).put_back(world.clock.now() - 60, IN_VAIN, traces.endpoints) == 2
-    after = connection.execute(rows).fetchall()
-    assert after[0] == before[0] and after[1] != before[1]
-    assert connection.execute("SELECT endpoint_id, status FROM probe ORDER BY id").fetchall() == [
-        (1, "valid"),
-        (2, "valid"),
-        (2, "invalid"),
-        (2, "valid"),
-    ]
-    Outages(world.database).end_back_offs(traces.hosts, world.clock.now())
-    assert connection.execute("SELECT sum(errors), sum(parked) FROM host").fetchone() == (0, 0)
-    check_invariants(connection)
-
-
-def test_an_answer_lets_go_what_is_remembered(tmp_path: Path) -> None:
-    world = World(tmp_path / "c.db", Settings(delay_s=0))
-    traces = UndoLog(Outages(world.database))
-    world.frontier.add_candidates([candidate(f"http://{name}.example/wms") for name in "abc"])
-    for reason, status, later_s, kept in (("dns", None, 0, 1), ("refused", None, 1, 2), ("html", 200, 60, 1)):
-        world.clock.time += later_s
-        lease = world.lease()
-        traces.leased(lease)
-        visit = Visit(lease, State.VISITED, reason, lease.host, world.clock.now(), http_status=status)
-        traces.settled(lease.entry, visit, away=False)
-        assert len(traces.endpoints) == len(traces.hosts) == kept
-
-
-def test_visits_in_vain_do_not_spend_the_budget_of_a_pattern(tmp_path: Path) -> None:
-    world = World(tmp_path / "c.db", Settings(delay_s=0))
-    world.seed("a.example/")
-    world.settle(world.lease(), link("a.example/data/1"))
-    world.settle(world.lease(), state=State.FAILED, reason="dns")
-    fruitless = "SELECT fruitless FROM pattern"
-    assert world.database.connection.execute(fruitless).fetchall() == [(1,)]
-    Outages(world.database).put_back(0.0, IN_VAIN, ())
-    assert world.database.connection.execute(fruitless).fetchall() == [(0,)]
 
 
 def test_a_host_that_is_too_busy_for_a_day_costs_an_address_few_of_its_tries(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from geocrawl.model import HARVEST_TIER, Purpose, Url
+from geocrawl.model import HARVEST_TIER, Url
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.keys import group_key, is_over_cap
@@ -49,8 +49,6 @@ INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?1, ?2, 0, ?
 _FOUND = """
 INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?, 0, 1, 0)
 ON CONFLICT (key) DO UPDATE SET finds = pattern.finds + 1 RETURNING fruitless - late, finds"""
-_UNCOUNT = "UPDATE pattern SET fruitless = max(fruitless - 1, 0) WHERE key = ?"
-_ASKED = "SELECT purpose, address, depth, tier, revisit_s, endpoint_id, reason FROM url WHERE id = ?"
 # The page ?1 and those that led to it, ?2 at most.
 _WAY = """
 WITH RECURSIVE way(address, found_on, hops) AS (
@@ -135,24 +133,6 @@ class Budgets:
         """Count a requested page: (key of its pattern, 1 when it may count as fruitless, relevance + 1 or 0)."""
         key, fruitless, relevance = pattern
         self._connection.write(_VISITED, (key, fruitless, relevance))
-
-    def uncount(self, url_id: int) -> None:
-        """Subtract the last visit of a URL from its pattern's requests, because this machine's network was away."""
-        purpose, address, depth, tier, revisit_s, endpoint_id, reason = self._connection.execute(
-            _ASKED, (url_id,)
-        ).fetchone()
-        if purpose == Purpose.PAGE:
-            url = read_url(address)
-            key = page_pattern_key(url) if url is not None and is_counted(depth, tier, revisit_s) else None
-        else:
-            kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
-            key = (
-                service_pattern_key(kind, stored_url(address), site)
-                if is_new and reason != "robots-unreachable"
-                else None
-            )
-        if key is not None:
-            self._connection.execute(_UNCOUNT, (key,))
 
     def credit(self, page_id: int) -> None:
         """Credit the pattern of a page that named a new endpoint, and the patterns of the pages that led there."""

@@ -30,7 +30,6 @@ from geocrawl.store.engine.revisions import REVISIONS
 from geocrawl.store.engine.sqlite.upgrade import upgrade
 from geocrawl.store.keys import page_key
 from geocrawl.store.operations.forget import forget
-from geocrawl.store.operations.outages import Outages, UnreachedEndpoint
 from geocrawl.store.queries.history import history_of_service
 from tests.support.invariants import check_foreign_keys, check_invariants
 from tests.support.world import World, candidate, link, url, verdict
@@ -164,17 +163,6 @@ def test_a_service_that_did_not_answer_is_read_whole_next(world: World) -> None:
     assert lease.entry.validators == ASKED
     later(world, 1)
     assert world.lease().entry.validators is None
-
-
-def test_what_failed_for_our_own_network_is_asked_by_them_again(world: World) -> None:
-    probed(world)
-    later(world, 2)
-    number, since = int(str(one(world, "SELECT id FROM url")[0])), world.clock.now()
-    standing = Outages(world.database).standing_of(number)
-    assert standing is not None
-    settle(world, found=verdict("dns", http_status=None), state=State.FAILED, http_status=None)
-    Outages(world.database).put_back(since, {"dns"}, [UnreachedEndpoint(standing, since, since)])
-    assert world.lease().entry.validators == ASKED
 
 
 # --------------------------------------------------------------------------- until when
