@@ -20,7 +20,7 @@ from benchmarks import machine
 from benchmarks.fuzz import peak_mib
 from geocrawl.model import Lease
 from geocrawl.settings import Settings
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from tests.support.crawls import Watcher, url
 from tests.support.hostile import PAGES, SERVICES, Hostile
 from tests.support.loopback import Handler, Server, running

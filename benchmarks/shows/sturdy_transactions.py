@@ -15,8 +15,8 @@ from typing import Any
 from benchmarks import machine
 from geocrawl.settings import Settings
 from geocrawl.store.frontier.budgets import page_pattern_key
-from geocrawl.store.operations.forget import forget
-from geocrawl.store.operations.retention import Retention
+from geocrawl.store.maintenance.forget import forget
+from geocrawl.store.maintenance.retention import Retention
 from tests.support.places import ROOT
 from tests.support.transactions import transactions_of
 from tests.support.world import World, link, url

@@ -9,7 +9,7 @@ of these parts and of what they return. A name is loaded when it is first used, 
 - `catalog/` writes what probes found out about services;
 - `queries/` reads for people and programs: modules named after commands, which create and change nothing;
 - `search/` keeps the search index and answers what `geocrawl.search` asks;
-- `operations/` maintains a database: backup, opt-out, retention, start pages.
+- `maintenance/` maintains a database: backup, opt-out, retention, start pages.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from geocrawl.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from geocrawl.store.engine.connection import OpenSnapshot
+    from geocrawl.store.engine.opt_out import BlockedHost
     from geocrawl.store.frontier.options import FrontierOptions
-    from geocrawl.store.operations.daemon_lock import BEAT_S, DaemonLock
-    from geocrawl.store.operations.migrate import TableSum
-    from geocrawl.store.operations.opt_out import BlockedHost
-    from geocrawl.store.operations.seeds import NewSeed, SeedRow
-    from geocrawl.store.operations.watches import MOST_FAILURES, Watches
+    from geocrawl.store.maintenance.daemon_lock import BEAT_S, DaemonLock
+    from geocrawl.store.maintenance.migrate import TableSum
+    from geocrawl.store.maintenance.seeds import NewSeed, SeedRow
+    from geocrawl.store.maintenance.watches import MOST_FAILURES, Watches
     from geocrawl.store.queries.addresses import Address
     from geocrawl.store.queries.export import ExportRow
     from geocrawl.store.queries.history import EndpointHistory, Survival
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 _MODULES = {
     "engine.connection": "OpenSnapshot",
     "frontier.options": "FrontierOptions",
-    "operations.daemon_lock": "BEAT_S DaemonLock",
-    "operations.migrate": "TableSum",
-    "operations.opt_out": "BlockedHost",
-    "operations.seeds": "NewSeed SeedRow",
-    "operations.watches": "MOST_FAILURES Watches",
+    "maintenance.daemon_lock": "BEAT_S DaemonLock",
+    "maintenance.migrate": "TableSum",
+    "engine.opt_out": "BlockedHost",
+    "maintenance.seeds": "NewSeed SeedRow",
+    "maintenance.watches": "MOST_FAILURES Watches",
     "queries.addresses": "Address",
     "queries.export": "ExportRow",
     "queries.history": "EndpointHistory Survival",

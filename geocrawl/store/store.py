@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from geocrawl.ports import Clock, HostLeases, OptOuts, RobotsStore
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
+    from geocrawl.store.engine.opt_out import OptOut
     from geocrawl.store.frontier.awaited import AwaitedFrontier
     from geocrawl.store.frontier.frontier import SqlFrontier
     from geocrawl.store.frontier.options import FrontierOptions
-    from geocrawl.store.operations.clock_limits import ClockLimits
-    from geocrawl.store.operations.daemon_lock import DaemonLock
-    from geocrawl.store.operations.facts import Facts
-    from geocrawl.store.operations.forget import Removed
-    from geocrawl.store.operations.migrate import TableSum
-    from geocrawl.store.operations.opt_out import OptOut
-    from geocrawl.store.operations.retention import Retention
-    from geocrawl.store.operations.seeds import NewSeed
-    from geocrawl.store.operations.watches import Watches
+    from geocrawl.store.maintenance.clock_limits import ClockLimits
+    from geocrawl.store.maintenance.daemon_lock import DaemonLock
+    from geocrawl.store.maintenance.facts import Facts
+    from geocrawl.store.maintenance.forget import Removed
+    from geocrawl.store.maintenance.migrate import TableSum
+    from geocrawl.store.maintenance.retention import Retention
+    from geocrawl.store.maintenance.seeds import NewSeed
+    from geocrawl.store.maintenance.watches import Watches
     from geocrawl.store.queries.addresses import Address
     from geocrawl.store.queries.queries import Queries
     from geocrawl.store.queries.runs import OtherRun
@@ -77,7 +77,7 @@ class Store:
 
         Raises DatabaseFault when it is missing, not ours, or of a schema that this program does not know.
         """
-        from geocrawl.store.engine.reading import open_readonly
+        from geocrawl.store.engine.database import open_readonly
         from geocrawl.store.queries.queries import Queries
 
         with open_readonly(place_of(url)) as connection:
@@ -178,13 +178,13 @@ class Store:
 
     def begin_helping(self, crawl: str) -> None:
         """Note that this process helps the crawl of another one, its `owner`."""
-        from geocrawl.store.operations.helping import begin_helping
+        from geocrawl.store.maintenance.helping import begin_helping
 
         begin_helping(self.database, crawl, self._clock.now())
 
     def end_helping(self) -> None:
         """Note that this process helps no longer."""
-        from geocrawl.store.operations.helping import end_helping
+        from geocrawl.store.maintenance.helping import end_helping
 
         end_helping(self.database)
 
@@ -200,7 +200,7 @@ class Store:
     @cached_property
     def facts(self) -> Facts:
         """Return the stored facts about the whole database."""
-        from geocrawl.store.operations.facts import Facts
+        from geocrawl.store.maintenance.facts import Facts
 
         return Facts(self.database)
 
@@ -211,25 +211,25 @@ class Store:
 
     def forget(self, host: str, reason: str, at: float) -> Removed:
         """Remove a host and its subdomains, and never visit them again; return what was removed."""
-        from geocrawl.store.operations.forget import forget
+        from geocrawl.store.maintenance.forget import forget
 
         return forget(self.database, host, reason, at)
 
     def undo_forget(self, host: str) -> bool:
         """Allow a host again, as a new one; return whether it had opted out."""
-        from geocrawl.store.operations.forget import undo
+        from geocrawl.store.maintenance.forget import undo
 
         return undo(self.database, host)
 
     def add_seeds(self, seeds: Iterable[NewSeed], at: float) -> int:
         """Store start pages for the daemon; return how many are new."""
-        from geocrawl.store.operations.seeds import add_seeds
+        from geocrawl.store.maintenance.seeds import add_seeds
 
         return add_seeds(self.database, seeds, at)
 
     def remove_seeds(self, urls: Iterable[Url]) -> int:
         """Drop start pages of the daemon; return how many there were. What was found from them stays."""
-        from geocrawl.store.operations.seeds import remove_seeds
+        from geocrawl.store.maintenance.seeds import remove_seeds
 
         return remove_seeds(self.database, urls)
 
@@ -241,37 +241,37 @@ class Store:
 
     def daemon_lock(self) -> DaemonLock:
         """Return the lock that one daemon at a time has."""
-        from geocrawl.store.operations.daemon_lock import DaemonLock
+        from geocrawl.store.maintenance.daemon_lock import DaemonLock
 
         return DaemonLock(self.database)
 
     def pause_daemon(self, *, pause: bool) -> None:
         """Pause the daemon, or let it continue; it obeys at its next heartbeat, and also after a restart."""
-        from geocrawl.store.operations.daemon_lock import ask_to_pause
+        from geocrawl.store.maintenance.daemon_lock import ask_to_pause
 
         ask_to_pause(self.database, pause=pause)
 
     def reload_daemon(self) -> None:
         """Make the daemon read its configuration again."""
-        from geocrawl.store.operations.daemon_lock import ask_to_reload
+        from geocrawl.store.maintenance.daemon_lock import ask_to_reload
 
         ask_to_reload(self.database)
 
     def watches(self) -> Watches:
         """Return the watches, which tell people of changes."""
-        from geocrawl.store.operations.watches import Watches
+        from geocrawl.store.maintenance.watches import Watches
 
         return Watches(self.database)
 
     def clock_limits(self, settings: Settings) -> ClockLimits:
         """Return the operation that limits times that a wrong clock wrote."""
-        from geocrawl.store.operations.clock_limits import ClockLimits
+        from geocrawl.store.maintenance.clock_limits import ClockLimits
 
         return ClockLimits(self.database, settings)
 
     def retention(self, settings: Settings) -> Retention:
         """Return the operation that deletes old probes, and rows that exceed the limit on the size."""
-        from geocrawl.store.operations.retention import Retention
+        from geocrawl.store.maintenance.retention import Retention
 
         return Retention(self.database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes)
 
@@ -291,7 +291,7 @@ class Store:
     def try_write(self, write: Callable[[], object]) -> PassingFault | None:
         """Call `write`; return the temporary fault that still prevents it, None when `write` succeeded. Raises
         DatabaseFault for a lasting fault."""
-        from geocrawl.store.engine.recovery import try_write
+        from geocrawl.store.engine.database import try_write
 
         return try_write(self.database, write)
 
@@ -301,7 +301,7 @@ class Store:
 
         Raises DatabaseFault for a database that cannot be read, EnvironmentFault for a target that cannot be written.
         """
-        from geocrawl.store.operations.backup import back_up
+        from geocrawl.store.maintenance.backup import back_up
 
         return back_up(file_of(url, "a backup"), target)
 
@@ -311,7 +311,7 @@ class Store:
 
         Raises DatabaseFault when it does, or is not ours; EnvironmentFault while anybody uses it.
         """
-        from geocrawl.store.operations.remove import remove_if_only_of
+        from geocrawl.store.maintenance.backup import remove_if_only_of
 
         remove_if_only_of(file_of(url, "removing a database"), hosts, now)
 
@@ -324,7 +324,7 @@ class Store:
 
         Raises DatabaseFault when the target is not empty, somebody works on the source, or a table arrived otherwise.
         """
-        from geocrawl.store.operations.migrate import migrate
+        from geocrawl.store.maintenance.migrate import migrate
 
         if not Store.exists(source):
             raise DatabaseFault(f"{place_of(source)}: no such catalogue to copy; the first argument names it")
@@ -337,6 +337,6 @@ class Store:
 
         Raises DatabaseFault for a damaged copy or one of a newer geocrawl, EnvironmentFault while a daemon runs.
         """
-        from geocrawl.store.operations.backup import restore
+        from geocrawl.store.maintenance.backup import restore
 
         return restore(source, file_of(url, "restoring a backup"), now)

@@ -13,7 +13,7 @@ from geocrawl.cli.status import status_lines
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.queries.export import export_rows
 from geocrawl.store.queries.status import status
 from geocrawl.urls import endpoint_key, read_url

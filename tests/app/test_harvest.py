@@ -18,7 +18,7 @@ from geocrawl.demo.capabilities import Described, capabilities, wfs_capabilities
 from geocrawl.detect import Detector
 from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.urls import read_url, records_page
 from tests.page.records import RECORDED
 from tests.support.pages import url

@@ -19,7 +19,7 @@ from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
 from geocrawl.model import Entry, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
-from geocrawl.store.operations.daemon_lock import DaemonLock
+from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, settings_for, url
 from tests.support.invariants import check_invariants

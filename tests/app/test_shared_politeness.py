@@ -18,10 +18,9 @@ from geocrawl.app.probe_list import run_probe
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.reading import open_readonly
-from geocrawl.store.engine.sqlite.upgrade import upgrade
-from geocrawl.store.operations.forget import forget
+from geocrawl.store.engine.database import Database, open_readonly
+from geocrawl.store.engine.sqlite.opening import upgrade
+from geocrawl.store.maintenance.forget import forget
 from tests.support.access_log import Reply, gaps_s, most_at_once
 from tests.support.crawls import url
 from tests.support.loopback import running

@@ -13,8 +13,7 @@ import pytest
 from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import Database, open_readonly
 from geocrawl.store.frontier.learner_role import UNTIL
 from geocrawl.store.queries.workers import LEARNER
 from tests.support.crawls import url

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from tests.support.portal_crawls import crawl
 from tests.support.portal_web import BACKEND, OPENLAYERS, REACT, SERVICES, VUE, PortalWeb, Request, portals
 

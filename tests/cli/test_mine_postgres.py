@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.urls.database import place_of
 from tests.support.commands import geocrawl
 from tests.support.invariants import check_invariants

@@ -19,10 +19,9 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.reading import open_readonly
-from geocrawl.store.operations.forget import forget
-from geocrawl.store.operations.seeds import NewSeed, add_seeds
+from geocrawl.store.engine.database import Database, open_readonly
+from geocrawl.store.maintenance.forget import forget
+from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
 from geocrawl.store.queries.seed_attribution import services_by_seed
 from tests.support import forked
 from tests.support.killed_crawl import Watcher

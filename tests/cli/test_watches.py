@@ -18,7 +18,7 @@ from geocrawl.app import wiring
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from tests.store.operations.test_watches import RIVERS, ROADS
+from tests.store.maintenance.test_watches import RIVERS, ROADS
 from tests.support.commands import Said, geocrawl
 from tests.support.published import HOSTILE
 from tests.support.receivers import Hook, MailServer

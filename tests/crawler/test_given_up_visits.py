@@ -20,7 +20,7 @@ from geocrawl.fetch.politeness import DAY_S
 from geocrawl.model import Lease
 from geocrawl.ports import HostLease
 from geocrawl.settings import Settings
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, url
 from tests.support.http_server import answer, pages, redirect, serve

@@ -17,7 +17,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Visit
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from tests.support.crawls import Watcher, settings_for, url
 
 VISITS_A_DAY = 30

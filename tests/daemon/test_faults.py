@@ -15,11 +15,11 @@ from geocrawl.demo.web import DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import State, Visit
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.revisions import REVISIONS
+from geocrawl.store.engine.migrations import REVISIONS
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.engine.sqlite.integrity import quick_check
 from geocrawl.store.frontier.lifecycle import settled_state
-from geocrawl.store.operations.backup import restore
+from geocrawl.store.maintenance.backup import restore
 from tests.support.daemons import Place
 from tests.support.faults import network, storage, upgrade
 from tests.support.faults.row import Row

@@ -9,8 +9,8 @@ import pytest
 
 from geocrawl.model import Kind, Service
 from geocrawl.settings import Settings
-from geocrawl.store.operations.forget import Removed, forget
-from geocrawl.store.subdomains import is_host_or_subdomain
+from geocrawl.store.engine.clauses import is_host_or_subdomain
+from geocrawl.store.maintenance.forget import Removed, forget
 from geocrawl.urls import is_within_domains
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict

@@ -11,7 +11,7 @@ from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.queries.export import export_rows
 from geocrawl.urls import endpoint_key, read_url
 

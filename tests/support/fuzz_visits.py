@@ -22,7 +22,7 @@ from geocrawl.cli import app
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
 from geocrawl.model import Entry, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.urls import read_url
 from tests.support.crawls import Watcher
 from tests.support.fuzz_web import FuzzTransport, FuzzWeb, fuzz_proxy

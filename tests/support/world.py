@@ -29,7 +29,7 @@ from geocrawl.model import (
 )
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.engine.sqlite.connection import MEMORY
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.store import Store

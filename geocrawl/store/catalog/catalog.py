@@ -27,7 +27,7 @@ from geocrawl.store.catalog.changes import ChangeWriter
 from geocrawl.store.catalog.health import GUESSED, HealthWriter
 from geocrawl.store.catalog.service_rows import without_secrets
 from geocrawl.store.catalog.services import ServiceWriter
-from geocrawl.store.engine.columns import insert
+from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.database import Database
 from geocrawl.store.stored_url import stored_url
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from geocrawl.model import Layer, Service
 from geocrawl.store.catalog import statements as sql
-from geocrawl.store.engine.columns import insert
+from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
 
 MOST_CHANGES = 500

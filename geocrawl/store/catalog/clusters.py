@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from geocrawl.model import Service
 from geocrawl.store.catalog import statements as sql
 from geocrawl.store.catalog.matching import SIGNALS, Description, describe, match
-from geocrawl.store.engine.columns import insert
+from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.stored_url import stored_url
 from geocrawl.urls import display_order

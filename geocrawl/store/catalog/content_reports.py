@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from geocrawl.model import ContentReport
 from geocrawl.store.catalog import statements as sql
-from geocrawl.store.engine.columns import insert
+from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
 
 _DETAIL_CHARS = 500

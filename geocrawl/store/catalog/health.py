@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from geocrawl.model.health import DAY_S, Condition, Health, after
 from geocrawl.store.catalog import statements as sql
-from geocrawl.store.engine.columns import insert
+from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
 
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})

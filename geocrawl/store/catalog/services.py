@@ -13,7 +13,7 @@ from geocrawl.model import Endpoint, Service
 from geocrawl.store.catalog import statements as sql
 from geocrawl.store.catalog.clusters import EndpointClusters
 from geocrawl.store.catalog.service_rows import layer_row, service_row
-from geocrawl.store.engine.columns import insert, update
+from geocrawl.store.engine.clauses import insert, update
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.search.writer import SearchWriter
 

@@ -7,22 +7,77 @@ The engines open their databases in `sqlite/opening.py` and `postgres/opening.py
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import fields
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from geocrawl.errors import DatabaseFault, EnvironmentFault
+from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
 from geocrawl.sanitize import masked
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.connection import BUSY_S, Connection
+from geocrawl.store.engine.opt_out import OptOut
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.sqlite import opening as sqlite
-from geocrawl.store.engine.transaction import Transaction
-from geocrawl.store.operations.opt_out import OptOut
 from geocrawl.urls.database import Place, ServerDatabase
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
     from geocrawl.settings import Settings
+
+
+class Transaction:
+    """A transaction: `with transaction:` takes the write lock, commits at the end, and rolls back after an
+    exception.
+
+    A shared one writes beside others that share the lock, where the engine can (`Connection.shares_writes`): whoever
+    uses it locks the rows on which its changes rest before it reads them."""
+
+    _HASTE_MS = 100
+    """Milliseconds to wait for the lock after a wait that failed, until the lock is free again: many full waits in a
+    row would block the process for minutes."""
+
+    def __init__(self, database: Database, *, shared: bool = False) -> None:
+        self._database = database
+        self._shared = shared
+        self._in_vain = False
+
+    def __enter__(self) -> None:
+        connection = self._database.connection
+        try:
+            connection.begin(shared=self._shared)
+            forgotten = self._database.blocked.look()
+        except DatabaseFault as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if not self._in_vain and isinstance(error, PassingFault):
+                self._in_vain = True
+                connection.wait_for_lock(self._HASTE_MS)
+            raise
+        if self._in_vain:
+            self._in_vain = False
+            connection.wait_for_lock(round(BUSY_S * 1000))
+        if forgotten:
+            self._database.undone()  # cached rows may no longer exist
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        connection = self._database.connection
+        if error is None:
+            try:
+                connection.execute("COMMIT")
+                return
+            except DatabaseFault:
+                self._undo()
+                raise
+        self._undo()
+
+    def _undo(self) -> None:
+        connection = self._database.connection
+        if connection.in_transaction:  # a full disk has undone it already
+            connection.execute("ROLLBACK")
+        self._database.undone()
 
 
 class Database:
@@ -172,3 +227,49 @@ def _changed_settings(settings: Settings) -> str:
         and field.name != "sites"
     }
     return json.dumps(changed, default=str, sort_keys=True)
+
+
+def try_write(database: Database, write: Callable[[], object]) -> PassingFault | None:
+    """Call `write`. Returns the temporary fault that still prevents it, None when `write` succeeded.
+
+    Raises DatabaseFault for a lasting fault. After a fault, the engine gives back what it takes itself, such as
+    SQLite's write-ahead log: its space may be all that is missing on a full disk.
+    """
+    try:
+        write()
+    except PassingFault as fault:
+        with suppress(DatabaseFault):
+            database.connection.make_room()
+        return fault
+    return None
+
+
+@contextmanager
+def open_readonly(place: Place) -> Iterator[Connection]:
+    """Yield a read-only connection, which is closed at the end.
+
+    Raises DatabaseFault when the database is missing, empty, not of geocrawl, or written by a newer geocrawl.
+    """
+    connection = reading_connection(place)
+    try:
+        if connection.version() is None:
+            raise DatabaseFault(f"{place}: is empty; `geocrawl crawl URL` fills it, --db names another")
+        yield connection
+    finally:
+        connection.close()
+
+
+def stored_strategy(connection: Connection) -> str:
+    """Return the name of the strategy that ranked the queue; '' before the first crawl."""
+    return stored_fact(connection, "strategy")
+
+
+def stored_topic(connection: Connection) -> str:
+    """Return the name of the topic that was chosen for that strategy; '' for none."""
+    return stored_fact(connection, "topic")
+
+
+def stored_fact(connection: Connection, name: str) -> str:
+    """Return a fact about the whole database (table `meta`) as text; '' when it is not known."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return bytes(row[0]).decode() if row else ""

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
 from geocrawl.model import HostState, Lease, Rank, Settled, Visit, WaitingHost
+from geocrawl.store.engine.opt_out import OptOut
 from geocrawl.store.engine.steps import do_async
 from geocrawl.store.frontier.frontier import SqlFrontier
-from geocrawl.store.operations.opt_out import OptOut
 
 
 class AwaitedFrontier:

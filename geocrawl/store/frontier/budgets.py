@@ -27,8 +27,8 @@ from functools import lru_cache
 from geocrawl.model import HARVEST_TIER, Url
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.opt_out import FORGOTTEN
 from geocrawl.store.keys import group_key, is_over_cap
-from geocrawl.store.operations.opt_out import FORGOTTEN
 from geocrawl.store.stored_url import stored_url
 from geocrawl.urls import pattern_of, read_url, service_pattern
 

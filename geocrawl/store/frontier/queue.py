@@ -8,12 +8,12 @@ from geocrawl.model import Rank, Relevance, State
 from geocrawl.ports import Waiting
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.opt_out import FORGOTTEN
 from geocrawl.store.engine.steps import Steps, batches, ranges
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.lifecycle import CANDIDATE
-from geocrawl.store.operations.opt_out import FORGOTTEN
 from geocrawl.urls import read_url
 
 

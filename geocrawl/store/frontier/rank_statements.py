@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.store.lists import listed
+from geocrawl.store.engine.clauses import listed
 
 # Read pages that wait or were dropped, by a JSON list of ids.
 RANKS = f"""

@@ -16,6 +16,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from geocrawl.model import Purpose
+from geocrawl.store.engine.clauses import is_host_or_subdomain
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Steps, batches, ranges
@@ -28,7 +29,6 @@ from geocrawl.store.frontier.budgets import (
 )
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.stored_url import stored_url
-from geocrawl.store.subdomains import is_host_or_subdomain
 from geocrawl.urls import read_url
 
 _NAME = "patterns:lifted"

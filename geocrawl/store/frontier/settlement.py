@@ -9,6 +9,7 @@ from geocrawl.model import Feedback, Lease, Purpose, Settled, State, Status, Vis
 from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.catalog.content_reports import ContentReportWriter
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.opt_out import OptOut
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import ArrivalPlan, Source, wanted_of
 from geocrawl.store.frontier.arriving import ArrivalWriter
@@ -35,7 +36,6 @@ from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.revisits import write_next_visit
 from geocrawl.store.frontier.snapshot import Current, LockedHosts
 from geocrawl.store.keys import page_key
-from geocrawl.store.operations.opt_out import OptOut
 
 
 @dataclass(frozen=True, slots=True)

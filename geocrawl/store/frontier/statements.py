@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import compress
 
-from geocrawl.store.lists import listed
-from geocrawl.store.subdomains import is_host_or_subdomain
+from geocrawl.store.engine.clauses import is_host_or_subdomain, listed
 
 # --------------------------------------------------------------------------- counters and facts
 

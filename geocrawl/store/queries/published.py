@@ -9,8 +9,8 @@ from typing import Any
 
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
+from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.lists import listed
 
 _SERVICE_COLUMNS = (
     "id, kind, title, abstract, provider, keywords, version, formats, url, host, online_resource, layers, alive, "

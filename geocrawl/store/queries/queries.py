@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from geocrawl.model.report import ReportRow
     from geocrawl.search import SearchEngine
     from geocrawl.store.engine.connection import Connection
-    from geocrawl.store.operations.daemon_lock import Holder
-    from geocrawl.store.operations.opt_out import BlockedHost
-    from geocrawl.store.operations.seeds import SeedRow
+    from geocrawl.store.engine.opt_out import BlockedHost
+    from geocrawl.store.maintenance.daemon_lock import Holder
+    from geocrawl.store.maintenance.seeds import SeedRow
     from geocrawl.store.queries.addresses import Address
     from geocrawl.store.queries.export import ExportRow
     from geocrawl.store.queries.history import EndpointHistory, Survival
@@ -240,13 +240,13 @@ class Queries:
 
     def strategy(self) -> str:
         """Return the name of the strategy that ranked the queue; '' before the first crawl."""
-        from geocrawl.store.engine.reading import stored_strategy
+        from geocrawl.store.engine.database import stored_strategy
 
         return stored_strategy(self._connection)
 
     def topic(self) -> str:
         """Return the name of that strategy's topic; '' for its own."""
-        from geocrawl.store.engine.reading import stored_topic
+        from geocrawl.store.engine.database import stored_topic
 
         return stored_topic(self._connection)
 
@@ -299,13 +299,13 @@ class Queries:
 
     def seeds(self) -> list[SeedRow]:
         """Return the daemon's start pages, by region."""
-        from geocrawl.store.operations.seeds import read_seeds
+        from geocrawl.store.maintenance.seeds import read_seeds
 
         return read_seeds(self._connection)
 
     def seed_addresses(self) -> list[str]:
         """Return the addresses of the daemon's start pages, those added first at the beginning."""
-        from geocrawl.store.operations.seeds import seed_addresses
+        from geocrawl.store.maintenance.seeds import seed_addresses
 
         return seed_addresses(self._connection)
 
@@ -317,13 +317,13 @@ class Queries:
 
     def opted_out(self) -> list[BlockedHost]:
         """Return the hosts that opted out, by name."""
-        from geocrawl.store.operations.opt_out import read_blocked
+        from geocrawl.store.engine.opt_out import read_blocked
 
         return read_blocked(self._connection)
 
     def has_opted_out(self, host: str) -> bool:
         """Return whether a host, or a parent domain of it, opted out."""
-        from geocrawl.store.operations.opt_out import OptOut
+        from geocrawl.store.engine.opt_out import OptOut
 
         return OptOut(self._connection).covers(host)
 
@@ -341,6 +341,6 @@ class Queries:
 
     def daemon(self, now: float) -> Holder | None:
         """Return the daemon that runs on the database; None when none does."""
-        from geocrawl.store.operations.daemon_lock import alive_holder
+        from geocrawl.store.maintenance.daemon_lock import alive_holder
 
         return alive_holder(self._connection, now)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.owner import Owner, this_process
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.operations.daemon_lock import alive_holder
+from geocrawl.store.maintenance.daemon_lock import alive_holder
 from geocrawl.wording import moment
 
 _ANY_RUN = 2**62

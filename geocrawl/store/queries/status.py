@@ -13,11 +13,11 @@ from typing import Any
 from geocrawl.model import FrontierStats
 from geocrawl.sanitize import masked
 from geocrawl.store.engine.connection import Connection, OpenSnapshot, Size
+from geocrawl.store.engine.database import stored_fact, stored_strategy
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
-from geocrawl.store.engine.reading import stored_fact, stored_strategy
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
-from geocrawl.store.operations.daemon_lock import Holder, counts_of_day, is_paused, read_holder
+from geocrawl.store.maintenance.daemon_lock import Holder, counts_of_day, is_paused, read_holder
 from geocrawl.store.queries.workers import workers
 from geocrawl.wording import day_of
 

@@ -17,9 +17,9 @@ from geocrawl.search.fold import lines_of_words
 from geocrawl.search.port import Changes, HitRow, Numbers, Phrase, ServiceFacts
 from geocrawl.search.results import LayerHit
 from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms
+from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.sqlite.connection import MEMORY
-from geocrawl.store.lists import listed
 from geocrawl.store.queries.availability import availability
 from geocrawl.store.search import postgres
 from geocrawl.urls.database import Place, ServerDatabase

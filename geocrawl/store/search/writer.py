@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from geocrawl.search.fold import count_words, folded_for_index
 from geocrawl.search.places import shipped_places
-from geocrawl.store.engine.columns import insert
+from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
 
 MOST_LAYERS = 20_000

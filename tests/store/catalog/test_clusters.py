@@ -16,7 +16,7 @@ from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
 from geocrawl.store.catalog.clusters import Edge, EndpointClusters, partition
 from geocrawl.store.catalog.matching import Description, describe, match
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.queries.addresses import addresses_at, best_address, decide, why_same
 from geocrawl.urls import service_endpoint
 from tests.support.world import World, url, verdict

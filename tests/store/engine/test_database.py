@@ -15,11 +15,10 @@ import pytest
 
 from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue
 from geocrawl.model import RobotsRecord
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.reading import open_readonly
-from geocrawl.store.engine.revisions import REVISIONS
+from geocrawl.store.engine.database import Database, open_readonly
+from geocrawl.store.engine.migrations import REVISIONS
 from geocrawl.store.engine.sqlite import faults
-from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.frontier.robots import SqlRobots
 from geocrawl.store.keys import page_key
 from tests.support.invariants import check_invariants

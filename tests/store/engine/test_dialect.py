@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.postgres.dialect import translated
-from geocrawl.store.lists import listed
 
 
 @pytest.mark.parametrize(

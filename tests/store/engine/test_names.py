@@ -11,8 +11,7 @@ import pytest
 from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.files import SIDE_FILES
-from geocrawl.store.operations.backup import back_up, restore
-from geocrawl.store.operations.remove import remove_if_only_of
+from geocrawl.store.maintenance.backup import back_up, remove_if_only_of, restore
 from geocrawl.store.store import Store
 from tests.support.world import World
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.store.engine.sqlite.permissions import make_file
+from geocrawl.store.engine.sqlite.files import make_file
 from tests.support.parts import ROOT_USER, lack
 
 SERVICE, GROUP = 64011, 64010

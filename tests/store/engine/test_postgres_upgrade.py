@@ -13,7 +13,7 @@ import pytest
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import State
-from geocrawl.store.engine import migrations, revisions
+from geocrawl.store.engine import migrations
 from geocrawl.store.engine.postgres import opening as postgres
 from geocrawl.store.engine.postgres.connection import WRITERS
 from geocrawl.store.engine.sqlite import opening as sqlite
@@ -69,10 +69,10 @@ def rows(url: str, statement: str) -> list[tuple[Any, ...]]:
 
 def add_revision(monkeypatch: pytest.MonkeyPatch, folder: Path, more: str = "") -> None:
     """Let the program know one revision more."""
-    copied = shutil.copytree(revisions.SCHEMA_FOLDER, folder / "schema")
-    text = LATER.format(last=revisions.REVISIONS[-1], more=more)
+    copied = shutil.copytree(migrations.SCHEMA_FOLDER, folder / "schema")
+    text = LATER.format(last=migrations.REVISIONS[-1], more=more)
     (copied / "migrations" / "versions" / "9001_later.py").write_text(text)
-    known: list[ModuleType] = [revisions, postgres, sqlite]
+    known: list[ModuleType] = [migrations, postgres, sqlite]
     for module in known:
         monkeypatch.setattr(module, "REVISIONS", (*module.REVISIONS, "9001"))
     monkeypatch.setattr(migrations, "SCHEMA_FOLDER", copied)
@@ -104,7 +104,7 @@ def test_processes_that_start_together_upgrade_it_once(old_url: str) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(opened, range(4)))
-    newest = (revisions.REVISIONS[-1],)
+    newest = (migrations.REVISIONS[-1],)
     assert rows(old_url, "SELECT version_num FROM geocrawl.alembic_version") == [newest]
 
 

@@ -26,10 +26,10 @@ from geocrawl.model import (
 )
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
-from geocrawl.store.engine.revisions import REVISIONS
-from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.engine.migrations import REVISIONS
+from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.keys import page_key
-from geocrawl.store.operations.forget import forget
+from geocrawl.store.maintenance.forget import forget
 from geocrawl.store.queries.history import history_of_service
 from tests.support.invariants import check_foreign_keys, check_invariants
 from tests.support.world import World, candidate, link, url, verdict

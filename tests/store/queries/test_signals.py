@@ -8,7 +8,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.queries.signals import signal_yields
 from geocrawl.urls import read_url
 from tests.support.crawls import Watcher

@@ -14,8 +14,8 @@ from sqlmodel import SQLModel
 
 from geocrawl.store import schema
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.revisions import REVISIONS
-from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.engine.migrations import REVISIONS
+from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.schema.layout import schema_sql
 from geocrawl.store.schema.reference import with_tables
 from tests.support.places import ROOT

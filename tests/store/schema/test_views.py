@@ -17,8 +17,8 @@ from shapely.geometry import box
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Deviation, Kind, Layer, Service
-from geocrawl.store.engine.reading import open_readonly
-from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.schema.views import VIEWS
 from tests.support import parts
 from tests.support.places import ROOT

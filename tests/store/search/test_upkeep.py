@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from geocrawl.cli import app
 from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.sqlite.upgrade import upgrade
-from geocrawl.store.operations.retention import Retention
+from geocrawl.store.engine.sqlite.opening import upgrade
+from geocrawl.store.maintenance.retention import Retention
 from geocrawl.store.store import Store
 from tests.search.catalogue import engine_of, filled
 from tests.support.world import ManualClock, World

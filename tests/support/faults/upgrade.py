@@ -16,8 +16,8 @@ from typing import Any
 
 from geocrawl.app import wiring
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.engine.revisions import REVISIONS
-from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.engine.migrations import REVISIONS
+from geocrawl.store.engine.sqlite.opening import upgrade
 from tests.support.daemons import Place, wait_for
 from tests.support.faults.row import Row
 from tests.support.places import ROOT

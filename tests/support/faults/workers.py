@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.queries.workers import workers
 from geocrawl.urls.database import place_of
 from tests.support.daemons import wait_for

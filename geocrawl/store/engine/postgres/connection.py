@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.adapt import AdaptersMap, Loader
@@ -15,12 +15,14 @@ from psycopg.types.string import StrDumperUnknown
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
+from geocrawl.store.engine.migrations import known_revision
 from geocrawl.store.engine.postgres.dialect import Translation, translated
 from geocrawl.store.engine.postgres.faults import ERRORS, fault
 from geocrawl.store.engine.postgres.network import READER_S, SERVER_SETTINGS, WRITER_S, BoundedConnection, parameters
-from geocrawl.store.engine.postgres.open_snapshots import oldest_snapshot
-from geocrawl.store.engine.revisions import known_revision
 from geocrawl.urls.database import ServerDatabase
+
+if TYPE_CHECKING:
+    from geocrawl.store.engine.connection import Connection
 
 SCHEMA = "geocrawl"
 """The schema of the database in which all tables are."""
@@ -342,3 +344,25 @@ def _adapters() -> AdaptersMap:
     adapters.register_dumper(str, _TextDumper)
     adapters.register_loader("numeric", _NumericLoader)
     return adapters
+
+
+# A transaction with a snapshot (xmin), or one that has written (xid), holds VACUUM back; one with neither does not. Of
+# other users' sessions only a member of pg_read_all_stats sees these columns.
+_OLDEST = """
+SELECT pid, usename, application_name, state, age FROM
+  (SELECT pid, usename, application_name, state, date_part('epoch', clock_timestamp() - xact_start) AS age
+   FROM pg_stat_activity
+   WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+     AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)) sessions
+WHERE age >= ? ORDER BY age DESC LIMIT 1"""
+
+
+def oldest_snapshot(connection: Connection, older_than_s: float) -> OpenSnapshot | None:
+    """Return the oldest open transaction of another session of this database that holds VACUUM back, if it is older
+    than so many seconds; else None."""
+    row = connection.execute(_OLDEST, (older_than_s,)).fetchone()
+    if row is None:
+        return None
+    pid, user, program, state, age = row
+    holder = f"{program or 'a program without a name'}, user {user}, {state}"
+    return OpenSnapshot(holder=holder, pid=int(pid), age_s=float(age), log_bytes=None)

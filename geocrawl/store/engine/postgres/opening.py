@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import psycopg
+
 from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.postgres.connection import SCHEMA, PostgresConnection
-from geocrawl.store.engine.revisions import REVISIONS, SCHEMA_FOLDER
+from geocrawl.store.engine.migrations import REVISIONS, SCHEMA_FOLDER, migrate_tables
+from geocrawl.store.engine.postgres.connection import SCHEMA, WRITERS, PostgresConnection
+from geocrawl.store.engine.postgres.faults import fault
 from geocrawl.urls.database import ServerDatabase
 
 OLDEST_SERVER = 15
@@ -91,7 +94,7 @@ def _make_current(connection: PostgresConnection, *, create: bool) -> None:
                 )
             _make_tables(connection)
         elif version != REVISIONS[-1]:
-            from geocrawl.store.engine.postgres.upgrade import upgrade
+            from geocrawl.store.engine.postgres.opening import upgrade
 
             upgrade(connection.server)
     finally:
@@ -112,4 +115,25 @@ def _make_tables(connection: PostgresConnection) -> None:
     except BaseException:
         if connection.in_transaction:
             connection.command("ROLLBACK")
+        raise
+
+
+def upgrade(server: ServerDatabase, to: str = "head") -> None:
+    """Run the migrations that are missing, in one transaction that waits for its turn to write. Raises DatabaseFault
+    when that fails.
+
+    Databases of PostgreSQL begin with the schema 0015, so only later migrations run here, and they are written for both
+    engines."""
+    from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import DBAPIError
+
+    options = f"-c search_path={SCHEMA} -c lock_timeout=0"
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(server.url, options=options))
+    turn = f"SELECT pg_advisory_xact_lock({WRITERS})"
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(turn))
+    try:
+        migrate_tables(engine, to)
+    except DBAPIError as error:
+        if isinstance(error.orig, psycopg.Error):
+            raise fault(server, error.orig) from None
         raise

@@ -14,9 +14,9 @@ from typing import Any
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
-from geocrawl.store.engine.revisions import known_revision
+from geocrawl.store.engine.migrations import known_revision
 from geocrawl.store.engine.sqlite.faults import ERRORS, Error, copy_fault, fault, file_identity, moved
-from geocrawl.store.engine.sqlite.names import refuse_name
+from geocrawl.store.engine.sqlite.files import refuse_name
 from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
 
 MEMORY = Path(":memory:")
@@ -91,7 +91,7 @@ class SqliteConnection(Connection):
         writes nothing, and with `&immutable=1` appended it also expects that nobody else writes. `busy_s`: how long a
         statement waits for another process's lock, `BUSY_S` by default.
 
-        Raises DatabaseFault when it cannot be opened or has several names (`names.py`), UsageError for the name of
+        Raises DatabaseFault when it cannot be opened or has several names (`files.py`), UsageError for the name of
         another database's side file."""
         if path != MEMORY:
             refuse_name(path, to_write=mode.startswith("rw"))

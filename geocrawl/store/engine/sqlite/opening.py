@@ -7,17 +7,16 @@ moments, never the database's consistency.
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.files import make_folder
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.revisions import REVISIONS, SCHEMA_FOLDER
+from geocrawl.store.engine.connection import BUSY_S, Connection
+from geocrawl.store.engine.migrations import REVISIONS, SCHEMA_FOLDER, migrate_tables
 from geocrawl.store.engine.sqlite.connection import MEMORY, SqliteConnection
-from geocrawl.store.engine.sqlite.faults import is_there, no_room
-from geocrawl.store.engine.sqlite.names import refuse_name
-from geocrawl.store.engine.sqlite.permissions import make_file
-from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.engine.sqlite.faults import fault, is_there, no_room
+from geocrawl.store.engine.sqlite.files import make_file, refuse_name
 from geocrawl.store.engine.sqlite.write_ahead_log import LOG_PAGES
 
 __all__ = ["is_there", "join_database", "open_database", "reading_connection"]
@@ -119,4 +118,22 @@ def _create(connection: Connection) -> None:
     except BaseException:
         if connection.in_transaction:  # a full disk has undone it already
             connection.execute("ROLLBACK")
+        raise
+
+
+def upgrade(path: Path, to: str = "head") -> None:
+    """Bring the schema up to date, in one transaction: two processes that start together do it once.
+
+    Raises DatabaseFault when the database cannot be written.
+    """
+    from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import DBAPIError
+
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path, timeout=BUSY_S, isolation_level=None))
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    try:
+        migrate_tables(engine, to)
+    except DBAPIError as error:
+        if isinstance(error.orig, sqlite3.Error):
+            raise fault(path, error.orig) from error
         raise

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from geocrawl.model import Attempt, ContentOutcome, ContentReport, Kind, Layer, Level, Service, State, StoredPage
-from geocrawl.store.operations.forget import Removed, forget, undo
-from geocrawl.store.operations.opt_out import read_blocked
+from geocrawl.store.engine.opt_out import read_blocked
+from geocrawl.store.maintenance.forget import Removed, forget, undo
 from geocrawl.urls import is_registry
 from tests.support.invariants import check_foreign_keys, check_invariants
 from tests.support.world import World, candidate, link, url, verdict

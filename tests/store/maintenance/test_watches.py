@@ -12,7 +12,7 @@ from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import Kind, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import Notice, What
-from geocrawl.store.operations.watches import MOST_FAILURES, QUIET_AFTER, Watches
+from geocrawl.store.maintenance.watches import MOST_FAILURES, QUIET_AFTER, Watches
 from tests.support.world import World, candidate, verdict
 
 ROADS = Service(

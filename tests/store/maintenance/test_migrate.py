@@ -9,7 +9,7 @@ import pytest
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
-from geocrawl.store.operations.migrate import TableSum
+from geocrawl.store.maintenance.migrate import TableSum
 from geocrawl.store.store import Store
 from tests.support.invariants import check_invariants
 from tests.support.world import ManualClock, World, candidate, link, verdict
@@ -101,7 +101,7 @@ def test_a_process_that_writes_to_the_source_meanwhile_is_not_seen(tmp_path: Pat
 def test_what_arrives_otherwise_is_told(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first = f"sqlite:///{tmp_path / 'a.db'}"
     filled(first).store.close()
-    from geocrawl.store.operations import migrate
+    from geocrawl.store.maintenance import migrate
 
     real = migrate._copy
 

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 
 from geocrawl.model import State
 from geocrawl.store.catalog.services import ServiceWriter
+from geocrawl.store.engine.clauses import is_host_or_subdomain, listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.opt_out import FORGETS, FORGOTTEN
 from geocrawl.store.engine.steps import ROWS, Steps, batches, do
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.page_store import STORED_BYTES
-from geocrawl.store.lists import listed
-from geocrawl.store.operations.opt_out import FORGETS, FORGOTTEN
-from geocrawl.store.subdomains import is_host_or_subdomain
 from geocrawl.urls import is_within_domains, read_url
 
 _NO_ADDRESS = "http://forgotten.invalid/"  # RFC 2606: a name that nobody can have

@@ -1,4 +1,8 @@
-"""Write the statements whose columns are those of given values: INSERT and UPDATE. A text is made once."""
+"""Write clauses of statements: columns and values, the elements of a list, a host with its subdomains.
+
+The texts of INSERT and UPDATE are made once. A host's name may hold `_`, which LIKE takes for any character, so names
+are compared as they are.
+"""
 
 from __future__ import annotations
 
@@ -26,3 +30,15 @@ def _insert(table: str, names: tuple[str, ...], more: str) -> str:
 def _update(table: str, names: tuple[str, ...], where: str) -> str:
     columns = ", ".join(f"{name} = :{name}" for name in names)
     return f"UPDATE {table} SET {columns} WHERE {where}"  # noqa: S608 our own names
+
+
+def listed(placeholder: str) -> str:
+    """Return the elements of a JSON list of numbers as a subquery: `id IN (SELECT …)`."""
+    return f"(SELECT CAST(value AS BIGINT) FROM json_each({placeholder}))"  # noqa: S608 our own placeholder
+
+
+def is_host_or_subdomain(column: str, parameter: str) -> str:
+    """Return the SQL condition that the host in `column` is the one that `parameter` names, or a subdomain of it."""
+    name = f"CAST({parameter} AS TEXT)"
+    last = f"substr({column}, length({column}) - length({name}), length({name}) + 1)"
+    return f"({column} = {name} OR {last} = '.' || {name})"

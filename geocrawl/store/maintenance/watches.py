@@ -14,9 +14,9 @@ from typing import Any
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import Delivery, Notice, Watch, What
+from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.lists import listed
 
 Numbers = Callable[[str], Collection[int]]
 """Returns the numbers of the services that a query finds; raises UsageError for one that cannot be read."""

@@ -9,7 +9,7 @@ import pytest
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
 from geocrawl.settings import Settings
 from geocrawl.store.frontier.robots import SqlRobots
-from geocrawl.store.operations.retention import Retention
+from geocrawl.store.maintenance.retention import Retention
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
 
@@ -58,7 +58,7 @@ def test_waiting_pages_of_the_lowest_tier_go_first_the_oldest_of_them_before_oth
 
 
 def test_of_one_tier_the_oldest_go_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geocrawl.store.operations.retention._PAGES", 50)
+    monkeypatch.setattr("geocrawl.store.maintenance.retention._PAGES", 50)
     rows = "SELECT id FROM url WHERE state = 'waiting' AND tier = 2 ORDER BY id"
     connection = world.database.connection
     before = [row[0] for row in connection.execute(rows)]

@@ -14,7 +14,7 @@ import pytest
 from geocrawl.errors import EnvironmentFault
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import started_ticks
-from geocrawl.store.operations.daemon_lock import (
+from geocrawl.store.maintenance.daemon_lock import (
     STALE_S,
     DaemonLock,
     Holder,

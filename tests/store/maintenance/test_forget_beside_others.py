@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
-from geocrawl.store.operations.forget import forget
+from geocrawl.store.maintenance.forget import forget
 from tests.support.invariants import check_invariants
 from tests.support.world import World, link
 
@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.store import Store
-from geocrawl.store.operations.forget import forget
+from geocrawl.store.maintenance.forget import forget
 with Store.open(Path(sys.argv[1]), clock=SystemClock()) as store:
     print("begun", flush=True)
     print(forget(store.database, sys.argv[2], "", 5.0).pages, flush=True)

@@ -9,11 +9,11 @@ import pytest
 from geocrawl.model import Kind, Layer, Service
 from geocrawl.settings import Settings
 from geocrawl.store.engine import steps
-from geocrawl.store.operations import forget as forgetting
-from geocrawl.store.operations.clock_limits import ClockLimits
-from geocrawl.store.operations.forget import Removed, finish_forgetting, forget, undo
-from geocrawl.store.operations.retention import Retention
-from geocrawl.store.operations.seeds import NewSeed, add_seeds, remove_seeds
+from geocrawl.store.maintenance import forget as forgetting
+from geocrawl.store.maintenance.clock_limits import ClockLimits
+from geocrawl.store.maintenance.forget import Removed, finish_forgetting, forget, undo
+from geocrawl.store.maintenance.retention import Retention
+from geocrawl.store.maintenance.seeds import NewSeed, add_seeds, remove_seeds
 from tests.support.invariants import check_invariants
 from tests.support.samples import sampled
 from tests.support.transactions import transactions_of
@@ -29,7 +29,7 @@ COUNTERS = 12
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "ROWS", ROWS)
     monkeypatch.setattr(forgetting, "ROWS", ROWS)
-    monkeypatch.setattr("geocrawl.store.operations.retention._PAGES", ROWS)
+    monkeypatch.setattr("geocrawl.store.maintenance.retention._PAGES", ROWS)
 
 
 def service(number: int) -> Service:

@@ -12,8 +12,8 @@ import pytest
 from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
 from geocrawl.files import SIDE_FILES, part_of
 from geocrawl.store.engine.owner import this_process
-from geocrawl.store.operations import backup
-from geocrawl.store.operations.backup import back_up, restore
+from geocrawl.store.maintenance import backup
+from geocrawl.store.maintenance.backup import back_up, restore
 from tests.support.world import World
 
 NOW = 1_000_000.0

@@ -19,15 +19,15 @@ from functools import partial
 
 from geocrawl.model import Purpose, State
 from geocrawl.model.health import DAY_S
+from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.opt_out import FORGETS
 from geocrawl.store.engine.steps import Steps, batches, do, do_async
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters, read_totals
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.page_store import STORED_BYTES
-from geocrawl.store.lists import listed
-from geocrawl.store.operations.opt_out import FORGETS
 from geocrawl.store.search.upkeep import merge_segments
 
 NO_SPACE = "no-space"
@@ -64,7 +64,7 @@ class Retention:
         return await do_async(self._tidy(now), self._database.clock)
 
     def _tidy(self, now: float) -> Steps[dict[str, int]]:
-        from geocrawl.store.operations.forget import (
+        from geocrawl.store.maintenance.forget import (
             finish_forgetting,
         )  # `status` must not load SQLAlchemy
 
