@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from geocrawl.search import SearchEngine
+from geocrawl.search.engine import SearchEngine
 from geocrawl.search.places import shipped_places
 from geocrawl.store import Store
+from geocrawl.store.search.index import search_engine
 from tests.support.places import ROOT
 from tests.support.world import ManualClock
 
@@ -67,8 +68,8 @@ def _measure_one(size: int, path: Path) -> dict[str, Any]:
 
 def latency(database: str | Path) -> dict[str, Any]:
     """Return how long searches take in a catalogue, in milliseconds of time and of this process's CPU."""
-    with Store.open_readonly(database) as queries:
-        engine = queries.search_engine()
+    with Store.open_readonly(database) as connection:
+        engine = search_engine(connection)
         began = time.perf_counter()
         engine.search("warm")
         loaded_s = time.perf_counter() - began

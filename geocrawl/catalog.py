@@ -21,8 +21,12 @@ from typing import TYPE_CHECKING, Any
 from geocrawl.errors import EnvironmentFault, NothingFound, UsageError
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
-from geocrawl.search import Filters, SearchEngine
-from geocrawl.store import EndpointHistory, Queries, Selection, Store
+from geocrawl.search.engine import SearchEngine
+from geocrawl.search.filters import Filters
+from geocrawl.store import Connection, Store
+from geocrawl.store.read.history import EndpointHistory, history_of_service
+from geocrawl.store.read.published import Selection, published_layers, published_services
+from geocrawl.store.search.index import search_engine
 from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
@@ -89,7 +93,7 @@ class Catalog:
         """
         self._with_secrets = with_secrets
         self._opened = ExitStack()
-        self._queries: Queries = self._opened.enter_context(Store.open_readonly(_path(db)))
+        self._connection: Connection = self._opened.enter_context(Store.open_readonly(_path(db)))
         self._engine: SearchEngine | None = None
 
     def close(self) -> None:
@@ -135,11 +139,11 @@ class Catalog:
 
     def layers(self, number: int) -> list[PublishedLayer]:
         """Return the layers of a service, or their counterparts in other kinds, in the order of its document."""
-        return list(self._queries.published_layers(Selection(ids=(self.get(number).id,))))
+        return list(published_layers(self._connection, Selection(ids=(self.get(number).id,))))
 
     def history(self, number: int) -> tuple[EndpointHistory, ...]:
         """Return availability, response times, changes of health and of content for each address of a service."""
-        found = self._queries.history_of_service(self.get(number).id, time.time())
+        found = history_of_service(self._connection, self.get(number).id, time.time())
         return found if self._with_secrets else tuple(replace(each, url=masked(each.url)) for each in found)
 
     def to_geodataframe(self, text: str = "", filters: Filters = ALL) -> geopandas.GeoDataFrame:
@@ -164,12 +168,12 @@ class Catalog:
         return geopandas.GeoDataFrame.from_features(features, columns=columns, crs="EPSG:4326")
 
     def _services(self, selection: Selection) -> Iterator[CatalogService]:
-        for found in self._queries.published_services(selection, with_secrets=self._with_secrets):
+        for found in published_services(self._connection, selection, with_secrets=self._with_secrets):
             yield CatalogService(**{field.name: getattr(found, field.name) for field in fields(found)})
 
     def _search_engine(self) -> SearchEngine:
         if self._engine is None:
-            self._engine = self._queries.search_engine()
+            self._engine = search_engine(self._connection)
         return self._engine
 
 

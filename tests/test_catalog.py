@@ -18,9 +18,8 @@ import pytest
 from geocrawl import Catalog
 from geocrawl.demo.capabilities import Described, capabilities
 from geocrawl.errors import DatabaseFault, EnvironmentFault, NothingFound, UsageError
-from geocrawl.search import Filters
-from geocrawl.search.filters import QueryError
-from tests.store.queries.test_published import DEAD, PACIFIC, ROADS
+from geocrawl.search.filters import Filters, QueryError
+from tests.store.read.test_published import DEAD, PACIFIC, ROADS
 from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
 from tests.support.world import World, candidate, verdict

@@ -20,7 +20,6 @@ from geocrawl.fetch.transport import HttpResponse, WholeBody
 from geocrawl.files import SIDE_FILES, part_of, refuse_database, remove_abandoned, whole_file, write_whole
 from geocrawl.priority.models.json_file import write_text
 from geocrawl.priority.topics.directory import Topic, write_topic
-from geocrawl.store.queries.queries import Queries
 from tests.support.parts import ROOT_USER, lack
 from tests.support.world import World
 
@@ -74,7 +73,7 @@ def test_a_daemons_file_of_metrics_is_never_its_catalogue(world: World, tmp_path
     told = []
     for name in NAMES:
         file = MetricsFile(str(tmp_path / name), 0, lambda event, **values: told.append(values["error"]))
-        file.write(Queries(world.database.connection), 0.0)
+        file.write(world.database.connection, 0.0)
     assert len(told) == len(NAMES) and all("catalogue itself" in line for line in told)
     assert world.database.connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
 
@@ -164,7 +163,7 @@ def test_a_daemon_does_not_wait_for_the_reader_of_a_pipe(world: World, tmp_path:
     os.mkfifo(tmp_path / "pipe")
     told = []
     file = MetricsFile(str(tmp_path / "pipe"), 0, lambda event, **values: told.append(values["error"]))
-    file.write(Queries(world.database.connection), 0.0)
+    file.write(world.database.connection, 0.0)
     assert told == [f"{tmp_path / 'pipe'}: is not a file"]
 
 

@@ -15,8 +15,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from geocrawl.store.read.status import read_status
+
 from benchmarks import machine, search_latency
 from geocrawl.store import Store
+from geocrawl.store.search.index import search_engine
 from tests.support.postgres import Server, running_server
 
 _QUERIES = ("water", "soil types bavaria", "土地利用", "kind:wfs", "hydro*", '"flood depth"')
@@ -78,12 +81,12 @@ def _copied(server: Server, source: str, target: str) -> tuple[dict[str, Any], d
 
 
 def _answers(database: str, query: str) -> list[int]:
-    with Store.open_readonly(database) as queries:
-        return [hit.id for hit in queries.search_engine().search(query, limit=50).hits]
+    with Store.open_readonly(database) as connection:
+        return [hit.id for hit in search_engine(connection).search(query, limit=50).hits]
 
 
 def _size(database: str) -> int:
-    with Store.open_readonly(database) as queries:
-        size = queries.status(time.time()).size
+    with Store.open_readonly(database) as connection:
+        size = read_status(connection, time.time()).size
     assert size is not None
     return round(size.file_bytes / 2**20)

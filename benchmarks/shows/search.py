@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 from benchmarks import machine, search_latency
 from benchmarks.search_catalogue import Truth, add_written, fill
-from geocrawl.search import SearchEngine
+from geocrawl.search.engine import SearchEngine
 from geocrawl.store import Store
+from geocrawl.store.search.index import search_engine
 from tests.support.places import shared_folder
 
 QUERIES = Path(__file__).parents[1] / "search_queries.toml"
@@ -91,8 +92,8 @@ def _judged(*, tuning_alone: bool) -> tuple[dict[str, list[Asked]], dict[int, Tr
 def _asked(
     path: Path, parts: Mapping[str, Sequence[tuple[str, str, str]]], truths: Mapping[int, Truth]
 ) -> dict[str, list[Asked]]:
-    with Store.open_readonly(path) as queries:
-        engine = queries.search_engine()
+    with Store.open_readonly(path) as connection:
+        engine = search_engine(connection)
         return {name: _ask(engine, part, truths) for name, part in parts.items()}
 
 

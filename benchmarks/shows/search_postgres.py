@@ -14,9 +14,10 @@ from typing import Any
 from benchmarks import machine, search_latency
 from benchmarks.search_catalogue import add_written, fill
 from benchmarks.shows.search import typed_queries
-from geocrawl.search import SearchEngine
+from geocrawl.search.engine import SearchEngine
 from geocrawl.search.results import Results
 from geocrawl.store import Store
+from geocrawl.store.search.index import search_engine
 from tests.support.places import shared_folder
 from tests.support.postgres import Server, running_server
 from tests.support.world import ManualClock
@@ -62,8 +63,8 @@ def _compared(path: Path, server: Server) -> dict[str, Any]:
 
 def _answers(database: str | Path) -> list[Results]:
     """Return the first 20 services for each query with scores, layers, twins and facets."""
-    with Store.open_readonly(database) as queries:
-        engine = queries.search_engine()
+    with Store.open_readonly(database) as connection:
+        engine = search_engine(connection)
         return [_undated(engine, text) for text in typed_queries()]
 
 

@@ -13,34 +13,36 @@ from geocrawl.errors import DatabaseFault, described
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.settings import DEFAULT_STRATEGY
+from geocrawl.store import OptOut, read_feedback, read_state, stored_strategy, stored_topic
 from geocrawl.wording import date_of
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.store import Queries, Why
+    from geocrawl.store import Connection
+    from geocrawl.store.read.why import Why
 
 
 def explain(
-    settings: Settings, queries: Queries, url: Url, found: Why, say: Callable[[str], object]
+    settings: Settings, connection: Connection, url: Url, found: Why, say: Callable[[str], object]
 ) -> tuple[str, Mapping[str, object], str]:
     """Return (strategy, the parts of the rank, the rule that refuses it or '') of an address.
 
-    `found` is the result of `queries.why` for the address. A strategy that learns explains with its state so far; `say`
+    `found` is the result of `read_why` for the address. A strategy that learns explains with its state so far; `say`
     receives a line when that state cannot be read.
     """
-    stored = queries.strategy()
+    stored = stored_strategy(connection)
     name = settings.strategy or stored or DEFAULT_STRATEGY
-    strategy = wiring.make_strategy(replace(settings, topic=settings.topic or queries.topic()), name)
+    strategy = wiring.make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
     if strategy.learns and name == stored:
         try:
-            restore(strategy, queries.strategy_state(), queries.feedback(), read_all)
+            restore(strategy, read_state(connection), read_feedback(connection), read_all)
         except DatabaseFault:
             raise
         except Exception as error:  # a dump may be damaged in any way, and the address can still be explained
             say(f"what {name} has learnt cannot be read ({described(error)}): the rank is explained without it")
     refused = (
         "forgotten"
-        if queries.has_opted_out(url.host)
+        if OptOut(connection).covers(url.host)
         else text_rule(settings, date_of(wiring.system_clock().now()))(url)
     )
     page, parent = found.page, found.parent

@@ -12,7 +12,8 @@ from geocrawl.urls.database import Place
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
     from geocrawl.settings import Settings
-    from geocrawl.store import Address, Queries, Store, TableSum
+    from geocrawl.store import Connection, Store, TableSum
+    from geocrawl.store.read.addresses import Address
 
 
 def retry(settings: Settings, path: Place, *, host: str | None, reason: str | None) -> int:
@@ -45,14 +46,14 @@ def migrate(source: str, target: str, tell: Callable[[str, int], object] | None 
 
 
 def decide_same(
-    path: Place, choose: Callable[[Queries], Sequence[tuple[Address, Address]]], *, same: bool
+    path: Place, choose: Callable[[Connection], Sequence[tuple[Address, Address]]], *, same: bool
 ) -> Sequence[tuple[Address, Address]]:
     """Record a person's decision that the endpoints of each pair are one service, or are not. Returns the pairs.
 
-    `choose(queries)` reads the pairs from the database.
+    `choose(connection)` reads the pairs from the database.
     """
     clock = wiring.system_clock()
     with wiring.open_store(path, clock, create=False) as store:
-        decided = choose(store.queries)
+        decided = choose(store.connection)
         store.decide_same(decided, same=same, at=clock.now())
         return decided

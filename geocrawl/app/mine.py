@@ -12,6 +12,7 @@ from geocrawl.app import wiring
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import MAINTENANCE, with_stored_depth
 from geocrawl.model import FailureCode
+from geocrawl.store import read_blocked
 from geocrawl.wording import date_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def mine_into_catalogue(
 
     with retrying.opened(begin) as session:
         sink = MinedCatalogue(session, retrying)
-        opted_out = frozenset(row.host for row in session.store.queries.opted_out())
+        opted_out = frozenset(row.host for row in read_blocked(session.store.connection))
         report = _miner(settings, clock, engine, opted_out, voice).run(sources, sink)
         report.new_services, report.new_pages = sink.new_services, sink.new_pages
         return report
@@ -77,8 +78,8 @@ def mine_into_file(
 
     opted_out = frozenset[str]()
     if catalogue is not None and Store.exists(catalogue):
-        with Store.open_readonly(catalogue) as queries:
-            opted_out = frozenset(row.host for row in queries.opted_out())
+        with Store.open_readonly(catalogue) as connection:
+            opted_out = frozenset(row.host for row in read_blocked(connection))
     with closing(CandidateFile(out)) as sink:
         report = _miner(settings, wiring.system_clock(), engine, opted_out, voice).run(sources, sink)
         report.new_services, report.new_pages = sink.finish(complete=not report.failed)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, Rank, Url
+from geocrawl.store import seed_addresses
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Session:
 
     def add_stored_seeds(self) -> int:
         """Queue the start pages that `geocrawl seeds` stored and nobody visited yet. Returns how many are queued."""
-        found = map(read_url, self.store.queries.seed_addresses())
+        found = map(read_url, seed_addresses(self.store.connection))
         return self.add_seeds([url for url in found if url is not None], again=False)
 
     def records_rank(self) -> Rank:

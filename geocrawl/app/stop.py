@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from geocrawl.store import WorkingProcess
+    from geocrawl.store.read.runs import WorkingProcess
 
 _STEP_S = 0.1
 

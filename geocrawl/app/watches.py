@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from geocrawl.notices.delivery import deliver
 from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
-from geocrawl.search import SearchEngine
+from geocrawl.search.engine import SearchEngine
 from geocrawl.settings import Settings
 from geocrawl.store import Store
+from geocrawl.store.search.index import search_engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +61,5 @@ class WatchRound:
     def numbers(self, query: str) -> Collection[int]:
         """Return the numbers of the services that a query finds."""
         if self._engine is None:
-            self._engine = self._store.queries.search_engine()
+            self._engine = search_engine(self._store.connection)
         return self._engine.numbers(query)

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.store import alive_holder
+from geocrawl.store.read.runs import working_processes
+from geocrawl.store.read.workers import read_workers
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -70,7 +73,7 @@ def _ask(overrides: opt.Overrides, ask: Callable[[Store], None], running: str, i
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
         ask(store)
-        holder = store.queries.daemon(time.time())
+        holder = alive_holder(store.connection, time.time())
     if holder is None:
         typer.echo(f"No daemon runs on {path} now. {idle} when it is started.")
     else:
@@ -93,8 +96,8 @@ def stop(
     from geocrawl.app.stop import stop as end
 
     path = opt.database_path_from(opt.settings_from(overrides))
-    with opt.reading(overrides) as queries:
-        processes = queries.working_processes(time.time())
+    with opt.reading(overrides) as connection:
+        processes = working_processes(connection, time.time())
     if not processes:
         typer.echo(f"No daemon, crawl or harvest runs on {path}.")
     said = {
@@ -121,8 +124,8 @@ def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
     from geocrawl.cli import output
     from geocrawl.wording import moment
 
-    with opt.reading(overrides) as queries:
-        found = queries.workers(time.time())
+    with opt.reading(overrides) as connection:
+        found = read_workers(connection, time.time())
     if json:
         output.echo_json([asdict(each) for each in found])
         return

@@ -16,6 +16,7 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.daemon import in_a_shell
+from geocrawl.store.read.export import export_rows
 
 if TYPE_CHECKING:
     from geocrawl.demo import DemoWeb
@@ -117,8 +118,8 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
 def _print_catalogue(path: Place) -> None:
     from geocrawl.store import Store
 
-    with Store.open_readonly(path) as queries:
-        rows = list(queries.export_rows())
+    with Store.open_readonly(path) as connection:
+        rows = list(export_rows(connection))
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))
     typer.echo("")
     output.print_table(

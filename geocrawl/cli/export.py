@@ -12,13 +12,18 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words
+from geocrawl.store.read.export import export_rows
+from geocrawl.store.read.published import published_layers, published_services, selected_ids
+from geocrawl.store.search.index import search_engine
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from geocrawl.search import Filters
-    from geocrawl.store import ExportRow, Queries, Selection
+    from geocrawl.search.filters import Filters
+    from geocrawl.store import Connection
+    from geocrawl.store.read.export import ExportRow
+    from geocrawl.store.read.published import Selection
 
 Library = Annotated[
     str,
@@ -67,13 +72,13 @@ def export(
     filters = _filters(kind, bbox, crs, alive, level)
     in_full = opt.settings_from(overrides).export_secrets
     opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
-    with opt.reading(overrides) as queries, queries.snapshot():
-        selection = _selection(queries, " ".join(words or []), filters)
+    with opt.reading(overrides) as connection, connection.snapshot():
+        selection = _selection(connection, " ".join(words or []), filters)
         if chosen in OF_ENDPOINTS:
-            count, what = write(_endpoints(queries, selection), chosen, out, with_secrets=in_full), "endpoint"
+            count, what = write(_endpoints(connection, selection), chosen, out, with_secrets=in_full), "endpoint"
         else:
-            services = queries.published_services(selection, with_secrets=in_full)
-            layers = queries.published_layers(selection)
+            services = published_services(connection, selection, with_secrets=in_full)
+            layers = published_layers(connection, selection)
             write_services = partial(export_services, now=time.time(), with_secrets=in_full, library_url=library_url)
             count = write_services(services, layers, chosen, out)
             what = "connection" if chosen == "qgis" else "service"
@@ -94,8 +99,7 @@ def _checked_format(chosen: str, library_url: str) -> str:
 
 def _filters(kind: str | None, bbox: str | None, crs: str | None, alive: bool, level: str | None) -> Filters:
     """Return the conditions that the options state. Raises UsageError for a value that is none."""
-    from geocrawl.search import Filters
-    from geocrawl.search.filters import read_box, read_level, read_system
+    from geocrawl.search.filters import Filters, read_box, read_level, read_system
 
     return Filters(
         kinds=(opt.kind_of(kind),) if kind else (),
@@ -106,26 +110,26 @@ def _filters(kind: str | None, bbox: str | None, crs: str | None, alive: bool, l
     )
 
 
-def _selection(queries: Queries, text: str, filters: Filters) -> Selection:
+def _selection(connection: Connection, text: str, filters: Filters) -> Selection:
     """Return the services that a query and the options ask for.
 
     Only words and reference systems need the search; the views know the rest.
     """
-    from geocrawl.store import Selection
+    from geocrawl.store.read.published import Selection
 
     if text.strip() or filters.systems:
-        engine = queries.search_engine()
+        engine = search_engine(connection)
         output.say_differences(engine.search(text, filters, limit=0))
         return Selection(ids=engine.numbers(text, filters))
     kind = filters.kinds[0] if filters.kinds else None
     return Selection(kind, filters.box, filters.alive, filters.level or None)
 
 
-def _endpoints(queries: Queries, selection: Selection) -> Iterator[ExportRow]:
+def _endpoints(connection: Connection, selection: Selection) -> Iterator[ExportRow]:
     """Yield the endpoints with a verdict: of a kind, and of the selected services where more is asked for."""
-    rows = queries.export_rows(selection.kind)
+    rows = export_rows(connection, selection.kind)
     if selection.is_about_kind_alone:
         yield from rows
         return
-    services = queries.selected_ids(selection)
+    services = selected_ids(connection, selection)
     yield from (row for row in rows if row.service_id in services and not (selection.alive and row.status != "valid"))

@@ -13,10 +13,13 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.sanitize import plain
+from geocrawl.store import read_blocked
+from geocrawl.store.read.addresses import addresses_at, addresses_of
 from geocrawl.wording import counted, moment
 
 if TYPE_CHECKING:
-    from geocrawl.store import Address, BlockedHost, Queries
+    from geocrawl.store import BlockedHost, Connection
+    from geocrawl.store.read.addresses import Address
 
 
 def backup(
@@ -97,7 +100,7 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
 
     settings = opt.settings_from(overrides)
     decided = decide_same(
-        opt.database_path_from(settings), lambda queries: _pairs(queries, one, other, same), same=same
+        opt.database_path_from(settings), lambda connection: _pairs(connection, one, other, same), same=same
     )
     if json:
         output.echo_json([{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided])
@@ -107,14 +110,14 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
         typer.echo(f"{a.kind.upper()} {a.url} and {b.url} {said}.")
 
 
-def _pairs(queries: Queries, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
+def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
     """Return the endpoints that were named, in pairs of one kind.
 
     Raises NothingFound for a service that is not there, UsageError for two that cannot be one.
     """
     from geocrawl.errors import UsageError
 
-    ones, others = _addresses(queries, one), _addresses(queries, other)
+    ones, others = _addresses(connection, one), _addresses(connection, other)
     if same:
         ones, others = _best_of(one, ones), _best_of(other, others)
     found = [
@@ -138,14 +141,14 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
     return found[:1] if text.isdecimal() else found
 
 
-def _addresses(queries: Queries, text: str) -> tuple[Address, ...]:
+def _addresses(connection: Connection, text: str) -> tuple[Address, ...]:
     from geocrawl.cli.addresses import service_address
     from geocrawl.errors import NothingFound
 
     if text.isdecimal():
-        found = queries.addresses_of(int(text)) if len(text) < 19 else ()
+        found = addresses_of(connection, int(text)) if len(text) < 19 else ()
     else:
-        found = queries.addresses_at(service_address(text))
+        found = addresses_at(connection, service_address(text))
     if not found:
         raise NothingFound(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
     return found
@@ -181,8 +184,8 @@ def forget(
 
 
 def _listed(overrides: opt.Overrides) -> list[BlockedHost]:
-    with opt.reading(overrides) as queries:
-        return queries.opted_out()
+    with opt.reading(overrides) as connection:
+        return read_blocked(connection)
 
 
 def _print_list(rows: list[BlockedHost], *, json: bool) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geocrawl.config.names import Setting
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
-    from geocrawl.store import Queries
+    from geocrawl.store import Connection
     from geocrawl.urls.database import Place
 
 E = TypeVar("E", bound=StrEnum)
@@ -205,12 +205,12 @@ def new_database_path_from(settings: Settings) -> Place:
 
 
 @contextmanager
-def reading(overrides: Mapping[str, object]) -> Iterator[Queries]:
+def reading(overrides: Mapping[str, object]) -> Iterator[Connection]:
     """Open the catalogue to read it; create and change nothing."""
     from geocrawl.store import Store
 
-    with Store.open_readonly(database_path_from(settings_from(overrides))) as queries:
-        yield queries
+    with Store.open_readonly(database_path_from(settings_from(overrides))) as connection:
+        yield connection
 
 
 def refuse_catalogue(out: Path | None, overrides: Overrides, *, over: bytes = b"") -> None:

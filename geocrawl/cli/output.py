@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.box import Box
 
     from geocrawl.crawler.report import CrawlReport, HarvestReport
-    from geocrawl.search import Results
+    from geocrawl.search.results import Results
 
 
 _one_row_a_line = ContextVar("one_row_a_line", default=False)

@@ -13,6 +13,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
+from geocrawl.store.read.pages import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.wording import counted, moment
 
 MinScore = Annotated[
@@ -29,8 +30,8 @@ def list_(
 ) -> None:
     """List the kept pages, the best first: score, when kept, compressed size, address, title."""
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as queries:
-        rows, total = queries.list_kept(min_score, limit), queries.count_kept(min_score)
+    with opt.reading(overrides) as connection:
+        rows, total = list_kept(connection, min_score, limit), count_kept(connection, min_score)
     if json:
         output.echo_json([{**asdict(row), "title": plain(row.title)} for row in rows])
     elif rows:
@@ -71,8 +72,8 @@ def show(
         raise UsageError("--raw: a page may contain characters that control a terminal; write it to a file or a pipe")
     asked = gather_seeds([url])[0]
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as queries:
-        page = queries.kept_page(asked)
+    with opt.reading(overrides) as connection:
+        page = kept_page(connection, asked)
     if page is None:
         typer.echo(f"geocrawl: {asked.address} is not kept (`geocrawl pages list` lists the kept pages)", err=True)
         raise typer.Exit(1)
@@ -109,12 +110,12 @@ def export(
     from geocrawl.app.kept_pages import export as write
 
     settings = opt.settings_from(overrides)
-    with opt.reading(overrides) as queries:
-        if not queries.list_kept(min_score, 1):
+    with opt.reading(overrides) as connection:
+        if not list_kept(connection, min_score, 1):
             typer.echo(NOTHING_KEPT, err=True)
             raise typer.Exit(1)
         count = write(
-            queries.kept_pages(min_score),
+            kept_pages(connection, min_score),
             format_,
             out,
             opt.database_path_from(settings),

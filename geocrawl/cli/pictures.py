@@ -15,7 +15,12 @@ from geocrawl.charts import svg, text, world
 from geocrawl.errors import UsageError
 from geocrawl.files import write_whole
 from geocrawl.sanitize import plain
-from geocrawl.store import Queries
+from geocrawl.store import Connection
+from geocrawl.store.read.history import read_survival
+from geocrawl.store.read.kinds import kind_counts
+from geocrawl.store.read.published import published_services
+from geocrawl.store.read.statistics import read_growth, read_software_growth, read_statistics
+from geocrawl.store.search.index import search_engine
 from geocrawl.wording import counted, day_of
 
 _MOST_BARS = 25
@@ -33,11 +38,11 @@ class Picture:
     """The same as text."""
 
 
-def draw(name: str, queries: Queries) -> Picture:
+def draw(name: str, connection: Connection) -> Picture:
     """Return the picture of that name. Raises UsageError for another name."""
     if name not in PICTURES:
         raise UsageError(f"--picture {name!r}: expected one of {', '.join(PICTURES)}")
-    return PICTURES[name](queries)
+    return PICTURES[name](connection)
 
 
 def check_format(path: Path, option: str) -> None:
@@ -67,24 +72,24 @@ def _curve(heading: str, points: Sequence[tuple[float, float]], **labels: Any) -
     return Picture(heading, svg.curve(points, heading, **labels), text.curve(points, **labels))
 
 
-def _kinds(queries: Queries) -> Picture:
-    return _bars("Services by kind", [(each.kind.upper(), each.services) for each in queries.kind_counts()])
+def _kinds(connection: Connection) -> Picture:
+    return _bars("Services by kind", [(each.kind.upper(), each.services) for each in kind_counts(connection)])
 
 
-def _countries(queries: Queries) -> Picture:
-    found = queries.search_engine().search(limit=1, facets=True).facets.get("country", ())
+def _countries(connection: Connection) -> Picture:
+    found = search_engine(connection).search(limit=1, facets=True).facets.get("country", ())
     return _bars("Services by country", [(each.label or each.value, each.count) for each in found])
 
 
-def _software(queries: Queries) -> Picture:
-    counts = queries.statistics().software
+def _software(connection: Connection) -> Picture:
+    counts = read_statistics(connection).software
     return _bars(
         "Services by server software, as addresses show it", [(name or "not shown", count) for name, count in counts]
     )
 
 
-def _software_over_time(queries: Queries) -> Picture:
-    growth = queries.software_growth(_PARTS)
+def _software_over_time(connection: Connection) -> Picture:
+    growth = read_software_growth(connection, _PARTS)
     named = [(name or "not shown", counts) for name, counts in growth.known] if growth else []
     ends = (day_of(growth.start), day_of(growth.end)) if growth else ("", "")
     heading = "Known services over time by server software, as addresses show it"
@@ -94,12 +99,12 @@ def _software_over_time(queries: Queries) -> Picture:
     )
 
 
-def _deviations(queries: Queries) -> Picture:
-    return _bars("Endpoints by tolerated deviation", queries.statistics().deviations)
+def _deviations(connection: Connection) -> Picture:
+    return _bars("Endpoints by tolerated deviation", read_statistics(connection).deviations)
 
 
-def _survival(queries: Queries) -> Picture:
-    found = queries.survival()
+def _survival(connection: Connection) -> Picture:
+    found = read_survival(connection)
     if not found.services:
         return _curve("No endpoint was ever valid", [], x_labels=("", ""), most=1.0, most_label="")
     end = max(found.observed_days, found.curve[-1][0], 1.0)
@@ -108,8 +113,8 @@ def _survival(queries: Queries) -> Picture:
     return _curve(heading, svg.steps(found.curve, end), **labels)
 
 
-def _harvest(queries: Queries) -> Picture:
-    growth = queries.growth(_PARTS)
+def _harvest(connection: Connection) -> Picture:
+    growth = read_growth(connection, _PARTS)
     if growth is None:
         return _curve("No service is known yet", [], x_labels=("", ""), most=1.0, most_label="")
     points = [(float(part), float(count)) for part, count in enumerate((0, *growth.known))]
@@ -119,17 +124,17 @@ def _harvest(queries: Queries) -> Picture:
     )
 
 
-def _map(queries: Queries) -> Picture:
-    from geocrawl.store import Selection
+def _map(connection: Connection) -> Picture:
+    from geocrawl.store.read.published import Selection
 
-    boxes = (each.box for each in queries.published_services(Selection()) if each.box is not None)
+    boxes = (each.box for each in published_services(connection, Selection()) if each.box is not None)
     found = world.coverage(boxes)
     base_map = json.loads((files("geocrawl.web") / "static" / "world.json").read_text("utf-8"))
     land = list(world.rings(base_map))
     return Picture(found.title, world.world_map(found, land), text.world_map(found, land))
 
 
-PICTURES: Mapping[str, Callable[[Queries], Picture]] = {
+PICTURES: Mapping[str, Callable[[Connection], Picture]] = {
     "kinds": _kinds,
     "countries": _countries,
     "software": _software,

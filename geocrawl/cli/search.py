@@ -13,10 +13,12 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
+from geocrawl.store.search.index import offers_reference_system, search_engine
 from geocrawl.wording import counted, iso
 
 if TYPE_CHECKING:
-    from geocrawl.search import Filters, Hit, Results
+    from geocrawl.search.filters import Filters
+    from geocrawl.search.results import Hit, Results
 
 FORMATS = ("table", "json", "jsonl", "csv")
 
@@ -79,8 +81,7 @@ def search(
 
         geocrawl search 土地利用 --format json
     """
-    from geocrawl.search import Sort
-    from geocrawl.search.filters import read_system
+    from geocrawl.search.filters import Sort, read_system
 
     chosen = opt.chosen_format(format_, json, FORMATS)
     system = read_system(crs, "--crs") if crs else ""
@@ -88,11 +89,11 @@ def search(
     order = opt.one_of(Sort, sort, "--sort")
     in_full = opt.settings_from(overrides).export_secrets
     show_in_full(in_full)
-    with opt.reading(overrides) as queries:
-        engine = queries.search_engine(shows_secrets=in_full)
+    with opt.reading(overrides) as connection:
+        engine = search_engine(connection, shows_secrets=in_full)
         text = " ".join(words or [])
         found = engine.search(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
-        is_offered = bool(found.hits) or not system or queries.offers_reference_system(system)
+        is_offered = bool(found.hits) or not system or offers_reference_system(connection, system)
     _print(found, chosen, offset, with_facets=facets)
     if not found.hits:
         said = _nothing(found, offset) if is_offered else f"No layer in the catalogue is offered in {system}."
@@ -108,8 +109,7 @@ def _nothing(found: Results, offset: int) -> str:
 
 def _filters(kind: str | None, bbox: str | None, level: str | None) -> Filters:
     """Return the conditions that options name. Raises UsageError for values that cannot be read."""
-    from geocrawl.search import Filters
-    from geocrawl.search.filters import read_box, read_level
+    from geocrawl.search.filters import Filters, read_box, read_level
 
     return Filters(
         kinds=(opt.kind_of(kind),) if kind else (),

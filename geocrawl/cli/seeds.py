@@ -16,6 +16,8 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
+from geocrawl.store import read_seeds
+from geocrawl.store.read.seed_attribution import services_by_seed
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
@@ -111,8 +113,8 @@ def remove(
 
 def stored_seeds(overrides: opt.Overrides, region: str | None, language: str | None) -> list[SeedRow]:
     """Return the daemon's start pages, optionally of one region and one language."""
-    with opt.reading(overrides) as queries:
-        rows = queries.seeds()
+    with opt.reading(overrides) as connection:
+        rows = read_seeds(connection)
     return [
         row
         for row in rows
@@ -238,8 +240,8 @@ def _progress(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[], object]
 
 
 def _led_to(overrides: opt.Overrides) -> Mapping[str, int]:
-    with opt.reading(overrides) as queries:
-        return queries.services_by_seed()
+    with opt.reading(overrides) as connection:
+        return services_by_seed(connection)
 
 
 def _print(rows: Sequence[SeedRow], answers: Mapping[str, SeedAnswer], led_to: Mapping[str, int]) -> None:

@@ -13,11 +13,17 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
+from geocrawl.store.read.history import changes_since, history_of_address, history_of_service
+from geocrawl.store.read.show import service_at, service_detail
+from geocrawl.store.read.why import read_why
 from geocrawl.wording import counted, moment, span
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
-    from geocrawl.store import EndpointHistory, EndpointRow, Queries, ServiceDetail, UrlRow, Why
+    from geocrawl.store import Connection
+    from geocrawl.store.read.history import EndpointHistory
+    from geocrawl.store.read.show import EndpointRow, ServiceDetail
+    from geocrawl.store.read.why import UrlRow, Why
 
 
 def show(
@@ -27,11 +33,11 @@ def show(
 ) -> None:
     """Print everything known about one service: its layers, its addresses, how it was found."""
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as queries:
+    with opt.reading(overrides) as connection:
         if service.isdecimal():
-            found = queries.service(int(service)) if len(service) < 19 else None
+            found = service_detail(connection, int(service)) if len(service) < 19 else None
         else:
-            found = _service_at(queries, service)
+            found = _service_at(connection, service)
     if found is None:
         typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
@@ -42,7 +48,7 @@ def show(
         typer.echo(line)
 
 
-def _service_at(queries: Queries, text: str) -> ServiceDetail | None:
+def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
     """Return the service at an address; of several, the one of the kind that the address names."""
     from geocrawl.cli.addresses import service_address
     from geocrawl.detect import Detector
@@ -52,7 +58,7 @@ def _service_at(queries: Queries, text: str) -> ServiceDetail | None:
     url = service_address(text)
     candidate = Detector(declarations()).of_url(url)
     kind = str(candidate.endpoint.kind) if candidate else ""
-    found = (queries.service_at(key, kind) for key in service_keys(url))
+    found = (service_at(connection, key, kind) for key in service_keys(url))
     return next((service for service in found if service is not None), None)
 
 
@@ -146,9 +152,9 @@ def why(
 
     asked = gather_seeds([url])[0]
     settings = opt.settings_from(overrides)
-    with opt.reading(overrides) as queries:
-        found = queries.why(asked)
-        strategy, parts, refused = explain(settings, queries, asked, found, _say)
+    with opt.reading(overrides) as connection:
+        found = read_why(connection, asked)
+        strategy, parts, refused = explain(settings, connection, asked, found, _say)
     if json:
         output.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
     else:
@@ -228,11 +234,11 @@ def history(
     from geocrawl.cli.addresses import service_address
     from geocrawl.urls import endpoint_key
 
-    with opt.reading(overrides) as queries:
+    with opt.reading(overrides) as connection:
         if service.isdecimal() and len(service) < 19:
-            found = queries.history_of_service(int(service), time.time())
+            found = history_of_service(connection, int(service), time.time())
         else:
-            found = queries.history_of_address(endpoint_key(service_address(service)), time.time())
+            found = history_of_address(connection, endpoint_key(service_address(service)), time.time())
     if not found:
         typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
@@ -291,8 +297,8 @@ def changes(
         seconds = read_duration(since)
     except ValueError as error:
         raise UsageError(f"--since {since!r}: {error}") from None
-    with opt.reading(overrides) as queries:
-        rows = list(queries.changes_since(time.time() - seconds, limit + 1))
+    with opt.reading(overrides) as connection:
+        rows = list(changes_since(connection, time.time() - seconds, limit + 1))
     shown = rows[:limit]
     if json:
         output.echo_json(shown)

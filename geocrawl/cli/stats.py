@@ -11,10 +11,15 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.store.read.history import read_survival
+from geocrawl.store.read.kinds import kind_counts
+from geocrawl.store.read.report import month_report
+from geocrawl.store.read.signals import signal_yields
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
-    from geocrawl.store import KindCount, Survival
+    from geocrawl.store.read.history import Survival
+    from geocrawl.store.read.kinds import KindCount
 
 
 def stats(
@@ -54,11 +59,11 @@ def stats(
     if picture or out is not None:
         _draw(picture, out, overrides, json=json)
         return
-    with opt.reading(overrides) as queries:
+    with opt.reading(overrides) as connection:
         if not survival and plot is None:
-            _print_kinds(queries.kind_counts(), json=json)
+            _print_kinds(kind_counts(connection), json=json)
             return
-        found = queries.survival()
+        found = read_survival(connection)
     if plot is not None:
         _draw("survival", plot, overrides, option="--plot")
     if json:
@@ -83,8 +88,8 @@ def _draw(
         raise UsageError("--picture draws; omit --json and --format, or read the numbers with `geocrawl stats --json`")
     if out is not None:
         pictures.check_format(out, option)
-    with opt.reading(overrides) as queries:
-        drawn = pictures.draw(picture, queries)
+    with opt.reading(overrides) as connection:
+        drawn = pictures.draw(picture, connection)
     if out is not None:
         pictures.write(drawn, out)
         return
@@ -137,8 +142,8 @@ def report(
         raise UsageError(f"--format {format_!r}: html or csv")
     start, end = bounds_of(month)
     opt.refuse_catalogue(out, overrides)
-    with opt.reading(overrides) as queries, queries.snapshot():
-        rows = queries.month_report(start, end)
+    with opt.reading(overrides) as connection, connection.snapshot():
+        rows = month_report(connection, start, end)
         with opened(out) as stream:
             count = write_report_csv(rows, stream) if format_ == "csv" else write_report_html(rows, stream, month=month)
     if out is not None and str(out) != "-":
@@ -163,8 +168,8 @@ def signals(overrides: opt.Overrides, json: opt.Json = False) -> None:
     One row for each signal and kind: endpoints found, those with a verdict, valid ones, and valid ones that no other
     signal found.
     """
-    with opt.reading(overrides) as queries:
-        rows = queries.signal_yields()
+    with opt.reading(overrides) as connection:
+        rows = signal_yields(connection)
     if json:
         output.echo_json([asdict(row) for row in rows])
     elif rows:

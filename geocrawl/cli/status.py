@@ -16,13 +16,15 @@ from geocrawl.cli import output
 from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import plain
+from geocrawl.store.read.status import last_visit_at, read_status
 from geocrawl.wording import RUN_ENDS, counted, moment, span
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from geocrawl.settings import Settings
-    from geocrawl.store import CatalogStatus, OpenSnapshot, Run
+    from geocrawl.store import OpenSnapshot
+    from geocrawl.store.read.status import CatalogStatus, Run
     from geocrawl.urls.database import Place
 
 
@@ -52,8 +54,8 @@ def status(
         return
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
-    with Store.open_readonly(path) as queries:
-        found = queries.status(time.time())
+    with Store.open_readonly(path) as connection:
+        found = read_status(connection, time.time())
     if json:
         limits = {name: getattr(settings, name) for name in _LIMITS}
         output.echo_json({"database": str(path), **limits, **asdict(found)})
@@ -74,8 +76,8 @@ def _watch(overrides: opt.Overrides) -> None:
 
         at, settings = time.time(), opt.settings_from(overrides)
         path = opt.database_path_from(settings)
-        with Store.open_readonly(path) as queries:
-            lines = [*status_lines(queries.status(at), path, at, settings)]
+        with Store.open_readonly(path) as connection:
+            lines = [*status_lines(read_status(connection, at), path, at, settings)]
         return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
 
     # A shell that started us in the background had SIGINT ignored, and we would inherit that.
@@ -291,8 +293,8 @@ def check(
         _repair(overrides)
         return
     try:
-        with opt.reading(overrides) as queries:
-            found, last, path = queries.status(time.time()), queries.last_visit_at(), queries.path
+        with opt.reading(overrides) as connection:
+            found, last, path = read_status(connection, time.time()), last_visit_at(connection), connection.path
     except GeocrawlError as error:
         typer.echo(f"GEOCRAWL UNKNOWN - {error}")
         raise typer.Exit(UNKNOWN) from None
@@ -365,8 +367,8 @@ def metrics(
     from geocrawl.daemon.metrics import write_metrics
 
     opt.refuse_catalogue(out, overrides)
-    with opt.reading(overrides) as queries:
-        found = queries.status(time.time())
+    with opt.reading(overrides) as connection:
+        found = read_status(connection, time.time())
     write_metrics(found, opt.settings_from(overrides).traffic_per_day_bytes, out)
 
 

@@ -10,11 +10,13 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.sanitize import masked, plain
+from geocrawl.store.read.show import service_at
+from geocrawl.store.search.index import search_engine
 from geocrawl.wording import counted, iso, moment
 
 if TYPE_CHECKING:
     from geocrawl.model.watches import Watch
-    from geocrawl.store import Queries
+    from geocrawl.store import Connection
 
 
 def add(
@@ -50,8 +52,8 @@ def add(
     is_webhook = not recipient.startswith(("mail:", "file:"))
     key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        what = _subject(store.queries, " ".join(subject).strip())
-        engine = store.queries.search_engine()
+        what = _subject(store.connection, " ".join(subject).strip())
+        engine = search_engine(store.connection)
         if isinstance(what, str):
             output.say_differences(engine.search(what, limit=0))
         watch = store.watches().add(what, recipient, key, engine.numbers, time.time())
@@ -114,7 +116,7 @@ def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
         raise typer.Exit(3)
 
 
-def _subject(queries: Queries, text: str) -> int | str:
+def _subject(connection: Connection, text: str) -> int | str:
     """Return the number of the service that a text names by number or address, else the text, which is a query.
 
     Raises NothingFound for an address at which no service was found, UsageError for a text without a word, which as a
@@ -133,7 +135,7 @@ def _subject(queries: Queries, text: str) -> int | str:
         return int(text)
     if "://" not in text or " " in text:
         return text
-    service = queries.service_at(endpoint_key(gather_seeds([text])[0]))
+    service = service_at(connection, endpoint_key(gather_seeds([text])[0]))
     if service is None:
         raise NothingFound(f"{masked(text)}: no service was found there (`geocrawl why` says what is known of it)")
     return service.id

@@ -32,7 +32,7 @@ class Jobs:
         log: Callable[..., object] = lambda event, **values: None,
     ) -> None:
         """Set up the jobs; `log(event, **values)` writes a line."""
-        self._queries = store.queries
+        self._connection = store.connection
         self._metrics = MetricsFile(settings.metrics_file, settings.traffic_per_day_bytes, log)
         self._most = settings.due_per_tick
         self._frontier = frontier
@@ -88,5 +88,5 @@ class Jobs:
 
     def metrics(self) -> Mapping[str, int]:
         """Write the file for Prometheus, if the settings name one."""
-        self._metrics.write(self._queries, self._clock.now())
+        self._metrics.write(self._connection, self._clock.now())
         return {}

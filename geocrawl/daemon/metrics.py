@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.files import opened
 from geocrawl.files import refuse_database
+from geocrawl.store.read.status import read_status
 
 if TYPE_CHECKING:
-    from geocrawl.store import CatalogStatus, Queries
+    from geocrawl.store import Connection
+    from geocrawl.store.read.status import CatalogStatus
 
 
 def write_metrics(found: CatalogStatus, max_traffic_bytes: int, out: Path | None) -> None:
@@ -36,16 +38,16 @@ class MetricsFile:
         self._log = log
         self._trouble = ""
 
-    def write(self, queries: Queries, now: float) -> None:
+    def write(self, connection: Connection, now: float) -> None:
         """Write the metrics. Logs once that the file cannot be written, and once that it can be again.
 
         Raises DatabaseFault when the database cannot be read.
         """
         if self._path is None:
             return
-        found, trouble = queries.status(now), ""
+        found, trouble = read_status(connection, now), ""
         try:
-            refuse_database(self._path, queries.path)
+            refuse_database(self._path, connection.path)
             if self._path.exists() and not self._path.is_file():  # a pipe would block the daemon until somebody reads
                 raise UsageError(f"{self._path}: is not a file")
             write_metrics(found, self._max_traffic_bytes, self._path)

@@ -9,7 +9,7 @@ from geocrawl.model import Candidate
 
 
 class CatalogQueries(Protocol):
-    """Queries of the catalogue that a crawl needs."""
+    """Connection of the catalogue that a crawl needs."""
 
     def counts(self) -> Mapping[str, int]:
         """Return how many services there are by status."""

@@ -1,7 +1,7 @@
 """Search the catalogue: the one engine of the command line, the web page and the interfaces.
 
-    with Store.open_readonly(url) as queries:
-        results = queries.search_engine().search("land use bavaria kind:wms")
+    with Store.open_readonly(url) as connection:
+        results = search_engine(connection).search("land use bavaria kind:wms")
 
 An engine holds facts of all services in memory and reads what changed before each search, so it may be kept for as
 long as its database is open. It is for one thread.
@@ -104,8 +104,8 @@ class SearchEngine:
         shows_secrets: bool = False,
         vocabulary: Vocabulary | None = None,
     ) -> None:
-        """Search `index` (`Queries.search_engine` makes it). `now`: seconds since 1970 UTC. `shows_secrets`: addresses
-        are not masked, for an operator's own eyes. `vocabulary`: words that mean the same, those shipped by default."""
+        """Search `index` (see `store.search.index.search_engine`). `now`: seconds since 1970 UTC. `shows_secrets`:
+        addresses are not masked. `vocabulary`: words that mean the same, those shipped by default."""
         self._index = Remembering(index)
         self._now = now
         self._shown = (lambda address: address) if shows_secrets else masked

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from geocrawl.ports import Clock, HostLeases, OptOuts, RobotsStore
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
+    from geocrawl.store.engine.connection import Connection
     from geocrawl.store.engine.opt_out import OptOut
     from geocrawl.store.frontier.awaited import AwaitedFrontier
     from geocrawl.store.frontier.frontier import SqlFrontier
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
     from geocrawl.store.maintenance.retention import Retention
     from geocrawl.store.maintenance.seeds import NewSeed
     from geocrawl.store.maintenance.watches import Watches
-    from geocrawl.store.queries.addresses import Address
-    from geocrawl.store.queries.queries import Queries
-    from geocrawl.store.queries.runs import OtherRun
+    from geocrawl.store.read.addresses import Address
+    from geocrawl.store.read.runs import OtherRun
 
 
 class Store:
@@ -72,16 +72,16 @@ class Store:
 
     @staticmethod
     @contextmanager
-    def open_readonly(url: str | Place) -> Iterator[Queries]:
-        """Open the database at `url` to read it, and close it at the end; nothing is created or changed.
+    def open_readonly(url: str | Place) -> Iterator[Connection]:
+        """Open the database at `url` for the functions of `store.read`, and close it at the end; nothing is created or
+        changed.
 
         Raises DatabaseFault when it is missing, not ours, or of a schema that this program does not know.
         """
         from geocrawl.store.engine.database import open_readonly
-        from geocrawl.store.queries.queries import Queries
 
         with open_readonly(place_of(url)) as connection:
-            yield Queries(connection)
+            yield connection
 
     @staticmethod
     def exists(url: str | Place) -> bool:
@@ -165,7 +165,7 @@ class Store:
     def earlier_runs(self, run: int) -> list[OtherRun]:
         """Return the crawls of other processes that began before `run` and still run, the earliest first."""
         from geocrawl.store.engine.owner import this_process
-        from geocrawl.store.queries.runs import earlier_runs
+        from geocrawl.store.read.runs import earlier_runs
 
         return earlier_runs(self.database.connection, run, this_process(), self._clock.now())
 
@@ -190,12 +190,10 @@ class Store:
 
     # ----------------------------------------------------------------------- reading and operating
 
-    @cached_property
-    def queries(self) -> Queries:
-        """Return the queries of the catalogue for people and programs."""
-        from geocrawl.store.queries.queries import Queries
-
-        return Queries(self.database.connection)
+    @property
+    def connection(self) -> Connection:
+        """Return the connection from which the functions of `store.read` read."""
+        return self.database.connection
 
     @cached_property
     def facts(self) -> Facts:
@@ -235,9 +233,9 @@ class Store:
 
     def decide_same(self, pairs: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
         """Store a person's decision that the endpoints of each pair are one service, or are not."""
-        from geocrawl.store.queries.addresses import decide
-
-        decide(self.catalog(), pairs, same=same, at=at)
+        catalog = self.catalog()
+        for one, other in pairs:
+            catalog.decide(one.endpoint_id, other.endpoint_id, same=same, at=at)
 
     def daemon_lock(self) -> DaemonLock:
         """Return the lock that one daemon at a time has."""

@@ -8,7 +8,8 @@ from html import escape
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.store import EndpointHistory
+from geocrawl.store.read.history import EndpointHistory
+from geocrawl.store.read.thumbnails import read_thumbnail
 from geocrawl.web.details import detail_of, number_of
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.problems import Problem
@@ -48,7 +49,7 @@ def _width(text: str) -> int:
 async def thumbnail(request: Request) -> Response:
     """Return the small picture that the last content check kept."""
     number = number_of(request)
-    image = await site_of(request).reader.read(lambda queries: queries.thumbnail(number))
+    image = await site_of(request).reader.read(lambda connection: read_thumbnail(connection, number))
     if image is None:
         raise Problem(404, "no picture of this service is kept")
     return Response(image, headers={"Cache-Control": "public, max-age=3600"}, media_type="image/png")

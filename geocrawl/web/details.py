@@ -9,7 +9,11 @@ from typing import Literal, overload
 
 from starlette.requests import Request
 
-from geocrawl.store import EndpointHistory, NewsRow, Queries, ServiceDetail
+from geocrawl.store import Connection
+from geocrawl.store.read.history import EndpointHistory, history_of_service
+from geocrawl.store.read.news import NewsRow, read_news
+from geocrawl.store.read.show import ServiceDetail, service_detail
+from geocrawl.store.read.thumbnails import with_thumbnail
 from geocrawl.web.problems import Problem
 from geocrawl.web.site import site_of
 
@@ -59,13 +63,13 @@ async def detail_of(request: Request, number: int, *, or_none: bool = False) -> 
     """Return a service with its history. Raises Problem 404 when it is not in the catalogue (any more), unless
     `or_none`."""
 
-    def question(queries: Queries) -> Detail | None:
-        service = queries.service(number)
+    def question(connection: Connection) -> Detail | None:
+        service = service_detail(connection, number)
         if service is None:
             return None
-        histories = queries.history_of_service(number, time.time())
-        news = tuple(queries.news(_MOST_NEWS, number))
-        return Detail(service, histories, news, bool(queries.with_thumbnail([number])))
+        histories = history_of_service(connection, number, time.time())
+        news = tuple(read_news(connection, _MOST_NEWS, number))
+        return Detail(service, histories, news, bool(with_thumbnail(connection, [number])))
 
     found = await site_of(request).reader.read(question)
     if found is None and not or_none:

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.store.read.statistics import last_service_number, service_numbers
 from geocrawl.web.problems import Problem
 from geocrawl.web.site import ITEMS, base_url, site_of
 from geocrawl.wording import day_of
@@ -44,7 +45,7 @@ async def robots(request: Request) -> Response:
 
 async def sitemap(request: Request) -> Response:
     """Return the index of sitemaps, one for each `_PART` numbers of services."""
-    last = await site_of(request).reader.read(lambda queries: queries.last_service_number())
+    last = await site_of(request).reader.read(last_service_number)
     base = escape(base_url(request))
     places = "".join(f"<sitemap><loc>{base}/sitemap-{part}.xml</loc></sitemap>\n" for part in range(last // _PART + 1))
     return _xml(f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</sitemapindex>\n')
@@ -56,7 +57,7 @@ async def sitemap_part(request: Request) -> Response:
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
         raise Problem(404, "there is no such sitemap; /sitemap.xml lists them")
     first = int(text) * _PART - 1
-    rows = await site_of(request).reader.read(lambda queries: queries.service_numbers(first, _PART))
+    rows = await site_of(request).reader.read(lambda connection: service_numbers(connection, first, _PART))
     base = escape(base_url(request))
     places = "".join(
         f"<url><loc>{base}{ITEMS}/{number}</loc><lastmod>{day_of(at)}</lastmod></url>\n"

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.store import NewsRow
+from geocrawl.store.read.news import NewsRow, read_news
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.pages.sentences import sentence_of
 from geocrawl.web.publishing import published
@@ -20,7 +20,7 @@ _MOST = 100
 
 
 async def _news(request: Request) -> list[NewsRow]:
-    return await site_of(request).reader.read(lambda queries: queries.news(_MOST))
+    return await site_of(request).reader.read(lambda connection: read_news(connection, _MOST))
 
 
 async def atom(request: Request) -> Response:

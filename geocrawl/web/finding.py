@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from geocrawl.search import QueryError, Results, SearchEngine
-from geocrawl.store import Queries
+from geocrawl.search.engine import SearchEngine
+from geocrawl.search.filters import QueryError
+from geocrawl.search.results import Results
+from geocrawl.store import Connection
+from geocrawl.store.read.thumbnails import with_thumbnail
+from geocrawl.store.search.index import search_engine
 from geocrawl.web.problems import Problem
 from geocrawl.web.reader import CatalogReader
 from geocrawl.web.records.parameters import Asked
@@ -26,7 +30,7 @@ class Finder:
     def __init__(self, reader: CatalogReader) -> None:
         """`reader` has one thread, so that one engine does it all."""
         self._reader = reader
-        self._queries: Queries | None = None
+        self._connection: Connection | None = None
         self._engine: SearchEngine | None = None
 
     async def find(self, asked: Asked, *, facets: bool, apart: bool = False) -> Found:
@@ -34,9 +38,9 @@ class Finder:
 
         Raises Problem 400 for a query that cannot be read, 503 when the catalogue cannot."""
 
-        def question(queries: Queries) -> Found:
-            results = _search(self._engine_of(queries), asked, facets=facets, apart=apart)
-            return Found(results, queries.with_thumbnail([hit.id for hit in results.hits]))
+        def question(connection: Connection) -> Found:
+            results = _search(self._engine_of(connection), asked, facets=facets, apart=apart)
+            return Found(results, with_thumbnail(connection, [hit.id for hit in results.hits]))
 
         try:
             return await self._reader.read(question)
@@ -45,16 +49,16 @@ class Finder:
 
     async def whole(self) -> Results:
         """Return the facets of the whole catalogue."""
-        return await self._reader.read(lambda queries: self._engine_of(queries).search(limit=1, facets=True))
+        return await self._reader.read(lambda connection: self._engine_of(connection).search(limit=1, facets=True))
 
     def close(self) -> None:
         """End the thread."""
         self._reader.close()
 
-    def _engine_of(self, queries: Queries) -> SearchEngine:
-        """Return the engine of these queries; a new one after the catalogue was opened anew."""
-        if self._engine is None or self._queries is not queries:
-            self._engine, self._queries = queries.search_engine(), queries
+    def _engine_of(self, connection: Connection) -> SearchEngine:
+        """Return the engine of this connection; a new one after the catalogue was opened anew."""
+        if self._engine is None or self._connection is not connection:
+            self._engine, self._connection = search_engine(connection), connection
         return self._engine
 
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from geocrawl.errors import DatabaseFault, PassingFault
-from geocrawl.store import Queries, Store
+from geocrawl.store import Connection, Store
 from geocrawl.urls.database import Place, ServerDatabase
 from geocrawl.web.options import ANSWER_S
 from geocrawl.web.problems import Problem
@@ -38,7 +38,7 @@ class CatalogReader:
         self._waiting = 0
         self._told = ""
 
-    async def read(self, question: Callable[[Queries], _Result]) -> _Result:
+    async def read(self, question: Callable[[Connection], _Result]) -> _Result:
         """Return the answer of a question. Raises Problem 503 when the catalogue cannot be read, or not in time."""
         if self._waiting >= MAX_WAITING:
             raise Problem(503, "too many requests wait for the catalogue; try again", headers={"Retry-After": "5"})
@@ -67,24 +67,24 @@ class CatalogReader:
         """End the threads; their connections are closed with them."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _ask(self, question: Callable[[Queries], _Result]) -> _Result:
+    def _ask(self, question: Callable[[Connection], _Result]) -> _Result:
         try:
-            return question(self._queries())
+            return question(self._opened())
         except DatabaseFault:
             self._forget()  # it may be another file by now
             raise
 
-    def _queries(self) -> Queries:
-        """Return this thread's queries; opened anew when another file took the place of the catalogue."""
+    def _opened(self) -> Connection:
+        """Return this thread's connection, opened anew when another file took the place of the catalogue."""
         identity = _state(self._path)[:1]
         if getattr(self._local, "identity", None) != identity:
             self._forget()
         if getattr(self._local, "opened", None) is None:
             stack = ExitStack()
-            self._local.queries = stack.enter_context(Store.open_readonly(self._path))
+            self._local.connection = stack.enter_context(Store.open_readonly(self._path))
             self._local.opened, self._local.identity = stack, identity
-        queries: Queries = self._local.queries
-        return queries
+        connection: Connection = self._local.connection
+        return connection
 
     def _forget(self) -> None:
         opened: ExitStack | None = getattr(self._local, "opened", None)

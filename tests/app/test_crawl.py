@@ -15,7 +15,7 @@ from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_m
 from geocrawl.priority.topics.page_filter import make_page_filter
 from geocrawl.store import NewSeed, Store
 from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.queries.pages import kept_pages
+from geocrawl.store.read.pages import kept_pages
 from geocrawl.urls import read_url
 from tests.support.crawls import crawl, settings_for, url, valid, verdicts
 from tests.support.samples import sampled

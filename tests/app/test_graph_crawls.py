@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from geocrawl.store.read.status import read_status
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.status import status_lines
@@ -14,8 +15,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.queries.export import export_rows
-from geocrawl.store.queries.status import status
+from geocrawl.store.read.export import export_rows
 from geocrawl.urls import endpoint_key, read_url
 from tests.support.samples import sampled
 
@@ -84,7 +84,7 @@ def test_status_tells_how_large_the_graph_is(web: DemoWeb, tmp_path: Path, strat
     settings = settings_for(web, strategy, max_pages=40)
     crawl(replace(settings, set={**settings.set, f"{strategy}.edges": "1000"}), tmp_path / "c.db", web.seeds)
     with open_readonly(tmp_path / "c.db") as connection:
-        now = status(connection, 0.0)
+        now = read_status(connection, 0.0)
     assert now.held["edges at most"] == 1000
     assert 0 < now.held["graph nodes"] <= now.held["graph edges"] <= 1000
     assert now.held["graph bytes"] > 16 * now.held["graph edges"] > 0 == now.held["edges forgotten"]
@@ -94,4 +94,4 @@ def test_status_tells_how_large_the_graph_is(web: DemoWeb, tmp_path: Path, strat
     crawl(settings_for(web, strategy, max_pages=1), tmp_path / "c.db", ())
     run_crawl(replace(settings, strategy="bfs", set={}, max_pages=1), tmp_path / "c.db", [], observer=Watcher())
     with open_readonly(tmp_path / "c.db") as connection:
-        assert status(connection, 0.0).held == {}
+        assert read_status(connection, 0.0).held == {}

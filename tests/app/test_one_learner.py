@@ -18,7 +18,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Feedback
 from geocrawl.settings import Settings
-from geocrawl.store import Store
+from geocrawl.store import Store, read_feedback, read_state
 from geocrawl.urls import read_url
 from geocrawl.urls.database import place_of
 from tests.support.killed_crawl import Learner, Watcher, settings_for
@@ -127,8 +127,8 @@ def test_a_killed_learner_is_followed_by_another_and_each_visit_is_learnt_once(d
         assert second.exitcode == 0
     strategy = Listing()
     with Store.open(database, clock=ManualClock()) as store:
-        strategy.load(store.queries.strategy_state() or b"")
-        rest = [each.number for each in store.queries.feedback()]
+        strategy.load(read_state(store.connection) or b"")
+        rest = [each.number for each in read_feedback(store.connection)]
         world = store.frontier(Settings(), store.catalog())
         assert [*strategy.numbers, *rest] == [*range(1, (rest or strategy.numbers)[-1] + 1)]
         assert world.version() == strategy.numbers[-1] and world.revised() > FIRST_VISITS + SECOND_VISITS

@@ -14,6 +14,8 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.app.explain import explain
 from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
+from geocrawl.store import stored_strategy
+from geocrawl.store.read.why import read_why
 from geocrawl.store.store import Store
 from geocrawl.urls import read_url
 from tests.support.killed_crawl import (
@@ -88,8 +90,8 @@ def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
     said: list[str] = []
     assert seed is not None
     run_crawl(settings, tmp_path / "crawl.db", [seed], observer=Watcher(lambda moment: None))
-    with Store.open_readonly(tmp_path / "crawl.db") as queries:
-        name, reasons, _ = explain(settings, queries, seed, queries.why(seed), said.append)
+    with Store.open_readonly(tmp_path / "crawl.db") as connection:
+        name, reasons, _ = explain(settings, connection, seed, read_why(connection, seed), said.append)
     crawled, asked = made
     assert said == []
     assert (name, reasons) == (LEARNER, {"digest": crawled.digest})
@@ -99,11 +101,11 @@ def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
 def test_a_catalogue_keeps_the_preset_and_goes_on_with_it(web: DemoWeb, tmp_path: Path) -> None:
     path, settings = tmp_path / "crawl.db", replace(settings_for(web.proxy_url, "gws:paper"), max_pages=3)
     run_crawl(settings, path, [url for url in map(read_url, web.seeds) if url], observer=Watcher(lambda moment: None))
-    with Store.open_readonly(path) as queries:
-        assert queries.strategy() == "gws:paper"
+    with Store.open_readonly(path) as connection:
+        assert stored_strategy(connection) == "gws:paper"
     run_crawl(replace(settings, strategy=""), path, [], observer=Watcher(lambda moment: None))
-    with Store.open_readonly(path) as queries:
-        assert queries.strategy() == "gws:paper"
+    with Store.open_readonly(path) as connection:
+        assert stored_strategy(connection) == "gws:paper"
 
 
 @pytest.mark.parametrize("strategy", sampled(strategies(), "fusion", "bfs", "gws"))

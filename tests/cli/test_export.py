@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.export import FORMATS, SERVICE_FORMATS
-from tests.store.queries.test_published import DEAD, PACIFIC, ROADS
+from tests.store.read.test_published import DEAD, PACIFIC, ROADS
 from tests.support.commands import Said, geocrawl
 from tests.support.world import World, candidate, verdict
 

@@ -63,6 +63,6 @@ def test_a_killed_worker_loses_nothing_and_its_hosts_are_asked_again(postgres_se
             worker.wait(300)
         geocrawl(*crawl, "--db", database)
     assert endpoints(file) == endpoints(database)
-    with Store.open_readonly(database) as queries:
-        check_invariants(queries._connection)
+    with Store.open_readonly(database) as connection:
+        check_invariants(connection)
     assert geocrawl("workers", "--db", database) == "No crawl runs on this catalogue.\n"

@@ -8,11 +8,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from geocrawl.store.read.status import read_status
+
 from geocrawl.cli.status import assess, status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.queries.status import status
 from tests.support import forked
 from tests.support.processes import clean_environment
 from tests.support.world import World
@@ -41,7 +42,7 @@ def test_it_tells_the_limits_and_the_next_work(tmp_path: Path) -> None:
 
 def test_a_new_catalogue_has_no_next_work(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db")
-    found = status(world.database.connection, world.clock.now())
+    found = read_status(world.database.connection, world.clock.now())
     lines = list(status_lines(found, tmp_path, world.clock.now(), Settings()))
     assert found.next == {} and not any(line.startswith("next") for line in lines)
     assert any("10,000 pages a day, at all hours" in line for line in lines)
@@ -66,8 +67,8 @@ def test_the_reasons_add_up_and_the_end_of_a_run_is_a_sentence(tmp_path: Path) -
     assert sum(told["refused"].values()) == refused >= told["frontier"]["states"]["refused"] > 0
     assert "candidate or unranked" in told["refused"] and "skipped" not in lines
 
-    with Store.open_readonly(tmp_path / "c.db") as queries:
-        found = replace(queries.status(time.time()), running=True)
+    with Store.open_readonly(tmp_path / "c.db") as connection:
+        found = replace(read_status(connection, time.time()), running=True)
     alive = told["health"]["alive"]
     assert alive > told["services"], "two addresses of one service are alive: to call them services is untrue"
     assert assess(found, time.time(), time.time(), 60.0, tmp_path)[1].startswith(f"{alive} endpoints alive, ")

@@ -10,7 +10,7 @@ import pytest
 
 from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.queries.queries import Queries
+from geocrawl.store import Connection
 from tests.daemon.test_daemon import configured, daemon, wait_for
 from tests.support.world import World
 
@@ -18,8 +18,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
-def queries(tmp_path: Path) -> Queries:
-    return World(tmp_path / "m.db").store.queries
+def connection(tmp_path: Path) -> Connection:
+    return World(tmp_path / "m.db").store.connection
 
 
 def test_the_daemon_writes_it_at_its_start_and_its_end(tmp_path: Path) -> None:
@@ -39,16 +39,16 @@ def test_the_daemon_writes_it_at_its_start_and_its_end(tmp_path: Path) -> None:
     assert [path for path in tmp_path.iterdir() if ".part" in path.name] == []
 
 
-def test_one_that_cannot_be_written_is_said_once_and_so_is_its_end(tmp_path: Path, queries: Queries) -> None:
+def test_one_that_cannot_be_written_is_said_once_and_so_is_its_end(tmp_path: Path, connection: Connection) -> None:
     said: list[tuple[str, object]] = []
     folder = tmp_path / "missing"
     file = MetricsFile(str(folder / "a.prom"), 0, lambda event, **values: said.append((event, values["error"])))
     for _ in range(3):
-        file.write(queries, 1e9)
+        file.write(connection, 1e9)
     assert [event for event, _ in said] == ["metrics are not written"] and str(folder) in str(said[0][1])
     folder.mkdir()
     for _ in range(2):
-        file.write(queries, 1e9)
+        file.write(connection, 1e9)
     assert [event for event, _ in said[1:]] == ["metrics are written again"]
     assert "geocrawl_services 0" in (folder / "a.prom").read_text()
 
@@ -61,6 +61,6 @@ def test_a_daemon_goes_on_without_it(tmp_path: Path) -> None:
     assert running.log().count("metrics are not written") == 1 and os.access(tmp_path, os.W_OK)
 
 
-def test_without_the_setting_there_is_none(tmp_path: Path, queries: Queries) -> None:
-    MetricsFile("", 0, print).write(queries, 1e9)
+def test_without_the_setting_there_is_none(tmp_path: Path, connection: Connection) -> None:
+    MetricsFile("", 0, print).write(connection, 1e9)
     assert list(tmp_path.glob("*.prom")) == []

@@ -8,8 +8,8 @@ from pathlib import Path
 from shapely.geometry import box
 
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
-from geocrawl.search import SearchEngine
-from geocrawl.store.queries.queries import Queries
+from geocrawl.search.engine import SearchEngine
+from geocrawl.store.search.index import search_engine
 from geocrawl.urls import endpoint_key, read_url
 from tests.support.world import World, verdict
 
@@ -72,4 +72,4 @@ def filled(path: Path | str) -> World:
 
 def engine_of(world: World) -> SearchEngine:
     """Return an engine on the world's own connection."""
-    return Queries(world.database.connection).search_engine()
+    return search_engine(world.database.connection)

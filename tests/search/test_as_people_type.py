@@ -1,4 +1,4 @@
-"""Queries as people type them: compounds, joined words, cities, abbreviations, words of other scripts."""
+"""Connection as people type them: compounds, joined words, cities, abbreviations, words of other scripts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.search import Filters, SearchEngine
+from geocrawl.search.engine import SearchEngine
+from geocrawl.search.filters import Filters
 from geocrawl.search.forms import number_apart, other_sounds
 from geocrawl.search.query import read_query
 from geocrawl.search.transliteration import in_latin

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Kind
-from geocrawl.search import Filters, QueryError, SearchEngine, Sort
+from geocrawl.search.engine import SearchEngine
+from geocrawl.search.filters import Filters, QueryError, Sort
 from geocrawl.search.places import shipped_places
 from geocrawl.search.plan import Planner
 from geocrawl.search.query import read_query
 from geocrawl.search.reading_aloud import read_aloud
 from geocrawl.search.vocabulary import shipped_vocabulary
 from geocrawl.store import Store
+from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store as OpenStore
 from tests.search.catalogue import engine_of, filled, record, service
 from tests.support.world import World
@@ -209,8 +211,8 @@ def test_facets_count_what_was_found(engine: SearchEngine) -> None:
 def test_the_index_follows_the_catalogue(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("live") / "crawl.db"
     world = filled(path)
-    with Store.open_readonly(path) as queries:
-        engine = queries.search_engine()
+    with Store.open_readonly(path) as connection:
+        engine = search_engine(connection)
         assert titles(engine, "volcano") == []
         record(world, "http://v.example/wms", service("Volcanoes", "", ("lava",), None))
         assert titles(engine, "volcano") == ["Volcanoes"]
@@ -230,10 +232,12 @@ def test_a_lost_index_is_made_again_when_the_database_is_opened(tmp_path_factory
     world.database.connection.execute("DELETE FROM search_text")
     world.store.close()
     with OpenStore.open(path, clock=world.clock) as store:
-        after = store.queries.search_engine().search("soil", facets=True)
+        after = search_engine(store.connection).search("soil", facets=True)
         assert [hit.id for hit in after.hits] == [hit.id for hit in before.hits]
         assert after.facets == before.facets
-        assert store.index_again() == len({hit.id for hit in after.hits} | set(store.queries.search_engine().numbers()))
+        assert store.index_again() == len(
+            {hit.id for hit in after.hits} | set(search_engine(store.connection).numbers())
+        )
 
 
 @pytest.mark.parametrize(("limit", "offset"), [(-1, 0), (10**9, 0), (1, -1), (1, 10**12)])
@@ -245,14 +249,14 @@ def test_absurd_pages_are_refused_with_a_message(engine: SearchEngine, limit: in
 def test_a_file_beside_the_catalogue_adds_words_that_mean_the_same(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("own") / "crawl.db"
     filled(path).store.close()
-    with Store.open_readonly(path) as queries:
-        assert titles(queries.search_engine(), "Lummerland") == []
+    with Store.open_readonly(path) as connection:
+        assert titles(search_engine(connection), "Lummerland") == []
         path.with_name("synonyms.toml").write_text('[own]\ngroups = [["Lummerland", "coral reefs"]]\n', "utf-8")
-        assert titles(queries.search_engine(), "Lummerland") == ["Coral reefs"]
+        assert titles(search_engine(connection), "Lummerland") == ["Coral reefs"]
         for wrong in ("[own]\n", "words = 5\n", "[[[", "[own]\ngroups = [[1, 2]]\n"):
             path.with_name("synonyms.toml").write_text(wrong, "utf-8")
             with pytest.raises(QueryError, match=r"synonyms\.toml: expected"):
-                queries.search_engine()
+                search_engine(connection)
 
 
 def test_the_answer_says_when_no_service_has_all_words(engine: SearchEngine) -> None:

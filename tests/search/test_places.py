@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geocrawl.search import QueryError
+from geocrawl.search.filters import QueryError
 from geocrawl.search.fold import words_of
 from geocrawl.search.places import read_country, shipped_places
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geocrawl.model import Kind
-from geocrawl.search import Filters, QueryError, Sort
+from geocrawl.search.filters import Filters, QueryError, Sort
 from geocrawl.search.query import CONDITIONS, MAX_CHARS, Term, read_query
 
 

@@ -30,14 +30,6 @@ def add_kind(root: Path) -> None:
 def add_command(root: Path) -> None:
     """Add the command `providers`: its file, its query, its line in the registry."""
     _write_files(root, "## Add a command")
-    method = re.search(r"```python\n(    def .*?)```", _section("## Add a command"), re.DOTALL)
-    assert method is not None
-    _insert(root / "geocrawl/store/queries/queries.py", "return signal_yields(self._connection)\n", f"\n{method[1]}")
-    _insert(
-        root / "geocrawl/store/queries/queries.py",
-        "    from geocrawl.store.queries.pages import KeptPageRow\n",
-        "    from geocrawl.store.queries.providers import ProviderRow\n",
-    )
     line = _line("## Add a command", r'^    "providers": .*,$')
     _insert(root / "geocrawl/cli/registry.py", "COMMANDS: Mapping[str, str] = {\n", f"{line}\n")
 

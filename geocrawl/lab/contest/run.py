@@ -25,6 +25,7 @@ from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
+from geocrawl.store.read.export import export_rows
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 
@@ -175,8 +176,8 @@ def valid_endpoints(database: Place) -> list[tuple[str, str]]:
     """Return (url, kind) of the valid endpoints of a catalogue, in the order of its export."""
     from geocrawl.store import Store
 
-    with Store.open_readonly(database) as queries:
-        return [(row.url, str(row.kind)) for row in queries.export_rows() if row.status == "valid"]
+    with Store.open_readonly(database) as connection:
+        return [(row.url, str(row.kind)) for row in export_rows(connection) if row.status == "valid"]
 
 
 def read_seeds(addresses: Sequence[str]) -> list[Url]:

@@ -12,6 +12,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.lab.training import gws_files
 from geocrawl.model import Document, Page
 from geocrawl.page.document import PageReader
+from geocrawl.store.read.finds import link_finds
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 from geocrawl.wording import date_of
@@ -64,8 +65,8 @@ def train_bayes(
 
     finds: list[tuple[str, str, bool]] = []
     if database:
-        with Store.open_readonly(database) as queries:
-            finds = list(queries.link_finds())
+        with Store.open_readonly(database) as connection:
+            finds = list(link_finds(connection))
     sources = Sources(pages, urls, finds, database, exclude)
     if topic:
         sources = _for_topic(sources, topic)

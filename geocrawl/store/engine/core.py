@@ -1,6 +1,6 @@
 """Compile statements of SQLAlchemy Core to SQLite's SQL, once each; PostgreSQL's connection translates it.
 
-The statements of `store/queries` are written with the schema's tables (`store/schema/tables.py`). They run on the same
+The statements of `store/read` are written with the schema's tables (`store/schema/tables.py`). They run on the same
 connection as the plain ones: SQLAlchemy writes the text, `Connection` runs it. That costs 1 µs a statement;
 SQLAlchemy's own execution costs 10 µs.
 """

@@ -12,7 +12,7 @@ from geocrawl.ports import Clock
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.queries.workers import LEARNER
+from geocrawl.store.read.workers import LEARNER
 
 UNTIL = "strategy:learner-until"
 """Key of the time at which the learner's role runs out."""

@@ -1,6 +1,6 @@
 """Store pages of the topic, compressed, the best ones when room is short (the topic page store of SkyReach).
 
-`store/queries/pages.py` reads them back.
+`store/read/pages.py` reads them back.
 """
 
 from __future__ import annotations

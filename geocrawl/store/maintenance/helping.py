@@ -6,7 +6,7 @@ import json
 
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import is_dead, this_process
-from geocrawl.store.queries.workers import HELPER
+from geocrawl.store.read.workers import HELPER
 
 
 def begin_helping(database: Database, crawl: str, now: float) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from geocrawl.errors import DatabaseFault
+from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import QueryError
 from geocrawl.search.fold import lines_of_words
 from geocrawl.search.port import Changes, HitRow, Numbers, Phrase, ServiceFacts
@@ -20,7 +21,7 @@ from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary, with_syno
 from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.sqlite.connection import MEMORY
-from geocrawl.store.queries.availability import availability
+from geocrawl.store.read.availability import availability
 from geocrawl.store.search import postgres
 from geocrawl.urls.database import Place, ServerDatabase
 
@@ -58,6 +59,15 @@ _MOST_LAYERS_READ = 2_000
 _HIGHEST = "\U0010ffff"
 
 
+def search_engine(connection: Connection, *, shows_secrets: bool = False) -> SearchEngine:
+    """Return a search of the catalogue. `shows_secrets`: addresses are not masked.
+
+    Raises QueryError for a file `synonyms.toml` beside the catalogue that cannot be read.
+    """
+    vocabulary = own_vocabulary(connection.path)
+    return SearchEngine(SqlSearchIndex(connection), shows_secrets=shows_secrets, vocabulary=vocabulary)
+
+
 class SqlSearchIndex:
     """The search index of one database."""
 
@@ -87,10 +97,6 @@ class SqlSearchIndex:
     def items(self, after: int) -> Mapping[int, tuple[str, ...]]:
         """Return the lists of reference systems and formats with a number above `after`."""
         return {number: tuple(json.loads(text)) for number, text in self._connection.execute(_LISTS, (after,))}
-
-    def offers_reference_system(self, code: str) -> bool:
-        """Return whether any service or layer is offered in a reference system, such as EPSG:4326."""
-        return self._connection.execute(_OFFERED, (code,)).fetchone() is not None
 
     def match(self, phrases: Sequence[Phrase], columns: Sequence[str] = ()) -> Numbers:
         """Return the ids of the services in which one of the phrases occurs, in the named columns or in any."""
@@ -131,6 +137,11 @@ class SqlSearchIndex:
     @staticmethod
     def _facts(rows: Sequence[Any], levels: Mapping[int, str]) -> Sequence[ServiceFacts]:
         return [ServiceFacts._make((*row, levels.get(row[0], ""), row[0] in levels)) for row in rows]
+
+
+def offers_reference_system(connection: Connection, code: str) -> bool:
+    """Return whether any service or layer is offered in a reference system, such as EPSG:4326."""
+    return connection.execute(_OFFERED, (code,)).fetchone() is not None
 
 
 def own_vocabulary(path: Place) -> Vocabulary | None:

@@ -12,7 +12,9 @@ from starlette.responses import Response
 from geocrawl.charts.svg import curve
 from geocrawl.model import State
 from geocrawl.priority.registry import tier_names
-from geocrawl.store import CatalogStatus, Growth, Queries
+from geocrawl.store import Connection
+from geocrawl.store.read.statistics import Growth, read_growth
+from geocrawl.store.read.status import CatalogStatus, read_status
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.site import page, site_of
 from geocrawl.web.wording import Words
@@ -25,8 +27,8 @@ _MOST_BARS = 12
 async def operations(request: Request) -> Response:
     """Return the page."""
 
-    def question(queries: Queries) -> tuple[CatalogStatus, Growth | None]:
-        return queries.status(time.time()), queries.growth(_PARTS)
+    def question(connection: Connection) -> tuple[CatalogStatus, Growth | None]:
+        return read_status(connection, time.time()), read_growth(connection, _PARTS)
 
     status, growth = await site_of(request).reader.read(question)
     words = Words(wanted_language(request))

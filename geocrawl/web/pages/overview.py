@@ -7,7 +7,10 @@ import time
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.store import CatalogStatus, KindCount, NewsRow, Queries
+from geocrawl.store import Connection
+from geocrawl.store.read.kinds import KindCount, kind_counts
+from geocrawl.store.read.news import NewsRow, read_news
+from geocrawl.store.read.status import CatalogStatus, read_status
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.pages.sentences import sentences
 from geocrawl.web.site import page, site_of
@@ -19,8 +22,8 @@ _MOST_NEWS = 12
 async def overview(request: Request) -> Response:
     """Return the first page."""
 
-    def question(queries: Queries) -> tuple[CatalogStatus, list[KindCount], list[NewsRow]]:
-        return queries.status(time.time()), queries.kind_counts(), queries.news(_MOST_NEWS)
+    def question(connection: Connection) -> tuple[CatalogStatus, list[KindCount], list[NewsRow]]:
+        return read_status(connection, time.time()), kind_counts(connection), read_news(connection, _MOST_NEWS)
 
     status, kinds, news = await site_of(request).reader.read(question)
     words = Words(wanted_language(request))

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from geocrawl.search import FacetValue, Results
+from geocrawl.search.results import FacetValue, Results
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.problems import Problem
 from geocrawl.web.records.parameters import FACETS, Asked, read_asked

@@ -12,7 +12,8 @@ from starlette.responses import Response
 
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
-from geocrawl.store import EndpointHistory, EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.read.history import EndpointHistory
+from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.web.details import Detail, detail_of, number_of
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.pages.layers import Tree, layer_tree, systems_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from geocrawl.sanitize import masked, plain
-from geocrawl.store import LayerRow, ServiceDetail
+from geocrawl.store.read.show import LayerRow, ServiceDetail
 from geocrawl.web.addresses import client_address
 
 _OWSLIB = {

@@ -7,7 +7,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.charts.svg import curve, curves, steps
-from geocrawl.store import Growth, KindCount, Queries, SoftwareGrowth, Statistics, Survival
+from geocrawl.store import Connection
+from geocrawl.store.read.history import Survival, read_survival
+from geocrawl.store.read.kinds import KindCount, kind_counts
+from geocrawl.store.read.statistics import (
+    Growth,
+    SoftwareGrowth,
+    Statistics,
+    read_growth,
+    read_software_growth,
+    read_statistics,
+)
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.pages.operations import growth_curve
 from geocrawl.web.site import page, site_of
@@ -22,10 +32,10 @@ async def statistics(request: Request) -> Response:
     """Return the page."""
 
     def question(
-        queries: Queries,
+        connection: Connection,
     ) -> tuple[list[KindCount], Statistics, Survival, Growth | None, SoftwareGrowth | None]:
-        growth = queries.growth(_PARTS), queries.software_growth(_PARTS)
-        return queries.kind_counts(), queries.statistics(), queries.survival(), *growth
+        growth = read_growth(connection, _PARTS), read_software_growth(connection, _PARTS)
+        return kind_counts(connection), read_statistics(connection), read_survival(connection), *growth
 
     site = site_of(request)
     kinds, counts, survival, growth, software = await site.reader.read(question)

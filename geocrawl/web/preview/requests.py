@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from geocrawl.model import Kind, Service, Url
 from geocrawl.probe.wms.maps import Manner, Maps
 from geocrawl.probe.wms.places import Target
-from geocrawl.store import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.urls import read_url, with_parameters
 from geocrawl.web.pages.layers import systems_of
 from geocrawl.web.problems import Problem, bad_parameter

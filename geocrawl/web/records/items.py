@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.search import Results
+from geocrawl.search.results import Results
 from geocrawl.web.details import detail_of, number_of
 from geocrawl.web.records.parameters import Asked, read_asked
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service

@@ -9,10 +9,20 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from geocrawl.search import Filters, QueryError, Sort
-from geocrawl.search.filters import read_box, read_health, read_kind, read_level, read_span, read_system
+from geocrawl.search.filters import (
+    Filters,
+    QueryError,
+    Sort,
+    read_box,
+    read_health,
+    read_kind,
+    read_level,
+    read_span,
+    read_system,
+)
 from geocrawl.search.places import read_country
-from geocrawl.store import Queries
+from geocrawl.store import Connection
+from geocrawl.store.read.addresses import addresses_at
 from geocrawl.urls import read_url
 from geocrawl.web.problems import Problem, bad_parameter
 
@@ -70,12 +80,12 @@ class Asked:
     all: Mapping[str, Sequence[str]]
     """All parameters, as given."""
 
-    def numbers_at(self, queries: Queries) -> list[int]:
+    def numbers_at(self, connection: Connection) -> list[int]:
         """Return the numbers that are asked for: those given, else those of the services at the address."""
         if self.ids is not None:
             return list(dict.fromkeys(self.ids))
         url = read_url(self.address)
-        return [] if url is None else list(dict.fromkeys(each.service_id for each in queries.addresses_at(url)))
+        return [] if url is None else list(dict.fromkeys(each.service_id for each in addresses_at(connection, url)))
 
     @property
     def bbox(self) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from geocrawl.sanitize import masked
-from geocrawl.search import Box, Hit
-from geocrawl.store import ServiceDetail
+from geocrawl.search.filters import Box
+from geocrawl.search.results import Hit
+from geocrawl.store.read.show import ServiceDetail
 from geocrawl.web.addresses import client_address
 from geocrawl.web.publishing import web_address
 from geocrawl.web.site import ITEMS

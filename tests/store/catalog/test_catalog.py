@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from geocrawl.store.read.status import read_status
 from hypothesis import given
 from hypothesis import strategies as st
 from shapely.geometry import box
 
 from geocrawl.model import Deviation, Kind, Layer, Service, State
-from geocrawl.search import Filters, QueryError
-from geocrawl.store.queries.export import export_rows
-from geocrawl.store.queries.queries import Queries
-from geocrawl.store.queries.show import service_at, service_detail
-from geocrawl.store.queries.status import status
-from geocrawl.store.queries.why import why
+from geocrawl.search.filters import Filters, QueryError
+from geocrawl.store.read.export import export_rows
+from geocrawl.store.read.show import service_at, service_detail
+from geocrawl.store.read.why import read_why
+from geocrawl.store.search.index import search_engine
 from geocrawl.urls import endpoint_key
 from tests.support.world import World, candidate, link, url, verdict
 
@@ -65,7 +65,7 @@ def record(world: World, text: str, service: Service | None, reason: str = "ok")
 
 def titles(world: World, words: str = "", limit: int = 20, **filters: Any) -> list[str]:
     with world.reading() as connection:
-        found = Queries(connection).search_engine().search(words, Filters(**filters), limit=limit)
+        found = search_engine(connection).search(words, Filters(**filters), limit=limit)
         return [hit.title for hit in found.hits]
 
 
@@ -143,8 +143,8 @@ def test_what_robots_txt_forbids_is_neither_valid_nor_exported(world: World) -> 
     world.settle(world.lease(), state=State.REFUSED, reason="robots")
     with world.reading() as connection:
         assert list(export_rows(connection)) == []
-        assert status(connection, world.clock.now()).reasons == {"robots": 1}
-        (endpoint,) = why(connection, url("a.example/wms")).endpoints
+        assert read_status(connection, world.clock.now()).reasons == {"robots": 1}
+        (endpoint,) = read_why(connection, url("a.example/wms")).endpoints
     assert (endpoint.status, endpoint.reason) == (None, "robots")
 
 
@@ -213,8 +213,8 @@ def test_why_tells_where_a_page_came_from(world: World) -> None:
     world.seed("a.example/")
     world.visit(link("a.example/x", 3))
     with world.reading() as connection:
-        answer = why(connection, url("http://a.example/x#part"))
-        unknown = why(connection, url("http://nowhere.example/"))
+        answer = read_why(connection, url("http://a.example/x#part"))
+        unknown = read_why(connection, url("http://nowhere.example/"))
     assert answer.page is not None and answer.parent is not None
     assert (answer.page.state, answer.page.depth, answer.page.tier, answer.page.anchor) == (
         "waiting",
@@ -233,7 +233,7 @@ def test_status_names_runs_hosts_and_failures(world: World) -> None:
     world.settle(world.lease(), link("b.example/1"), next_at=world.clock.now() + 500)
     world.database.end_run(run, pages=1, services=0, stopped="done")
     with world.reading() as connection:
-        answer = status(connection, world.clock.now())
+        answer = read_status(connection, world.clock.now())
         settings = connection.execute("SELECT settings FROM run").fetchone()[0]
     assert "max_pages" in settings and "secret" not in settings
     assert [host.name for host in answer.resting] == ["b.example"]

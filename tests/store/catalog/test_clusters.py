@@ -17,7 +17,7 @@ from geocrawl.store.catalog.clusters import Edge, EndpointClusters, partition
 from geocrawl.store.catalog.matching import Description, describe, match
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.sqlite.opening import upgrade
-from geocrawl.store.queries.addresses import addresses_at, best_address, decide, why_same
+from geocrawl.store.read.addresses import addresses_at, best_address, why_same
 from geocrawl.urls import service_endpoint
 from tests.support.world import World, url, verdict
 
@@ -170,7 +170,8 @@ def say(world: World, one: str, other: str, *, same: bool) -> None:
     connection = world.database.connection
     decided = list(product(addresses_at(connection, url(one)), addresses_at(connection, url(other))))
     assert decided
-    decide(world.catalog, decided, same=same, at=world.clock.now())
+    for first, second in decided:
+        world.catalog.decide(first.endpoint_id, second.endpoint_id, same=same, at=world.clock.now())
 
 
 def test_what_a_person_parts_stays_parted_when_it_is_probed_again(world: World) -> None:

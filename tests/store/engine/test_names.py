@@ -58,8 +58,8 @@ def test_a_copy_with_two_names_is_read_and_restored(path: Path, tmp_path: Path) 
     """As tools for backups keep unchanged files."""
     back_up(path, tmp_path / "b.db")
     (tmp_path / "snapshot.db").hardlink_to(tmp_path / "b.db")
-    with Store.open_readonly(tmp_path / "snapshot.db") as queries:
-        assert queries.path == tmp_path / "snapshot.db"
+    with Store.open_readonly(tmp_path / "snapshot.db") as connection:
+        assert connection.path == tmp_path / "snapshot.db"
     restore(tmp_path / "snapshot.db", path, NOW)
     assert seeds(path) == 1 and (tmp_path / "snapshot.db").stat().st_nlink == 2 and path.stat().st_nlink == 1
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geocrawl.store.read.status import read_status
 
 from geocrawl.cli.status import snapshot_text, status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
-from geocrawl.store.queries.status import status
 from geocrawl.urls.database import server_of
 from tests.support import forked
 from tests.support.postgres import Server, name_of
@@ -133,7 +133,9 @@ def test_status_names_the_session_and_how_it_is_ended(postgres_url: str) -> None
         other.execute("SELECT count(*) FROM geocrawl.meta")
         held = world.database.connection.open_snapshot(older_than_s=0.0)
         assert held is not None
-        found = replace(status(world.database.connection, world.clock.now()), open_snapshot=replace(held, age_s=720.0))
+        found = replace(
+            read_status(world.database.connection, world.clock.now()), open_snapshot=replace(held, age_s=720.0)
+        )
     lines = [*status_lines(found, world.database.path, world.clock.now(), Settings())]
     (line,) = [line for line in lines if line.startswith("snapshot ")]
     assert "open for 12m (report, user geocrawl, idle in transaction)" in line

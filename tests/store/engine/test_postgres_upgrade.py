@@ -17,6 +17,7 @@ from geocrawl.store.engine import migrations
 from geocrawl.store.engine.postgres import opening as postgres
 from geocrawl.store.engine.postgres.connection import WRITERS
 from geocrawl.store.engine.sqlite import opening as sqlite
+from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store
 from tests.support.daemons import wait_for
 from tests.support.invariants import check_invariants
@@ -94,8 +95,8 @@ def test_the_first_schema_becomes_the_newest_with_all_that_it_holds(old_url: str
     assert len(set(visited)) == 12
     assert all(world.row(each)[0] == State.VISITED for each in visited)
     check_invariants(world.database.connection)
-    with Store.open_readonly(old_url) as queries:
-        assert [hit.title for hit in queries.search_engine().search("böden").hits] == ["Böden"]
+    with Store.open_readonly(old_url) as connection:
+        assert [hit.title for hit in search_engine(connection).search("böden").hits] == ["Böden"]
 
 
 def test_processes_that_start_together_upgrade_it_once(old_url: str) -> None:

@@ -30,7 +30,7 @@ from geocrawl.store.engine.migrations import REVISIONS
 from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.keys import page_key
 from geocrawl.store.maintenance.forget import forget
-from geocrawl.store.queries.history import history_of_service
+from geocrawl.store.read.history import history_of_service
 from tests.support.invariants import check_foreign_keys, check_invariants
 from tests.support.world import World, candidate, link, url, verdict
 

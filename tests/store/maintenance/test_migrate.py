@@ -10,6 +10,7 @@ import pytest
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
 from geocrawl.store.maintenance.migrate import TableSum
+from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store
 from tests.support.invariants import check_invariants
 from tests.support.world import ManualClock, World, candidate, link, verdict
@@ -51,9 +52,9 @@ async def test_there_and_back_again_is_the_same(tmp_path: Path, postgres_url: st
         "robots",
         "run",
     }
-    with Store.open_readonly(postgres_url) as queries, Store.open_readonly(last) as others:
-        for each in (queries, others):
-            hits = each.search_engine().search("böden").hits
+    with Store.open_readonly(postgres_url) as connection, Store.open_readonly(last) as others:
+        for each in (connection, others):
+            hits = search_engine(each).search("böden").hits
             assert [hit.title for hit in hits] == ["Böden"]
 
 

@@ -1,4 +1,4 @@
-"""The views that others read: their columns stay, they hold no keys, and the documented queries run on them."""
+"""The views that others read: their columns stay, they hold no keys, and the documented connection run on them."""
 
 from __future__ import annotations
 

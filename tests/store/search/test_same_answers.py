@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.search import SearchEngine
+from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import Sort
 from geocrawl.search.results import Results
 from geocrawl.store.search.index import SqlSearchIndex
@@ -57,8 +57,8 @@ def engines(tmp_path_factory: pytest.TempPathFactory, postgres_server: Server) -
     Store.migrate(path, copy, ManualClock(), lambda table, rows: None)
     places: tuple[Path | str, ...] = (path, copy)
     with ExitStack() as stack:
-        queries = [stack.enter_context(Store.open_readonly(each)) for each in places]
-        yield [SearchEngine(SqlSearchIndex(each._connection), now=lambda: 2_000_000.0) for each in queries]
+        connections = [stack.enter_context(Store.open_readonly(each)) for each in places]
+        yield [SearchEngine(SqlSearchIndex(each), now=lambda: 2_000_000.0) for each in connections]
     postgres_server.drop(copy)
 
 

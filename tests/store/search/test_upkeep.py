@@ -14,6 +14,7 @@ from geocrawl.cli import app
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.maintenance.retention import Retention
+from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store
 from tests.search.catalogue import engine_of, filled
 from tests.support.world import ManualClock, World
@@ -38,14 +39,14 @@ def old(tmp_path: Path) -> Path:
 
 def test_an_old_catalogue_is_indexed_when_it_is_opened_to_be_written(old: Path) -> None:
     with Store.open(old, clock=ManualClock()) as store:
-        assert store.queries.search_engine().search("peat bog").services == 500
+        assert search_engine(store.connection).search("peat bog").services == 500
         texts = store.database.connection.execute("SELECT count(*) FROM search_text").fetchone()
     assert texts == (500,)
 
 
 def test_an_old_catalogue_that_is_only_read_says_what_to_do(old: Path) -> None:
-    with Store.open_readonly(old) as queries, pytest.raises(DatabaseFault, match="geocrawl check --repair"):
-        queries.search_engine()
+    with Store.open_readonly(old) as connection, pytest.raises(DatabaseFault, match="geocrawl check --repair"):
+        search_engine(connection)
     done = CliRunner().invoke(app, ["check", "--repair", "--db", str(old)])
     assert (done.exit_code, "500 services" in done.stdout) == (0, True)
     found = CliRunner().invoke(app, ["search", "peat", "--json", "--limit", "3", "--db", str(old)])

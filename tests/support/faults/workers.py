@@ -15,7 +15,7 @@ from pathlib import Path
 
 from geocrawl.demo.web import DemoWeb
 from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.queries.workers import workers
+from geocrawl.store.read.workers import read_workers
 from geocrawl.urls.database import place_of
 from tests.support.daemons import wait_for
 from tests.support.invariants import check_invariants
@@ -77,7 +77,7 @@ class Field:
     def learner(self) -> Worker | None:
         """Return the worker that learns from the visits of all; None while none of those that run does."""
         with open_readonly(place_of(self.url)) as connection:
-            learning = {each.process for each in workers(connection, time.time()) if each.learns}
+            learning = {each.process for each in read_workers(connection, time.time()) if each.learns}
         running = (each for each in self.workers if each.process.poll() is None)
         return next((each for each in running if f"{socket.gethostname()}:{each.process.pid}" in learning), None)
 

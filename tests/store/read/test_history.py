@@ -10,8 +10,8 @@ from shapely.geometry import box
 from geocrawl.model import SIBLING, Kind, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.store.catalog.health import due
-from geocrawl.store.queries.availability import availability, percentiles
-from geocrawl.store.queries.history import changes_since, history_of_service, survival
+from geocrawl.store.read.availability import availability, percentiles
+from geocrawl.store.read.history import changes_since, history_of_service, read_survival
 from tests.support.world import World, candidate, verdict
 
 ROADS = Layer("roads", "Roads", box=box(5, 47, 15, 55))
@@ -118,6 +118,6 @@ def test_survival_counts_the_living_as_not_dead_yet(world: World) -> None:
             world.record(candidate(f"{dead}.example.org/ows"), verdict("timeout-read"), at)
     for host in ("c", "d"):
         world.record(candidate(f"{host}.example.org/ows"), verdict("ok", SERVICE), world.clock.time + 30 * DAY_S)
-    found = survival(world.database.connection)
+    found = read_survival(world.database.connection)
     assert (found.services, found.deaths) == (4, 2)
     assert found.curve[0] == (0.0, 1.0) and found.curve[-1][1] == pytest.approx(0.5)

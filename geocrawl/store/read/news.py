@@ -44,7 +44,7 @@ _OF_SERVICE = _NEWS.format(
 )
 
 
-def news(connection: Connection, most: int, service_id: int | None = None) -> list[NewsRow]:
+def read_news(connection: Connection, most: int, service_id: int | None = None) -> list[NewsRow]:
     """Return the latest news, at most `most`, newest first: of all services, or of one."""
     values = {"most": most}
     if service_id is None:

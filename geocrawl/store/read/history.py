@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, case, func, literal, select, union_all
 
 from geocrawl.model.health import DAY_S
 from geocrawl.store.engine.connection import Connection, Rows
-from geocrawl.store.queries.availability import availability, percentiles
+from geocrawl.store.read.availability import availability, percentiles
 from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
 WINDOWS_DAYS = (7, 30, 365)
@@ -171,7 +171,7 @@ _LIVES = select(
 ).where(ENDPOINT.c.last_ok.is_not(None))
 
 
-def survival(connection: Connection) -> Survival:
+def read_survival(connection: Connection) -> Survival:
     """Return the estimate over all endpoints that ever were valid; those still alive are censored at the last probe."""
     lives = [
         (max(0.0, ((last_ok if dead else last_probe) - born) / DAY_S), bool(dead))

@@ -11,7 +11,7 @@ SELECT t.image FROM thumbnail t JOIN endpoint e ON e.id = t.endpoint_id WHERE e.
 ORDER BY t.at DESC LIMIT 1"""
 
 
-def thumbnail(connection: Connection, service_id: int) -> bytes | None:
+def read_thumbnail(connection: Connection, service_id: int) -> bytes | None:
     """Return the latest thumbnail of a service, a PNG; None when there is none."""
     row = connection.execute(_THUMBNAIL, (service_id,)).fetchone()
     return None if row is None else bytes(row[0])

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from geocrawl.store.read.status import read_status
 
 from geocrawl.cli.status import status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.frontier import notes
-from geocrawl.store.queries.status import status
-from geocrawl.store.queries.workers import workers
+from geocrawl.store.read.workers import read_workers
 from tests.support.world import World
 
 
@@ -20,20 +20,20 @@ def test_a_crawl_is_shown_with_its_leases_and_its_speed(engine_url: str, monkeyp
     monkeypatch.setattr(notes, "_EVERY_S", 0.0)
     world = World(engine_url, owner=this_process().text)
     connection = world.database.connection
-    assert workers(connection, world.clock.now()) == []
+    assert read_workers(connection, world.clock.now()) == []
     run = world.store.start_run("fusion", world.settings)
-    assert [worker.learns for worker in workers(connection, world.clock.now())] == [False]
+    assert [worker.learns for worker in read_workers(connection, world.clock.now())] == [False]
     assert world.frontier.lead()
     world.seed("a.example/", "b.example/", "c.example/")
     for _ in range(2):
         world.visit()
     world.lease()
-    (found,) = workers(connection, world.clock.now())
+    (found,) = read_workers(connection, world.clock.now())
     assert (found.process, found.state, found.strategy, found.learns) == (this_process().short, "runs", "fusion", True)
     assert (found.leases, found.settled, found.since) == (1, 2, world.clock.now())
     assert found.a_minute is not None and found.a_minute > 0
     world.store.end_run(run, pages=2, services=0, stopped="ended")
-    assert workers(connection, world.clock.now()) == []
+    assert read_workers(connection, world.clock.now()) == []
 
 
 def test_one_on_another_machine_counts_while_it_writes_or_has_leases(engine_url: str) -> None:
@@ -43,10 +43,10 @@ def test_one_on_another_machine_counts_while_it_writes_or_has_leases(engine_url:
         (world.clock.now() - 10_000,),
     )
     now = world.clock.now()
-    assert workers(world.database.connection, now) == []
+    assert read_workers(world.database.connection, now) == []
     world.seed("a.example/")
     world.lease()
-    (found,) = workers(world.database.connection, now)
+    (found,) = read_workers(world.database.connection, now)
     assert (found.process, found.state, found.leases, found.a_minute) == ("elsewhere:77", "seen", 1, None)
 
 
@@ -58,9 +58,11 @@ def test_status_says_which_unfinished_runs_go_on(engine_url: str) -> None:
         connection.execute(
             "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, 'bfs', '{}')", (now, owner)
         )
-    assert [run.state for run in reversed(status(connection, now).runs)] == ["runs", "killed", "seen"]
+    assert [run.state for run in reversed(read_status(connection, now).runs)] == ["runs", "killed", "seen"]
     lines = [
-        line for line in status_lines(status(connection, now + 900), Path(), now + 900, Settings()) if "bfs" in line
+        line
+        for line in status_lines(read_status(connection, now + 900), Path(), now + 900, Settings())
+        if "bfs" in line
     ]
     assert [line.partition("bfs: ")[2] for line in reversed(lines)] == [
         f"running for 15m ({here.short})",

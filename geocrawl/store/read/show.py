@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 
 from geocrawl.store.engine.connection import Connection, Rows
-from geocrawl.store.queries.addresses import SameRow, best_address, why_same
+from geocrawl.store.read.addresses import SameRow, best_address, why_same
 from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, LAYER, PROOF, SERVICE, URL
 
 

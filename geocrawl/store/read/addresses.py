@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlalchemy import BindParameter, and_, bindparam, func, or_, select
 
@@ -12,9 +10,6 @@ from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.schema.tables import ENDPOINT, SAME_SERVICE, SERVICE
 from geocrawl.urls import service_keys
-
-if TYPE_CHECKING:
-    from geocrawl.store.catalog.catalog import Catalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +99,3 @@ def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
     answered = ENDPOINT.c.service_id.is_not(None)
     statement = select(*_ADDRESS).where(ENDPOINT.c.key.in_(service_keys(url)), answered).order_by(ENDPOINT.c.id)
     return tuple(Address(*row) for row in connection.run(statement))
-
-
-def decide(catalog: Catalog, decided: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
-    """Write a person's decision on these pairs, which stays in force until a person decides otherwise."""
-    for one, other in decided:
-        catalog.decide(one.endpoint_id, other.endpoint_id, same=same, at=at)

@@ -18,7 +18,7 @@ from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
 from geocrawl.store.maintenance.daemon_lock import Holder, counts_of_day, is_paused, read_holder
-from geocrawl.store.queries.workers import workers
+from geocrawl.store.read.workers import read_workers
 from geocrawl.wording import day_of
 
 
@@ -147,7 +147,7 @@ def _runs(connection: Connection, now: float) -> tuple[Run, ...]:
     """Return the last runs, the latest first."""
     rows = connection.execute(_RUNS).fetchall()
     is_open = any(ended_at is None for _, ended_at, *_ in rows)
-    working = {each.process: each.state for each in workers(connection, now)} if is_open else {}
+    working = {each.process: each.state for each in read_workers(connection, now)} if is_open else {}
     return tuple(_run(row, working) for row in rows)
 
 
@@ -160,7 +160,7 @@ def _run(row: tuple[Any, ...], working: Mapping[str, str]) -> Run:
     return Run(started_at, ended_at, owner.short, strategy, pages, services, stopped, state)
 
 
-def status(connection: Connection, now: float) -> CatalogStatus:
+def read_status(connection: Connection, now: float) -> CatalogStatus:
     """Return the state at the time `now`; costs the same whatever the frontier's size."""
     services, layers = connection.execute(_SERVICES).fetchone()
     holder = read_holder(connection)

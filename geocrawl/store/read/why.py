@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, case, func, select
 from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection, Rows
 from geocrawl.store.keys import page_key
-from geocrawl.store.queries.show import EndpointRow, endpoints_at
+from geocrawl.store.read.show import EndpointRow, endpoints_at
 from geocrawl.store.schema.tables import HOST, SEED, URL
 from geocrawl.urls import service_keys
 
@@ -72,7 +72,7 @@ _SOURCE = select(SEED.c.source).where(SEED.c.identity == bindparam("identity"))
 _BY_ID = _PAGES.where(URL.c.id == bindparam("page"))
 
 
-def why(connection: Connection, url: Url) -> Why:
+def read_why(connection: Connection, url: Url) -> Why:
     """Return the page of this identity, the page on which it was found, and the endpoints of this address."""
     page = _page(connection.run(_BY_KEY, {"key": page_key(url.identity)}))
     parent = _page(connection.run(_BY_ID, {"page": page.found_on})) if page and page.found_on else None

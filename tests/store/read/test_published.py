@@ -9,8 +9,15 @@ import pytest
 from shapely.geometry import box
 
 from geocrawl.model import Attempt, ContentOutcome, ContentReport, Kind, Layer, Level, Service
-from geocrawl.store import Selection, Store
+from geocrawl.store import Store
 from geocrawl.store.catalog.content_reports import ContentReportWriter
+from geocrawl.store.read.published import (
+    Selection,
+    published_layers,
+    published_service,
+    published_services,
+    selected_ids,
+)
 from tests.support.world import World, candidate, verdict
 
 ROADS = Service(
@@ -39,10 +46,12 @@ def path(tmp_path: Path) -> Path:
 
 
 def titles(path: Path, selection: Selection) -> list[str]:
-    with Store.open_readonly(path) as queries:
-        assert queries.selected_ids(selection) == {each.id for each in queries.published_services(selection)}
-        assert {each.service_id for each in queries.published_layers(selection)} == queries.selected_ids(selection)
-        return [each.title for each in queries.published_services(selection)]
+    with Store.open_readonly(path) as connection:
+        assert selected_ids(connection, selection) == {each.id for each in published_services(connection, selection)}
+        assert {each.service_id for each in published_layers(connection, selection)} == selected_ids(
+            connection, selection
+        )
+        return [each.title for each in published_services(connection, selection)]
 
 
 @pytest.mark.parametrize(
@@ -64,11 +73,11 @@ def test_services_are_selected(path: Path, selection: Selection, expected: list[
 
 
 def test_a_service_is_published_with_its_keys_masked(path: Path) -> None:
-    with Store.open_readonly(path) as queries:
-        masked = queries.published_service(1)
-        full = queries.published_service(1, with_secrets=True)
-        assert queries.published_service(99) is None
-        group, roads = queries.published_layers(Selection(ids=(1,)))
+    with Store.open_readonly(path) as connection:
+        masked = published_service(connection, 1)
+        full = published_service(connection, 1, with_secrets=True)
+        assert published_service(connection, 99) is None
+        group, roads = published_layers(connection, Selection(ids=(1,)))
     assert masked is not None and full is not None
     assert (masked.url, masked.online_resource) == ("http://a.example/wms?token=***", "http://a.example/?key=***")
     assert (full.url, full.online_resource) == ("http://a.example/wms?token=sesame", "http://a.example/?key=sesame")
@@ -93,17 +102,17 @@ def test_a_tile_that_was_delivered_is_published_for_tile_services_alone(tmp_path
             reports = ContentReportWriter(world.database.connection, thumbnail_bytes=0)
             reports.write(number, ContentReport(Level.DELIVERS, attempts), world.clock.now())
     world.store.close()
-    with Store.open_readonly(tmp_path / "crawl.db") as queries:
-        found = [(each.kind, each.tile, each.level) for each in queries.published_services(Selection())]
+    with Store.open_readonly(tmp_path / "crawl.db") as connection:
+        found = [(each.kind, each.tile, each.level) for each in published_services(connection, Selection())]
     assert found == [("tms", tile.replace("sesame", "***"), "delivers"), ("wms", "", "delivers")]
 
 
 def test_a_snapshot_shows_one_moment(path: Path) -> None:
-    with Store.open_readonly(path) as queries:
-        with queries.snapshot():
-            before = len(list(queries.published_services(Selection())))
+    with Store.open_readonly(path) as connection:
+        with connection.snapshot():
+            before = len(list(published_services(connection, Selection())))
             world = World(path)
             world.record(candidate("d.example/wms"), verdict("ok", replace(DEAD, fingerprint="f4")), 2e6)
             world.store.close()
-            assert len(list(queries.published_services(Selection()))) == before
-        assert len(list(queries.published_services(Selection()))) == before + 1
+            assert len(list(published_services(connection, Selection()))) == before
+        assert len(list(published_services(connection, Selection()))) == before + 1

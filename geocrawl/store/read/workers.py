@@ -49,7 +49,7 @@ _SILENT_S = 300.0
 """A process that cannot be asked counts as ended when it has no lease and noted nothing for so long."""
 
 
-def workers(connection: Connection, now: float) -> list[Worker]:
+def read_workers(connection: Connection, now: float) -> list[Worker]:
     """Return the processes that crawl on the database, the earliest first."""
     leases = dict(connection.execute(_LEASES, (now,)).fetchall())
     here, found, learner = this_process(), list[Worker](), _learner(connection)

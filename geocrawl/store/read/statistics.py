@@ -91,7 +91,7 @@ GROUP BY 1, 2"""  # noqa: S608  # constants
 _ARRIVALS = "SELECT min(CAST((first_seen - ?) / ? AS INTEGER), ?), count(*) FROM service GROUP BY 1"
 
 
-def statistics(connection: Connection) -> Statistics:
+def read_statistics(connection: Connection) -> Statistics:
     """Return the counts; it reads every service once."""
     return Statistics(
         software=tuple(connection.execute(_SOFTWARE).fetchall()),
@@ -102,7 +102,7 @@ def statistics(connection: Connection) -> Statistics:
     )
 
 
-def growth(connection: Connection, parts: int) -> Growth | None:
+def read_growth(connection: Connection, parts: int) -> Growth | None:
     """Return the number of known services over time in `parts` equal parts; None for an empty catalogue."""
     start, end = connection.execute(_BOUNDS).fetchone()
     if start is None:
@@ -112,7 +112,7 @@ def growth(connection: Connection, parts: int) -> Growth | None:
     return Growth(start, end, tuple(accumulate(arrived.get(part, 0) for part in range(parts))))
 
 
-def software_growth(connection: Connection, parts: int) -> SoftwareGrowth | None:
+def read_software_growth(connection: Connection, parts: int) -> SoftwareGrowth | None:
     """Return the number of known services of each server software over time in `parts` equal parts; None for an empty
     catalogue."""
     start, end = connection.execute(_BOUNDS).fetchone()
