@@ -10,7 +10,7 @@ from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.session import Session
-    from geocrawl.store.read.runs import OtherRun
+    from geocrawl.store.read.processes import OtherRun
 
 
 def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:

@@ -19,7 +19,7 @@ from geocrawl.wording import date_of
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
     from geocrawl.store import Connection
-    from geocrawl.store.read.why import Why
+    from geocrawl.store.read.show import Why
 
 
 def explain(

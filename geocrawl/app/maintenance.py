@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from geocrawl.ports import Clock
     from geocrawl.settings import Settings
     from geocrawl.store import Connection, Store, TableSum
-    from geocrawl.store.read.addresses import Address
+    from geocrawl.store.read.show import Address
 
 
 def retry(settings: Settings, path: Place, *, host: str | None, reason: str | None) -> int:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from geocrawl.store.read.runs import WorkingProcess
+    from geocrawl.store.read.processes import WorkingProcess
 
 _STEP_S = 0.1
 

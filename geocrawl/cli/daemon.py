@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
-from geocrawl.store import alive_holder
-from geocrawl.store.read.runs import working_processes
-from geocrawl.store.read.workers import read_workers
+from geocrawl.store.read.processes import alive_holder, read_workers, working_processes
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings

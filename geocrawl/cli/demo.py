@@ -16,7 +16,7 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.daemon import in_a_shell
-from geocrawl.store.read.export import export_rows
+from geocrawl.store.read.published import export_rows
 
 if TYPE_CHECKING:
     from geocrawl.demo import DemoWeb

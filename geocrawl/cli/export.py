@@ -12,8 +12,7 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words
-from geocrawl.store.read.export import export_rows
-from geocrawl.store.read.published import published_layers, published_services, selected_ids
+from geocrawl.store.read.published import export_rows, published_layers, published_services, selected_ids
 from geocrawl.store.search.index import search_engine
 from geocrawl.wording import counted
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 
     from geocrawl.search.filters import Filters
     from geocrawl.store import Connection
-    from geocrawl.store.read.export import ExportRow
-    from geocrawl.store.read.published import Selection
+    from geocrawl.store.read.published import ExportRow, Selection
 
 Library = Annotated[
     str,

@@ -14,12 +14,12 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.sanitize import plain
 from geocrawl.store import read_blocked
-from geocrawl.store.read.addresses import addresses_at, addresses_of
+from geocrawl.store.read.show import addresses_at, addresses_of
 from geocrawl.wording import counted, moment
 
 if TYPE_CHECKING:
     from geocrawl.store import BlockedHost, Connection
-    from geocrawl.store.read.addresses import Address
+    from geocrawl.store.read.show import Address
 
 
 def backup(

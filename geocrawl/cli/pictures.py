@@ -17,9 +17,8 @@ from geocrawl.files import write_whole
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
 from geocrawl.store.read.history import read_survival
-from geocrawl.store.read.kinds import kind_counts
 from geocrawl.store.read.published import published_services
-from geocrawl.store.read.statistics import read_growth, read_software_growth, read_statistics
+from geocrawl.store.read.statistics import kind_counts, read_growth, read_software_growth, read_statistics
 from geocrawl.store.search.index import search_engine
 from geocrawl.wording import counted, day_of
 

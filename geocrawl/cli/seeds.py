@@ -17,7 +17,7 @@ from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
 from geocrawl.store import read_seeds
-from geocrawl.store.read.seed_attribution import services_by_seed
+from geocrawl.store.read.yields import services_by_seed
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:

@@ -14,16 +14,14 @@ from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
 from geocrawl.store.read.history import changes_since, history_of_address, history_of_service
-from geocrawl.store.read.show import service_at, service_detail
-from geocrawl.store.read.why import read_why
+from geocrawl.store.read.show import read_why, service_at, service_detail
 from geocrawl.wording import counted, moment, span
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.store import Connection
     from geocrawl.store.read.history import EndpointHistory
-    from geocrawl.store.read.show import EndpointRow, ServiceDetail
-    from geocrawl.store.read.why import UrlRow, Why
+    from geocrawl.store.read.show import EndpointRow, ServiceDetail, UrlRow, Why
 
 
 def show(

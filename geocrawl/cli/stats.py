@@ -12,14 +12,13 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.store.read.history import read_survival
-from geocrawl.store.read.kinds import kind_counts
-from geocrawl.store.read.report import month_report
-from geocrawl.store.read.signals import signal_yields
+from geocrawl.store.read.statistics import kind_counts, month_report
+from geocrawl.store.read.yields import signal_yields
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.store.read.history import Survival
-    from geocrawl.store.read.kinds import KindCount
+    from geocrawl.store.read.statistics import KindCount
 
 
 def stats(

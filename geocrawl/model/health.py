@@ -17,9 +17,10 @@ day. A gone endpoint stays in the catalogue as a tombstone: links do not revive 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 DAY_S = 86_400.0
 HOUR_S = 3_600.0
@@ -134,3 +135,18 @@ def _jitter(key: str, number: int) -> float:
     """Return a number in -1…1, the same for the same key and number."""
     digest = hashlib.blake2b(f"{key} {number}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big") / 0x7FFFFFFF - 1.0
+
+
+def availability(answers: Sequence[tuple[float, bool]], start: float, end: float) -> float | None:
+    """Return the share of the time from `start` to `end` in which the last answer was valid; each answer counts until
+    the next one.
+
+    Counts from the first answer on where that is later than `start`; None when there is none before `end`.
+    """
+    up = known = 0.0
+    for (at, ok), (following, _) in pairwise([*answers, (end, False)]):
+        lasted = min(following, end) - max(at, start)
+        if lasted > 0:
+            known += lasted
+            up += lasted * ok
+    return up / known if known > 0 else None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.opt_out import BlockedHost, OptOut, read_blocked
     from geocrawl.store.frontier.feedback_log import read_feedback, read_state
     from geocrawl.store.frontier.options import FrontierOptions
-    from geocrawl.store.maintenance.daemon_lock import BEAT_S, DaemonLock, alive_holder
+    from geocrawl.store.maintenance.daemon_lock import BEAT_S, DaemonLock
     from geocrawl.store.maintenance.migrate import TableSum
     from geocrawl.store.maintenance.seeds import NewSeed, SeedRow, read_seeds, seed_addresses
     from geocrawl.store.maintenance.watches import MOST_FAILURES, Watches
@@ -35,7 +35,7 @@ _MODULES = {
     "engine.database": "stored_strategy stored_topic",
     "frontier.feedback_log": "read_feedback read_state",
     "frontier.options": "FrontierOptions",
-    "maintenance.daemon_lock": "BEAT_S DaemonLock alive_holder",
+    "maintenance.daemon_lock": "BEAT_S DaemonLock",
     "maintenance.migrate": "TableSum",
     "engine.opt_out": "BlockedHost OptOut read_blocked",
     "maintenance.seeds": "NewSeed SeedRow read_seeds seed_addresses",
@@ -58,7 +58,6 @@ __all__ = [
     "Store",
     "TableSum",
     "Watches",
-    "alive_holder",
     "read_blocked",
     "read_feedback",
     "read_seeds",

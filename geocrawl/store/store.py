@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from geocrawl.store.maintenance.retention import Retention
     from geocrawl.store.maintenance.seeds import NewSeed
     from geocrawl.store.maintenance.watches import Watches
-    from geocrawl.store.read.addresses import Address
-    from geocrawl.store.read.runs import OtherRun
+    from geocrawl.store.read.processes import OtherRun
+    from geocrawl.store.read.show import Address
 
 
 class Store:
@@ -165,7 +165,7 @@ class Store:
     def earlier_runs(self, run: int) -> list[OtherRun]:
         """Return the crawls of other processes that began before `run` and still run, the earliest first."""
         from geocrawl.store.engine.owner import this_process
-        from geocrawl.store.read.runs import earlier_runs
+        from geocrawl.store.read.processes import earlier_runs
 
         return earlier_runs(self.database.connection, run, this_process(), self._clock.now())
 

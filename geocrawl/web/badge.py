@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.store.read.history import EndpointHistory
-from geocrawl.store.read.thumbnails import read_thumbnail
+from geocrawl.store.read.published import read_thumbnail
 from geocrawl.web.details import detail_of, number_of
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.problems import Problem

@@ -10,10 +10,9 @@ from typing import Literal, overload
 from starlette.requests import Request
 
 from geocrawl.store import Connection
-from geocrawl.store.read.history import EndpointHistory, history_of_service
-from geocrawl.store.read.news import NewsRow, read_news
+from geocrawl.store.read.history import EndpointHistory, NewsRow, history_of_service, read_news
+from geocrawl.store.read.published import with_thumbnail
 from geocrawl.store.read.show import ServiceDetail, service_detail
-from geocrawl.store.read.thumbnails import with_thumbnail
 from geocrawl.web.problems import Problem
 from geocrawl.web.site import site_of
 

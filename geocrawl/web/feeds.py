@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.store.read.news import NewsRow, read_news
+from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.pages.sentences import sentence_of
 from geocrawl.web.publishing import published

@@ -8,7 +8,7 @@ from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import QueryError
 from geocrawl.search.results import Results
 from geocrawl.store import Connection
-from geocrawl.store.read.thumbnails import with_thumbnail
+from geocrawl.store.read.published import with_thumbnail
 from geocrawl.store.search.index import search_engine
 from geocrawl.web.problems import Problem
 from geocrawl.web.reader import CatalogReader

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from geocrawl.store.read.status import read_status
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.status import status_lines
@@ -15,7 +14,8 @@ from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.export import export_rows
+from geocrawl.store.read.published import export_rows
+from geocrawl.store.read.status import read_status
 from geocrawl.urls import endpoint_key, read_url
 from tests.support.samples import sampled
 

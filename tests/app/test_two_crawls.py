@@ -14,8 +14,8 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
 from geocrawl.store.engine.database import Database, open_readonly
+from geocrawl.store.engine.owner import LEARNER
 from geocrawl.store.frontier.learner_role import UNTIL
-from geocrawl.store.read.workers import LEARNER
 from tests.support.crawls import url
 from tests.support.killed_crawl import Watcher, settings_for
 from tests.support.world import ManualClock

@@ -22,7 +22,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database, open_readonly
 from geocrawl.store.maintenance.forget import forget
 from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
-from geocrawl.store.read.seed_attribution import services_by_seed
+from geocrawl.store.read.yields import services_by_seed
 from tests.support import forked
 from tests.support.killed_crawl import Watcher
 from tests.support.loopback import Handler, Server, running

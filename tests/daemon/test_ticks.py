@@ -22,7 +22,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.maintenance.daemon_lock import read_holder
+from geocrawl.store.read.processes import read_holder
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, settings_for, url
 

@@ -15,7 +15,7 @@ from typing import Any
 from geocrawl.browser.memory import descendants
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.export import export_rows
+from geocrawl.store.read.published import export_rows
 from tests.support.browser_runs import running
 from tests.support.browser_traps import EXHAUSTING, FORBIDDEN, REACHING, Traps, traps
 from tests.support.browser_watch import watching

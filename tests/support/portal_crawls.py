@@ -8,7 +8,7 @@ from pathlib import Path
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.export import export_rows
+from geocrawl.store.read.published import export_rows
 from tests.support import crawls
 
 SETTINGS = Settings(

@@ -12,6 +12,12 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+LEARNER = "strategy:learner"
+"""Key of the owner of the learner's role (`LearnerRole`)."""
+HELPER = "helper:"
+"""Facts of this name and an owner: which crawl the process helps, by the crawl's owner, and since when, as JSON."""
+BEAT = "worker:"
+"""Facts of this name and an owner: how many visits the process has settled, as JSON (`Frontier`)."""
 _INITIAL_NAMESPACE = "4026531836"
 """The PID namespace outside all containers (PROC_PID_INIT_INO in Linux's include/linux/proc_ns.h)."""
 

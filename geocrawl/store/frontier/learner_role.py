@@ -10,9 +10,8 @@ from __future__ import annotations
 from geocrawl.errors import LearnsElsewhere
 from geocrawl.ports import Clock
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from geocrawl.store.engine.owner import LEARNER, Owner, is_dead, this_process
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.read.workers import LEARNER
 
 UNTIL = "strategy:learner-until"
 """Key of the time at which the learner's role runs out."""

@@ -6,7 +6,7 @@ import json
 import time
 
 from geocrawl.store.engine.database import Database
-from geocrawl.store.read.workers import BEAT
+from geocrawl.store.engine.owner import BEAT
 
 _EVERY_S = 10.0
 _FORGOTTEN_AFTER_S = 86_400.0

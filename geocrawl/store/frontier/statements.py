@@ -18,11 +18,6 @@ NEXT_TURN = """
 INSERT INTO counter (name, value) VALUES ('turn', 1)
 ON CONFLICT (name) DO UPDATE SET value = counter.value + 1"""
 
-# Find runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it leases a host at ?3.
-OPEN_RUNS = """
-SELECT owner, strategy, datetime(started_at, 'unixepoch'),
-  EXISTS (SELECT 1 FROM host WHERE lease_until > ?3 AND lease_owner = run.owner)
-FROM run WHERE id < ?1 AND ended_at IS NULL AND owner <> ?2 ORDER BY id"""
 
 # --------------------------------------------------------------------------- hosts
 

@@ -30,8 +30,7 @@ from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.engine.sqlite.faults import holder
 from geocrawl.store.engine.sqlite.files import make_file, make_private_file
 from geocrawl.store.engine.sqlite.integrity import check, copy_file, has_facts
-from geocrawl.store.maintenance.daemon_lock import alive_holder
-from geocrawl.store.read.runs import earlier_runs
+from geocrawl.store.read.processes import alive_holder, earlier_runs
 from geocrawl.urls import read_url
 
 

@@ -8,52 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.owner import Owner, this_process
+from geocrawl.store.engine.database import Database, stored_fact
+from geocrawl.store.engine.owner import this_process
+from geocrawl.store.read.processes import DAEMON_LOCK, DAEMON_PAUSED, Holder, counts_of_day, is_paused, read_holder
 from geocrawl.wording import moment
 
 BEAT_S = 5.0
 """Seconds between two heartbeats."""
-STALE_S = 60.0
-"""A daemon on another machine without a heartbeat for so long counts as dead."""
-_LEASE, _PAUSED, _RELOAD = "daemon:lease", "daemon:paused", "daemon:reload"
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """The daemon that has the lock of a database, as the row in `meta` describes it."""
-
-    machine: str
-    pid: int
-    since: float
-    beat: float
-    started_ticks: int
-    """Kernel ticks from boot to the start of the process: distinguish it from a later process with the same number."""
-    state: str = ""
-    """What the daemon does at present, as a line for a person."""
-    boot: str = ""
-    namespace: str = ""
-    """As in `Owner`; '' in the rows of former versions."""
-
-    @property
-    def owner(self) -> Owner:
-        """Return the process of the daemon."""
-        return Owner(self.machine, self.pid, self.started_ticks, self.boot, self.namespace)
-
-    def is_this_process(self) -> bool:
-        """Return whether the daemon is this process, which could not release the lock before."""
-        here = this_process()
-        return (self.machine, self.pid, self.namespace or here.namespace) == (here.machine, here.pid, here.namespace)
-
-    def is_dead(self, now: float) -> bool:
-        """Return whether the daemon ended without releasing the lock: whether its process is gone, or, where that
-        cannot be seen (on another machine, in another container), whether its heartbeat is old."""
-        running = self.owner.is_running(this_process())
-        return not -STALE_S < now - self.beat < STALE_S if running is None else not running
+_RELOAD = "daemon:reload"
 
 
 class DaemonLock:
@@ -106,7 +71,7 @@ class DaemonLock:
         with self._database.transaction:
             holder = read_holder(self._connection)
             if holder is not None and (holder.machine, holder.pid) == (mine.machine, mine.pid):
-                self._connection.execute("DELETE FROM meta WHERE name = ?", (_LEASE,))
+                self._connection.execute("DELETE FROM meta WHERE name = ?", (DAEMON_LOCK,))
 
     def paused(self) -> bool:
         """Return whether a person paused the daemon."""
@@ -114,7 +79,7 @@ class DaemonLock:
 
     def reloads(self) -> int:
         """Return how many reloads people have requested so far."""
-        return int(_meta(self._connection, _RELOAD) or 0)
+        return int(stored_fact(self._connection, _RELOAD) or 0)
 
     def count(self, day: str, counts: Mapping[str, int]) -> None:
         """Add to the counts of a day (YYYY-MM-DD)."""
@@ -130,45 +95,18 @@ class DaemonLock:
         return counts_of_day(self._connection, day)
 
     def _write(self, holder: Holder) -> None:
-        self._database.write_meta(_LEASE, json.dumps(asdict(holder)))
+        self._database.write_meta(DAEMON_LOCK, json.dumps(asdict(holder)))
 
 
 # --------------------------------------------------------------------------- from outside
 
 
-def read_holder(connection: Connection) -> Holder | None:
-    """Return the daemon that has the lock, alive or not; None when there is none."""
-    text = _meta(connection, _LEASE)
-    return Holder(**json.loads(text)) if text else None
-
-
-def alive_holder(connection: Connection, now: float) -> Holder | None:
-    """Return the daemon that runs on the database; None when none does."""
-    holder = read_holder(connection)
-    return None if holder is None or holder.is_dead(now) else holder
-
-
-def is_paused(connection: Connection) -> bool:
-    """Return whether a person paused the daemon."""
-    return _meta(connection, _PAUSED) == "1"
-
-
 def ask_to_pause(database: Database, *, pause: bool) -> None:
     """Pause the daemon or let it continue, from its next heartbeat on and also after a restart."""
-    database.set_meta(_PAUSED, "1" if pause else "")
+    database.set_meta(DAEMON_PAUSED, "1" if pause else "")
 
 
 def ask_to_reload(database: Database) -> None:
     """Make the daemon read its configuration again at its next heartbeat."""
     with database.transaction:
-        database.write_meta(_RELOAD, str(int(_meta(database.connection, _RELOAD) or 0) + 1))
-
-
-def counts_of_day(connection: Connection, day: str) -> dict[str, int]:
-    """Return the counts of a day (YYYY-MM-DD) by name: pages, probes, valid, failures …"""
-    return dict(connection.execute("SELECT name, value FROM daily WHERE day = ?", (day,)).fetchall())
-
-
-def _meta(connection: Connection, name: str) -> str:
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return bytes(row[0]).decode() if row else ""
+        database.write_meta(_RELOAD, str(int(stored_fact(database.connection, _RELOAD) or 0) + 1))

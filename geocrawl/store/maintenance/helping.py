@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.owner import is_dead, this_process
-from geocrawl.store.read.workers import HELPER
+from geocrawl.store.engine.owner import HELPER, is_dead, this_process
 
 
 def begin_helping(database: Database, crawl: str, now: float) -> None:

@@ -19,8 +19,7 @@ from sqlalchemy import Table
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.maintenance.daemon_lock import alive_holder
-from geocrawl.store.read.runs import working_processes
+from geocrawl.store.read.processes import alive_holder, working_processes
 from geocrawl.store.schema import METADATA
 from geocrawl.store.search.copying import copy_words
 

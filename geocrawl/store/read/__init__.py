@@ -1,5 +1,5 @@
-"""Read the catalogue for people and programs, one file a question: status, show, why, search, history, export …
+"""Read the catalogue for people and programs: functions of a connection, which create and change nothing.
 
-Statements are SQLAlchemy Core on the tables of `store/schema`. Plain SQL are those of `status.py`, which starts in a
-moment because it imports no tables, and those on the frontier's tables: `runs.py`, `pages.py`, `seed_attribution.py`.
+Statements are SQLAlchemy Core on the tables of `store/schema`. Plain SQL are those of `status.py` and `processes.py`,
+which start in a moment because they import no tables, and those on the frontier's tables.
 """

@@ -1,16 +1,20 @@
-"""Read what is published of the catalogue: services and layers from the views, filtered, one row at a time."""
+"""Read what is published of services: for `geocrawl export`, the web pages and Python programs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import bindparam, func, or_, select
+
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
+from geocrawl.store.catalog.health import GUESSED
 from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import ENDPOINT, SERVICE
 
 _SERVICE_COLUMNS = (
     "id, kind, title, abstract, provider, keywords, version, formats, url, host, online_resource, layers, alive, "
@@ -134,3 +138,86 @@ def _box(row: dict[str, Any]) -> Box | None:
     """Take the four sides out of a row and return them as one box; None when one is unknown."""
     west, south, east, north = (row.pop(side) for side in ("west", "south", "east", "north"))
     return None if None in (west, south, east, north) else (west, south, east, north)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRow:
+    """An endpoint that has a verdict, with what answered there last."""
+
+    url: str
+    kind: str
+    status: str
+    title: str
+    version: str
+    layers: int
+    """Named layers."""
+    first_seen: float
+    last_ok: float | None
+    reason: str
+    last_probe: float
+    abstract: str
+    keywords: str
+    """A JSON list."""
+    provider: str
+    formats: str
+    """A JSON list."""
+    online_resource: str
+    west: float | None
+    south: float | None
+    east: float | None
+    north: float | None
+    deviations: str
+    """A JSON list of {code, detail}."""
+    service_id: int | None
+    level: str
+    """advertised, answers, delivers; '' without a content check."""
+    cors: str
+
+
+_ROWS = (
+    select(
+        *(ENDPOINT.c.url, ENDPOINT.c.kind, ENDPOINT.c.status, func.coalesce(SERVICE.c.title, "")),
+        *(func.coalesce(ENDPOINT.c.version, ""), func.coalesce(SERVICE.c.layer_count, 0)),
+        *(ENDPOINT.c.first_seen, ENDPOINT.c.last_ok, ENDPOINT.c.reason, ENDPOINT.c.last_probe),
+        *(func.coalesce(SERVICE.c.abstract, ""), func.coalesce(SERVICE.c.keywords, "[]")),
+        *(func.coalesce(SERVICE.c.provider, ""), func.coalesce(SERVICE.c.formats, "[]")),
+        func.coalesce(SERVICE.c.online_resource, ""),
+        *(SERVICE.c.west, SERVICE.c.south, SERVICE.c.east, SERVICE.c.north),
+        *(func.coalesce(ENDPOINT.c.deviations, "[]"), ENDPOINT.c.service_id),
+        *(func.coalesce(ENDPOINT.c.level, ""), func.coalesce(ENDPOINT.c.cors, "")),
+    )
+    .select_from(ENDPOINT.outerjoin(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id))
+    .where(ENDPOINT.c.status.is_not(None), or_(ENDPOINT.c.weak < GUESSED, ENDPOINT.c.last_ok.is_not(None)))
+    .order_by(ENDPOINT.c.id)
+)
+_ROWS_OF_KIND = _ROWS.where(ENDPOINT.c.kind == bindparam("kind"))
+
+
+def export_rows(connection: Connection, kind: str | None = None) -> Iterator[ExportRow]:
+    """Yield every endpoint (of `kind`) with a verdict, in the order in which they were found; one is read at a time."""
+    rows = connection.run(_ROWS) if kind is None else connection.run(_ROWS_OF_KIND, {"kind": kind})
+    for row in rows:
+        yield ExportRow(*row)
+
+
+_THUMBNAIL = """
+SELECT t.image FROM thumbnail t JOIN endpoint e ON e.id = t.endpoint_id WHERE e.service_id = ?
+ORDER BY t.at DESC LIMIT 1"""
+
+
+def read_thumbnail(connection: Connection, service_id: int) -> bytes | None:
+    """Return the latest thumbnail of a service, a PNG; None when there is none."""
+    row = connection.execute(_THUMBNAIL, (service_id,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def with_thumbnail(connection: Connection, service_ids: Sequence[int]) -> frozenset[int]:
+    """Return those of the services that have a thumbnail."""
+    if not service_ids:
+        return frozenset()
+    marks = ", ".join("?" * len(service_ids))
+    statement = (
+        "SELECT DISTINCT e.service_id FROM thumbnail t JOIN endpoint e ON e.id = t.endpoint_id "  # noqa: S608  # only marks
+        f"WHERE e.service_id IN ({marks})"
+    )
+    return frozenset(row[0] for row in connection.execute(statement, tuple(service_ids)))

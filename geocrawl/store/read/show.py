@@ -1,4 +1,4 @@
-"""Read a service or an endpoint with all stored data about it: `geocrawl show`."""
+"""Read one service, endpoint, page or address with all that is stored about it: `geocrawl show`, `why`, `merge`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select
 
+from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection, Rows
-from geocrawl.store.read.addresses import SameRow, best_address, why_same
-from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, LAYER, PROOF, SERVICE, URL
+from geocrawl.store.keys import page_key
+from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, HOST, LAYER, PROOF, SAME_SERVICE, SEED, SERVICE, URL
+from geocrawl.urls import service_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +191,164 @@ def _decoded(row: dict[str, Any], *names: str) -> dict[str, Any]:
     values = {name: json.loads(row[name]) for name in names}
     lists = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     return row | lists | {"box": None if None in sides else sides}
+
+
+@dataclass(frozen=True, slots=True)
+class SameRow:
+    """Why two addresses are one service, or are not."""
+
+    first: str
+    second: str
+    signal: str
+    """document, layers; host, path, port, node: what the addresses differ in; person."""
+    detail: str
+    same: bool
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An endpoint that answers, or answered at some time."""
+
+    endpoint_id: int
+    kind: str
+    url: str
+    service_id: int
+
+
+_ONE, _OTHER = ENDPOINT.alias("one"), ENDPOINT.alias("other")
+_THIS: BindParameter[int] = bindparam("service")
+_MINE = select(ENDPOINT.c.id).where(ENDPOINT.c.service_id == _THIS)
+_WHY_SAME = (
+    select(
+        *(_ONE.c.url, _OTHER.c.url, SAME_SERVICE.c.signal, SAME_SERVICE.c.detail),
+        *(SAME_SERVICE.c.same, SAME_SERVICE.c.at),
+    )
+    .select_from(
+        SAME_SERVICE.join(_ONE, _ONE.c.id == SAME_SERVICE.c.first_id).join(
+            _OTHER, _OTHER.c.id == SAME_SERVICE.c.second_id
+        )
+    )
+    # The first condition holds whenever the second does: it lets SQLite look up pairs by their endpoints.
+    .where(or_(SAME_SERVICE.c.first_id.in_(_MINE), SAME_SERVICE.c.second_id.in_(_MINE)))
+    .where(
+        or_(
+            and_(_ONE.c.service_id == _THIS, _OTHER.c.service_id == _THIS),
+            and_(SAME_SERVICE.c.signal == "person", or_(_ONE.c.service_id == _THIS, _OTHER.c.service_id == _THIS)),
+        )
+    )
+    .order_by(
+        *(SAME_SERVICE.c.signal != "person", SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id),
+        SAME_SERVICE.c.signal,
+    )
+)
+_BEST = (
+    select(ENDPOINT.c.url)
+    .select_from(SERVICE.join(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id))
+    .where(SERVICE.c.id == bindparam("service"))
+)
+_ADDRESS_COLUMNS = (ENDPOINT.c.id, ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.service_id)
+_ADDRESSES_OF_SERVICE = (
+    select(*_ADDRESS_COLUMNS)
+    .select_from(ENDPOINT.join(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id))
+    .where(SERVICE.c.id == bindparam("service"))
+    .order_by(ENDPOINT.c.id != func.coalesce(SERVICE.c.best_id, 0), ENDPOINT.c.id)
+)
+
+
+def why_same(connection: Connection, service_id: int) -> tuple[SameRow, ...]:
+    """Return the evidence that a service's addresses are one, and first what a person decided about any of them."""
+    return tuple(
+        SameRow(first, second, signal, detail, bool(same), at)
+        for first, second, signal, detail, same, at in connection.run(_WHY_SAME, {"service": service_id})
+    )
+
+
+def best_address(connection: Connection, service_id: int) -> str:
+    """Return the address of a service to show and use (`EndpointClusters.best_endpoint`); '' when it has none."""
+    row = connection.run(_BEST, {"service": service_id}).fetchone()
+    return row[0] if row else ""
+
+
+def addresses_of(connection: Connection, service_id: int) -> tuple[Address, ...]:
+    """Return the addresses of a service, the best first."""
+    return tuple(Address(*row) for row in connection.run(_ADDRESSES_OF_SERVICE, {"service": service_id}))
+
+
+def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
+    """Return the endpoints at an address that answered at some time, one a kind."""
+    answered = ENDPOINT.c.service_id.is_not(None)
+    statement = select(*_ADDRESS_COLUMNS).where(ENDPOINT.c.key.in_(service_keys(url)), answered).order_by(ENDPOINT.c.id)
+    return tuple(Address(*row) for row in connection.run(statement))
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRow:
+    """A page that the frontier knows."""
+
+    id: int
+    address: str
+    host: str
+    state: str
+    """waiting, leased, visited, failed, too-deep, refused."""
+    reason: str | None
+    depth: int
+    tier: int
+    score: float
+    found_on: int | None
+    anchor: str
+    found_in: str
+    attempts: int
+    """Visits that failed."""
+    first_seen: float
+    settled_at: float | None
+    retry_at: float | None
+    http_status: int | None
+    content_type: str | None
+    size_bytes: int | None
+    elapsed_ms: float | None
+    title: str | None
+    relevance: int | None
+    page_score: float | None
+    host_next_at: float
+    """No request to the page's host before this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Everything known of an address; all empty when it was never seen."""
+
+    page: UrlRow | None
+    parent: UrlRow | None
+    """The page of the best-ranked link to it."""
+    endpoints: tuple[EndpointRow, ...]
+    source: str = ""
+    """Where a start page comes from: a list, or a place in an archive; '' when nothing is known of it."""
+
+
+_IS_LEASED = and_(HOST.c.lease_url == URL.c.id, HOST.c.lease_until > 0)
+_VISIT = ("http_status", "content_type", "size_bytes", "elapsed_ms", "title", "relevance", "page_score")
+_PAGES = select(
+    *(URL.c.id, URL.c.address, HOST.c.name, case((_IS_LEASED, "leased"), else_=URL.c.state), URL.c.reason),
+    *(URL.c.depth, URL.c.tier, URL.c.score, URL.c.found_on),
+    *(func.coalesce(URL.c.anchor, ""), func.coalesce(URL.c.found_in, ""), URL.c.attempts),
+    *(URL.c.first_seen, URL.c.settled_at, URL.c.retry_at, *(URL.c[name] for name in _VISIT)),
+    HOST.c.next_at,
+).select_from(URL.join(HOST, HOST.c.id == URL.c.host_id))
+_BY_KEY = _PAGES.where(URL.c.key == bindparam("key"))
+_SEED_SOURCE = select(SEED.c.source).where(SEED.c.identity == bindparam("identity"))
+_BY_ID = _PAGES.where(URL.c.id == bindparam("page"))
+
+
+def read_why(connection: Connection, url: Url) -> Why:
+    """Return the page of this identity, the page on which it was found, and the endpoints of this address."""
+    page = _page(connection.run(_BY_KEY, {"key": page_key(url.identity)}))
+    parent = _page(connection.run(_BY_ID, {"page": page.found_on})) if page and page.found_on else None
+    endpoints = [each for key in service_keys(url) for each in endpoints_at(connection, key)]
+    source = connection.run(_SEED_SOURCE, {"identity": url.identity}).fetchone()
+    return Why(page, parent, tuple(endpoints), source[0] if source is not None else "")
+
+
+def _page(rows: Rows) -> UrlRow | None:
+    row = rows.fetchone()
+    return None if row is None else UrlRow(*row)

@@ -1,10 +1,12 @@
-"""Count over the whole catalogue, for the page of statistics: growth, software, versions, deviations."""
+"""Count over the whole catalogue: growth, software, versions, deviations, kinds, and what happened in a month."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
+from geocrawl.model.report import ReportRow
 from geocrawl.store.engine.connection import Connection
 
 SOFTWARE = {
@@ -140,3 +142,53 @@ def service_numbers(connection: Connection, after: int, most: int) -> list[tuple
 def last_service_number(connection: Connection) -> int:
     """Return the highest id of a service; 0 for an empty catalogue."""
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM service").fetchone()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """The services of one kind."""
+
+    kind: str
+    services: int
+    alive: int
+    """Valid at their last probe, at one of their endpoints at least."""
+    delivers: int
+    """Number of the kind's services that delivered content."""
+    layers: int
+    """Named layers."""
+
+
+_COUNTS = """
+SELECT kind, count(*), count(level), count(CASE WHEN level = 'delivers' THEN 1 END), sum(layer_count)
+FROM (SELECT s.kind, s.layer_count,
+        (SELECT max(coalesce(e.level, '')) FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS level
+      FROM service s) kinds
+GROUP BY kind ORDER BY 2 DESC, 1"""
+
+
+def kind_counts(connection: Connection) -> list[KindCount]:
+    """Return the counts of each kind, the commonest first."""
+    return [KindCount(*row) for row in connection.execute(_COUNTS)]
+
+
+_PROBES = """(SELECT count(*) FROM probe p JOIN endpoint e ON e.id = p.endpoint_id
+WHERE e.service_id = v.id AND p.at >= :start AND p.at < :end"""
+_EVENT = """(SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(h.at), 'unixepoch') FROM health_event h
+JOIN endpoint e ON e.id = h.endpoint_id WHERE e.service_id = v.id AND h.at >= :start AND h.at < :end"""
+_CHANGES = "(SELECT count(*) FROM change c WHERE c.service_id = v.id AND c.at >= :start AND c.at < :end AND c.what ="
+_ROWS = f"""SELECT v.id, v.kind, v.title, v.provider, v.url, v.health,
+(SELECT s.first_seen >= :start AND s.first_seen < :end FROM service s WHERE s.id = v.id) AS is_new,
+{_PROBES}) AS probes, {_PROBES} AND p.status = 'valid') AS valid,
+{_EVENT} AND h.after = 'down') AS went_down,
+{_EVENT} AND h.before IN ('down', 'gone') AND h.after IN ('degraded', 'alive')) AS came_back,
+{_CHANGES} 'layer-added') AS layers_added, {_CHANGES} 'layer-removed') AS layers_removed
+FROM v_services v ORDER BY v.id"""  # noqa: S608 our own words
+
+
+def month_report(connection: Connection, start: float, end: float) -> Iterator[ReportRow]:
+    """Yield each service that was found, probed or changed between two times, by its number; one is read at a time."""
+    for row in connection.execute(_ROWS, {"start": start, "end": end}).dicts():
+        found = ReportRow(**row | {"is_new": bool(row["is_new"])})
+        changed = found.went_down or found.came_back or found.layers_added or found.layers_removed
+        if found.is_new or found.probes or changed:
+            yield found

@@ -17,8 +17,7 @@ from geocrawl.store.engine.database import stored_fact, stored_strategy
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
-from geocrawl.store.maintenance.daemon_lock import Holder, counts_of_day, is_paused, read_holder
-from geocrawl.store.read.workers import read_workers
+from geocrawl.store.read.processes import Holder, counts_of_day, is_paused, read_holder, read_workers
 from geocrawl.wording import day_of
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from geocrawl.errors import DatabaseFault
+from geocrawl.model.health import availability
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import QueryError
 from geocrawl.search.fold import lines_of_words
@@ -21,7 +22,6 @@ from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary, with_syno
 from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.sqlite.connection import MEMORY
-from geocrawl.store.read.availability import availability
 from geocrawl.store.search import postgres
 from geocrawl.urls.database import Place, ServerDatabase
 

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.store import Connection
-from geocrawl.store.read.kinds import KindCount, kind_counts
-from geocrawl.store.read.news import NewsRow, read_news
+from geocrawl.store.read.history import NewsRow, read_news
+from geocrawl.store.read.statistics import KindCount, kind_counts
 from geocrawl.store.read.status import CatalogStatus, read_status
 from geocrawl.web.negotiation import wanted_language
 from geocrawl.web.pages.sentences import sentences

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from geocrawl.store.read.news import NewsRow
+from geocrawl.store.read.history import NewsRow
 from geocrawl.web.wording import Words
 
 

@@ -9,11 +9,12 @@ from starlette.responses import Response
 from geocrawl.charts.svg import curve, curves, steps
 from geocrawl.store import Connection
 from geocrawl.store.read.history import Survival, read_survival
-from geocrawl.store.read.kinds import KindCount, kind_counts
 from geocrawl.store.read.statistics import (
     Growth,
+    KindCount,
     SoftwareGrowth,
     Statistics,
+    kind_counts,
     read_growth,
     read_software_growth,
     read_statistics,

@@ -22,7 +22,7 @@ from geocrawl.search.filters import (
 )
 from geocrawl.search.places import read_country
 from geocrawl.store import Connection
-from geocrawl.store.read.addresses import addresses_at
+from geocrawl.store.read.show import addresses_at
 from geocrawl.urls import read_url
 from geocrawl.web.problems import Problem, bad_parameter
 

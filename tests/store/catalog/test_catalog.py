@@ -7,16 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from geocrawl.store.read.status import read_status
 from hypothesis import given
 from hypothesis import strategies as st
 from shapely.geometry import box
 
 from geocrawl.model import Deviation, Kind, Layer, Service, State
 from geocrawl.search.filters import Filters, QueryError
-from geocrawl.store.read.export import export_rows
-from geocrawl.store.read.show import service_at, service_detail
-from geocrawl.store.read.why import read_why
+from geocrawl.store.read.published import export_rows
+from geocrawl.store.read.show import read_why, service_at, service_detail
+from geocrawl.store.read.status import read_status
 from geocrawl.store.search.index import search_engine
 from geocrawl.urls import endpoint_key
 from tests.support.world import World, candidate, link, url, verdict

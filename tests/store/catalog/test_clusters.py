@@ -17,7 +17,7 @@ from geocrawl.store.catalog.clusters import Edge, EndpointClusters, partition
 from geocrawl.store.catalog.matching import Description, describe, match
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.sqlite.opening import upgrade
-from geocrawl.store.read.addresses import addresses_at, best_address, why_same
+from geocrawl.store.read.show import addresses_at, best_address, why_same
 from geocrawl.urls import service_endpoint
 from tests.support.world import World, url, verdict
 

@@ -14,16 +14,8 @@ import pytest
 from geocrawl.errors import EnvironmentFault
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import started_ticks
-from geocrawl.store.maintenance.daemon_lock import (
-    STALE_S,
-    DaemonLock,
-    Holder,
-    ask_to_pause,
-    ask_to_reload,
-    counts_of_day,
-    is_paused,
-    read_holder,
-)
+from geocrawl.store.maintenance.daemon_lock import DaemonLock, ask_to_pause, ask_to_reload
+from geocrawl.store.read.processes import STALE_S, Holder, counts_of_day, is_paused, read_holder
 from tests.support.world import ManualClock
 
 

@@ -24,28 +24,29 @@ from geocrawl.store import (
     stored_topic,
 )
 from geocrawl.store.frontier.budgets import PATTERN
-from geocrawl.store.read.addresses import addresses_at, addresses_of
-from geocrawl.store.read.export import export_rows
-from geocrawl.store.read.finds import link_finds
-from geocrawl.store.read.history import changes_since, history_of_service, read_survival
-from geocrawl.store.read.kinds import kind_counts
-from geocrawl.store.read.news import read_news
+from geocrawl.store.read.history import changes_since, history_of_service, read_news, read_survival
 from geocrawl.store.read.pages import count_kept, kept_page, kept_pages, list_kept
-from geocrawl.store.read.published import Selection, published_layers, published_services, selected_ids
-from geocrawl.store.read.report import month_report
-from geocrawl.store.read.seed_attribution import services_by_seed
-from geocrawl.store.read.show import service_at, service_detail
-from geocrawl.store.read.signals import signal_yields
+from geocrawl.store.read.published import (
+    Selection,
+    export_rows,
+    published_layers,
+    published_services,
+    read_thumbnail,
+    selected_ids,
+    with_thumbnail,
+)
+from geocrawl.store.read.show import addresses_at, addresses_of, read_why, service_at, service_detail
 from geocrawl.store.read.statistics import (
+    kind_counts,
     last_service_number,
+    month_report,
     read_growth,
     read_software_growth,
     read_statistics,
     service_numbers,
 )
 from geocrawl.store.read.status import last_visit_at, read_status
-from geocrawl.store.read.thumbnails import read_thumbnail, with_thumbnail
-from geocrawl.store.read.why import read_why
+from geocrawl.store.read.yields import link_finds, services_by_seed, signal_yields
 from geocrawl.store.search.index import offers_reference_system, search_engine
 from geocrawl.store.store import Store
 from geocrawl.urls import endpoint_key

@@ -8,10 +8,9 @@ import pytest
 from shapely.geometry import box
 
 from geocrawl.model import SIBLING, Kind, Layer, Service
-from geocrawl.model.health import DAY_S
+from geocrawl.model.health import DAY_S, availability
 from geocrawl.store.catalog.health import due
-from geocrawl.store.read.availability import availability, percentiles
-from geocrawl.store.read.history import changes_since, history_of_service, read_survival
+from geocrawl.store.read.history import changes_since, history_of_service, percentiles, read_survival
 from tests.support.world import World, candidate, verdict
 
 ROADS = Layer("roads", "Roads", box=box(5, 47, 15, 55))

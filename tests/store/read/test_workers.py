@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from geocrawl.store.read.status import read_status
 
 from geocrawl.cli.status import status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.frontier import notes
-from geocrawl.store.read.workers import read_workers
+from geocrawl.store.read.processes import read_workers
+from geocrawl.store.read.status import read_status
 from tests.support.world import World
 
 

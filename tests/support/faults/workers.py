@@ -15,7 +15,7 @@ from pathlib import Path
 
 from geocrawl.demo.web import DemoWeb
 from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.workers import read_workers
+from geocrawl.store.read.processes import read_workers
 from geocrawl.urls.database import place_of
 from tests.support.daemons import wait_for
 from tests.support.invariants import check_invariants

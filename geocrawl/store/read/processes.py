@@ -1,0 +1,218 @@
+"""Read which processes work on a database: the daemon, crawls and harvests, and how fast each of them is.
+
+A killed crawl leaves its run open, so an open run counts only while its process runs. On this machine the system knows
+whether it does; a run of another machine counts while it has leased a host or has written lately."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.database import stored_fact
+from geocrawl.store.engine.owner import BEAT, HELPER, LEARNER, Owner, is_dead, this_process
+from geocrawl.wording import moment
+
+DAEMON_LOCK, DAEMON_PAUSED = "daemon:lease", "daemon:paused"
+STALE_S = 60.0
+"""A daemon on another machine without a heartbeat for so long counts as dead."""
+# Find runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it leases a host at ?3.
+_EARLIER_RUNS = """
+SELECT owner, strategy, datetime(started_at, 'unixepoch'),
+  EXISTS (SELECT 1 FROM host WHERE lease_until > ?3 AND lease_owner = run.owner)
+FROM run WHERE id < ?1 AND ended_at IS NULL AND owner <> ?2 ORDER BY id"""
+_ANY_RUN = 2**62
+"""Above the number of every run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The daemon that has the lock of a database, as the row in `meta` describes it."""
+
+    machine: str
+    pid: int
+    since: float
+    beat: float
+    started_ticks: int
+    """Kernel ticks from boot to the start of the process: distinguish it from a later process with the same number."""
+    state: str = ""
+    """What the daemon does at present, as a line for a person."""
+    boot: str = ""
+    namespace: str = ""
+    """As in `Owner`; '' in the rows of former versions."""
+
+    @property
+    def owner(self) -> Owner:
+        """Return the process of the daemon."""
+        return Owner(self.machine, self.pid, self.started_ticks, self.boot, self.namespace)
+
+    def is_this_process(self) -> bool:
+        """Return whether the daemon is this process, which could not release the lock before."""
+        here = this_process()
+        return (self.machine, self.pid, self.namespace or here.namespace) == (here.machine, here.pid, here.namespace)
+
+    def is_dead(self, now: float) -> bool:
+        """Return whether the daemon ended without releasing the lock: whether its process is gone, or, where that
+        cannot be seen (on another machine, in another container), whether its heartbeat is old."""
+        running = self.owner.is_running(this_process())
+        return not -STALE_S < now - self.beat < STALE_S if running is None else not running
+
+
+def read_holder(connection: Connection) -> Holder | None:
+    """Return the daemon that has the lock, alive or not; None when there is none."""
+    text = stored_fact(connection, DAEMON_LOCK)
+    return Holder(**json.loads(text)) if text else None
+
+
+def alive_holder(connection: Connection, now: float) -> Holder | None:
+    """Return the daemon that runs on the database; None when none does."""
+    holder = read_holder(connection)
+    return None if holder is None or holder.is_dead(now) else holder
+
+
+def is_paused(connection: Connection) -> bool:
+    """Return whether a person paused the daemon."""
+    return stored_fact(connection, DAEMON_PAUSED) == "1"
+
+
+def counts_of_day(connection: Connection, day: str) -> dict[str, int]:
+    """Return the counts of a day (YYYY-MM-DD) by name: pages, probes, valid, failures …"""
+    return dict(connection.execute("SELECT name, value FROM daily WHERE day = ?", (day,)).fetchall())
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRun:
+    """A crawl of another process on this database."""
+
+    owner: Owner
+    strategy: str
+    since: str
+    """UTC, YYYY-MM-DD HH:MM:SS"""
+
+    def __str__(self) -> str:
+        return f"{self.owner} (strategy {self.strategy}, since {self.since} UTC)"
+
+
+def earlier_runs(connection: Connection, run: int, here: Owner, now: float) -> list[OtherRun]:
+    """Return the crawls of other processes than `here` that began before `run` and still run, the earliest first."""
+    rows = connection.execute(_EARLIER_RUNS, (run, here.text, now)).fetchall()
+    found = [(OtherRun(Owner.read(owner), strategy, since), bool(holds)) for owner, strategy, since, holds in rows]
+    return [other for other, holds in found if _is_running(other.owner, here, holds=holds)]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingProcess:
+    """A process that crawls, harvests or runs the daemon on a database."""
+
+    what: str
+    """daemon, harvest or crawl."""
+    owner: Owner
+    since: str
+    """UTC, YYYY-MM-DD HH:MM:SS"""
+
+    def __str__(self) -> str:
+        return f"{self.owner} ({self.what} since {self.since} UTC)"
+
+    def is_running(self) -> bool | None:
+        """Return whether it runs, with the start time that was stored; None when this process cannot tell, as for one
+        on another machine or in another container, and for one whose start time is not known."""
+        return self.owner.is_running(this_process()) if self.owner.started else None
+
+
+def working_processes(connection: Connection, now: float) -> list[WorkingProcess]:
+    """Return the daemon, crawls and harvests of other processes than this one that run on the database."""
+    here, found = this_process(), list[WorkingProcess]()
+    holder = alive_holder(connection, now)
+    if holder is not None and not holder.is_this_process():
+        found.append(WorkingProcess("daemon", holder.owner, moment(holder.since)))
+    for other in earlier_runs(connection, _ANY_RUN, here, now):
+        found.append(WorkingProcess("harvest" if other.strategy == "harvest" else "crawl", other.owner, other.since))
+    return found
+
+
+def _is_running(owner: Owner, here: Owner, *, holds: bool) -> bool:
+    known = owner.is_running(here)
+    return holds if known is None else known
+
+
+_OPEN_RUNS = "SELECT id, owner, strategy, started_at FROM run WHERE ended_at IS NULL ORDER BY id"
+_HELPERS = "SELECT name, value FROM meta WHERE name LIKE 'helper:%' ORDER BY name"
+_LEASES = "SELECT lease_owner, count(*) FROM host WHERE lease_until > ? GROUP BY lease_owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that crawls on a database."""
+
+    process: str
+    """machine:number"""
+    state: str
+    """runs, or seen: it runs where this process cannot look, and has written lately or has leases."""
+    strategy: str
+    learns: bool
+    """Whether its strategy learns, from the visits of all; the others load what it has learnt."""
+    since: float
+    """Start, seconds since the epoch."""
+    leases: int
+    """Hosts that it has leased."""
+    settled: int
+    """Visits that it had settled at `seen`."""
+    a_minute: float | None
+    """Visits settled a minute, between its last two notes; None: not known yet."""
+    seen: float | None
+    """When it last noted its visits; None: not yet."""
+    helps: str
+    """The process whose crawl it helps (`crawl --processes`), machine:number; '' for one with a crawl of its own."""
+
+
+_SILENT_S = 300.0
+"""A process that cannot be asked counts as ended when it has no lease and noted nothing for so long."""
+
+
+def read_workers(connection: Connection, now: float) -> list[Worker]:
+    """Return the processes that crawl on the database, the earliest first."""
+    leases = dict(connection.execute(_LEASES, (now,)).fetchall())
+    here, found, learner = this_process(), list[Worker](), _learner(connection)
+    for text, strategy, since, crawl in _processes(connection):
+        owner, note = Owner.read(text), _note(connection, text)
+        running = owner.is_running(here)
+        quiet = not leases.get(text) and now - float(note.get("at", since)) > _SILENT_S
+        if is_dead(text, here) or (running is None and quiet):
+            continue
+        found.append(
+            Worker(
+                process=owner.short,
+                state="runs" if running else "seen",
+                strategy=strategy,
+                learns=text == learner,
+                since=since,
+                leases=leases.get(text, 0),
+                settled=int(note.get("settled", 0)),
+                a_minute=note.get("a_minute"),
+                seen=note.get("at"),
+                helps=Owner.read(crawl).short if crawl else "",
+            )
+        )
+    return found
+
+
+def _processes(connection: Connection) -> Iterator[tuple[str, str, float, str]]:
+    """Yield owner, strategy, start and the crawl it helps ('': its own) of each process, helpers after their crawl."""
+    helpers = [(name.removeprefix(HELPER), json.loads(bytes(value))) for name, value in connection.execute(_HELPERS)]
+    for _, owner, strategy, since in connection.execute(_OPEN_RUNS).fetchall():
+        yield owner, strategy, since, ""
+        for helper, note in helpers:
+            if note["crawl"] == owner:
+                yield helper, strategy, float(note["since"]), owner
+
+
+def _learner(connection: Connection) -> str:
+    """Return the owner of the learner's role; '' when nobody has it."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (LEARNER,)).fetchone()
+    return "" if row is None else bytes(row[0]).decode()
+
+
+def _note(connection: Connection, owner: str) -> dict[str, float]:
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (BEAT + owner,)).fetchone()
+    return dict(json.loads(bytes(row[0]))) if row else {}
