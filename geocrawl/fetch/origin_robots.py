@@ -14,7 +14,7 @@ from dataclasses import replace
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer import Answer
 from geocrawl.fetch.borrowed_hosts import BorrowedHosts
-from geocrawl.fetch.paced_host import PacedHost, Parts, robots_address
+from geocrawl.fetch.paced_host import THINKING_S, PacedHost, Parts, robots_address
 from geocrawl.fetch.robots import Rules, record_of
 from geocrawl.model import Failure, FailureCode, Purpose, RobotsRecord, Url
 from geocrawl.urls import read_url
@@ -58,7 +58,7 @@ class OriginRobots:
             found = await self._ask(url, host)
             if isinstance(found, Failure):
                 return found
-            known = await self._robots.put(found)
+            known = await self._put(found, host)
         record, rules = known
         if rules is None:
             detail = f"robots.txt of {url.origin} is unreachable" + (f" ({record.status})" if record.status else "")
@@ -132,10 +132,16 @@ class OriginRobots:
 
     async def _keep(self, record: RobotsRecord, host: PacedHost) -> Rules | None:
         """Store a borrowed host's answer for its own robots.txt; return its rules, None when there are none for now."""
-        _, rules = await self._robots.put(record)
+        _, rules = await self._put(record, host)
         if rules is not None:
             host.adopt_crawl_delay(rules.crawl_delay_s)
         return rules
+
+    async def _put(self, record: RobotsRecord, host: PacedHost) -> tuple[RobotsRecord, Rules | None]:
+        """Store an answer under the lease of its host: a process that was suspended meanwhile knows less than the one
+        that has leased the host since. Raises GivenBack then."""
+        await host.keep_for(THINKING_S)
+        return await self._robots.put(record)
 
     def _record(self, origin: str, answer: Answer | Failure, host: PacedHost) -> RobotsRecord:
         now = self._parts.clock.now()

@@ -31,7 +31,7 @@ from geocrawl.settings import Settings
 if TYPE_CHECKING:
     from geocrawl.fetch.cookies import Cookies
 
-_THINKING_S = 30.0
+THINKING_S = 30.0
 """Seconds after the last answer of a turn in which the answer is read and the visit settled."""
 
 RefusalOf = Callable[[Url], Awaitable[str]]
@@ -229,7 +229,7 @@ class PacedHost:
 
         The lease is checked before and after the wait, because the process or its machine may be suspended meanwhile.
         """
-        longest_s = self._settings.dns_timeout_s + self._settings.total_timeout_s + _THINKING_S
+        longest_s = self._settings.dns_timeout_s + self._settings.total_timeout_s + THINKING_S
         now = self._clock.now()
         wait_s = self._state.next_at - now
         await self._extend(now + max(wait_s, 0.0) + longest_s)
