@@ -15,10 +15,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from geocrawl.store.read.status import read_status
-
 from benchmarks import machine, search_latency
 from geocrawl.store import Store
+from geocrawl.store.read.status import read_status
 from geocrawl.store.search.index import search_engine
 from tests.support.postgres import Server, running_server
 

@@ -8,12 +8,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from geocrawl.store.read.status import read_status
-
 from geocrawl.cli.status import assess, status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store import Store
+from geocrawl.store.read.status import read_status
 from tests.support import forked
 from tests.support.processes import clean_environment
 from tests.support.world import World

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geocrawl.store.read.status import read_status
 
 from geocrawl.cli.status import snapshot_text, status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
+from geocrawl.store.read.status import read_status
 from geocrawl.urls.database import server_of
 from tests.support import forked
 from tests.support.postgres import Server, name_of
