@@ -93,13 +93,11 @@ fmt: dev-env
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-schema: dev-env  ## what is derived from the tables: schema.sql, and the tables in docs/database.md
-	$(BIN)/python -m geocrawl.store.schema
+schema: dev-env  ## the tables in docs/database.md, from the classes
+	$(BIN)/python -m scripts.schema_page
 
 schema-check: dev-env  ## whether the migrations come to what the tables say
-	@mkdir -p build && rm -f build/schema.db
-	$(BIN)/alembic -x db=build/schema.db upgrade head
-	$(BIN)/alembic -x db=build/schema.db check
+	$(PYTEST) -q tests/store/schema/test_schema.py tests/store/engine/test_upgrade.py
 
 architecture: dev-env  ## docs/architecture.svg, drawn from the code's own imports
 	$(BIN)/python -m scripts.architecture

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import machine
-from tests.support.faults import network, storage, upgrade
+from tests.support.faults import network, storage
 from tests.support.faults.row import Row
 
 
@@ -31,7 +31,6 @@ def main(arguments: list[str]) -> None:
         lambda folder: [storage.damaged(folder)],
         lambda folder: [network.names_down(folder, options.seconds)],
         lambda folder: [network.network_away(folder, options.seconds)],
-        lambda folder: [upgrade.upgraded(folder)],
         lambda folder: [storage.two_at_once(folder, options.pairs)],
     ]
     rows, failed = list[Row](), list[str]()

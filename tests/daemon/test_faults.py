@@ -11,19 +11,15 @@ from threading import Timer
 
 import pytest
 
-from geocrawl.demo.web import DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import State, Visit
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.migrations import REVISIONS
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.engine.sqlite.integrity import quick_check
 from geocrawl.store.frontier.lifecycle import settled_state
 from geocrawl.store.maintenance.backup import restore
-from tests.support.daemons import Place
-from tests.support.faults import network, storage, upgrade
+from tests.support.faults import network, storage
 from tests.support.faults.row import Row
-from tests.support.invariants import check_invariants
 from tests.support.parts import ROOT_USER, lack
 from tests.support.world import ManualClock, World
 
@@ -75,27 +71,13 @@ def test_a_few_seconds_without_proxy_or_names_leave_no_trace(
     assert (row.lost, row.more) == (0, {"noticed": True, "exit_code": 0, **nothing})
 
 
-def test_a_catalogue_of_the_first_schema_is_brought_up_to_date_and_its_living_services_are_due(tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    with DemoWeb() as web:
-        upgrade.crawled(place, web)
-    old = tmp_path / "old.db"
-    upgrade.into_first_schema(place.db, old)
-    Database.open(old, create=False, clock=ManualClock()).close()
-    due, living = upgrade.living(old)
-    assert due == living >= len(web.expected_valid)
-    with closing(sqlite3.connect(old)) as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (REVISIONS[-1],)
-        check_invariants(connection)
-
-
 # --------------------------------------------------------------------------- parts
 
 
 def test_who_waited_for_the_lock_in_vain_does_not_wait_as_long_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("connection", "transaction"):
+    for module in ("connection", "database"):
         monkeypatch.setattr(f"geocrawl.store.engine.{module}.BUSY_S", 3.0)
     mine = Database.open(tmp_path / "c.db", create=True, clock=ManualClock())
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None, check_same_thread=False)) as other:

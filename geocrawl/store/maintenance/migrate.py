@@ -20,7 +20,7 @@ from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.read.processes import alive_holder, working_processes
-from geocrawl.store.schema import METADATA
+from geocrawl.store.schema.tables import METADATA
 from geocrawl.store.search.copying import copy_words
 
 _ROWS = 1_000

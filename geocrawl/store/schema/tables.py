@@ -1,4 +1,4 @@
-"""Provide the tables of the catalogue as SQLAlchemy's `Table` objects, for its statements.
+"""Collect the classes of all tables, and provide the catalogue's as SQLAlchemy's `Table` objects, for its statements.
 
 `ENDPOINT.c.url` is a column of the table `endpoint`. The frontier's statements are plain SQL
 (`frontier/statements.py`).
@@ -7,9 +7,54 @@
 from __future__ import annotations
 
 from sqlalchemy import column, table
+from sqlmodel import SQLModel
 
-from geocrawl.store.schema import METADATA
-from geocrawl.store.search.columns import TEXT_COLUMNS
+from geocrawl.store.schema import TEXT_COLUMNS
+from geocrawl.store.schema.bookkeeping import Counter, Daily, Meta, Notice, Run, Watch
+from geocrawl.store.schema.catalogue import (
+    Change,
+    Description,
+    Endpoint,
+    Evidence,
+    HealthEvent,
+    Layer,
+    Probe,
+    Proof,
+    SameService,
+    SearchChange,
+    SearchEntry,
+    SearchList,
+    Service,
+    Thumbnail,
+)
+from geocrawl.store.schema.frontier import (
+    Alike,
+    Blocked,
+    Host,
+    IpPlace,
+    Lesson,
+    OutLinks,
+    PageStore,
+    Pattern,
+    QueryGroup,
+    Robots,
+    Seed,
+    Site,
+    Url,
+    Validator,
+)
+
+METADATA = SQLModel.metadata
+"""All tables, for statements, new databases and the comparison with the migrations."""
+MODELS: tuple[type[SQLModel], ...] = (
+    *(Service, Layer, Endpoint, Evidence, Description, SameService),
+    *(SearchEntry, SearchList, SearchChange),
+    *(Probe, Proof, Thumbnail, HealthEvent, Change),
+    *(Url, OutLinks, Validator, Host, IpPlace, Robots, Seed, Lesson, PageStore),
+    *(Blocked, Pattern, Site, Alike, QueryGroup),
+    *(Watch, Notice, Run, Daily, Counter, Meta),
+)
+"""All classes, in the order in which docs/database.md shows them."""
 
 CHANGE = METADATA.tables["change"]
 DESCRIPTION = METADATA.tables["description"]

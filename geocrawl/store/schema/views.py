@@ -141,16 +141,3 @@ def view_sql(name: str) -> str:
     view = VIEWS[name]
     columns = ",\n".join(f"\t{expression} AS {column}" for column, (expression, _) in view.columns.items())
     return f"CREATE VIEW {name} AS SELECT\n{columns}\n{view.source}"
-
-
-def views_reference() -> str:
-    """Return Markdown: a heading, the meaning and the columns for each view."""
-    lines = [
-        "## Views\n",
-        "For people and other software: names and columns stay over versions, and no key is shown.\n",
-    ]
-    for name, view in VIEWS.items():
-        lines += [f"### `{name}`\n", f"{view.rows}\n", "| column | meaning |", "|---|---|"]
-        lines += [f"| `{column}` | {meaning} |" for column, (_, meaning) in view.columns.items()]
-        lines.append("")
-    return "\n".join(lines)

@@ -7,8 +7,8 @@ from typing import Any
 
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.schema import TEXT_COLUMNS
 from geocrawl.store.search import postgres
-from geocrawl.store.search.columns import TEXT_COLUMNS
 from geocrawl.store.search.upkeep import merge_segments
 
 _AT_ONCE = 200

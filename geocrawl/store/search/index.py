@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from geocrawl.errors import DatabaseFault
 from geocrawl.model.health import availability
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import QueryError
@@ -25,8 +24,6 @@ from geocrawl.store.engine.sqlite.connection import MEMORY
 from geocrawl.store.search import postgres
 from geocrawl.urls.database import Place, ServerDatabase
 
-_FIRST_WITH_INDEX = "0013"
-"""The schema since which there is a search index."""
 _LAST_CHANGE = "SELECT coalesce(max(seq), 0) FROM search_change"
 _FACTS = """
 SELECT s.id, s.kind, s.title, s.provider, s.layer_count, s.west, s.south, s.east, s.north, s.first_seen, s.last_ok,
@@ -72,12 +69,6 @@ class SqlSearchIndex:
     """The search index of one database."""
 
     def __init__(self, connection: Connection) -> None:
-        """Read the index through `connection`. Raises DatabaseFault for a database of a version without one."""
-        version = connection.version()
-        if version is None or version < _FIRST_WITH_INDEX:
-            raise DatabaseFault(
-                f"{connection.path}: has no search index yet (schema {version}); `geocrawl check --repair` makes one"
-            )
         self._connection = connection
 
     def changes(self, after: int) -> Changes | None:

@@ -15,7 +15,7 @@ import numpy as np
 from geocrawl.search.fold import words_of
 from geocrawl.search.port import Numbers, Phrase
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.search.columns import TEXT_COLUMNS
+from geocrawl.store.schema import TEXT_COLUMNS
 
 _COLUMNS = {name: f"{number}:" for number, name in enumerate(TEXT_COLUMNS)}
 """Column → what stands before its words in `fields`; no word contains a colon, only letters, marks and digits."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
@@ -16,7 +15,6 @@ from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
 from geocrawl.store.catalog.clusters import Edge, EndpointClusters, partition
 from geocrawl.store.catalog.matching import Description, describe, match
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.read.show import addresses_at, best_address, why_same
 from geocrawl.urls import service_endpoint
 from tests.support.world import World, url, verdict
@@ -224,31 +222,6 @@ def test_a_person_parts_two_that_a_third_joins(world: World) -> None:
     found = clusters(world.database.connection)
     assert len(found) == 2
     assert not any({text.partition("://")[2] for text in (texts[0], texts[2])} <= each for each in found)
-
-
-def test_services_of_an_older_database_stay_as_they_were_until_they_are_asked_again(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    upgrade(path, "0006")
-    old = sqlite3.connect(path)
-    texts = "'', '[]', '', '{}', '', '', '1.3.0', '[]', '', 1, NULL, NULL, NULL, NULL, 1.0, 1.0"
-    old.execute(f"INSERT INTO service VALUES (1, 'wms', 'tiny', 'a.example', 'Roads', {texts})")
-    for number, name in enumerate(("one", "two", "three"), start=1):
-        old.execute(
-            "INSERT INTO endpoint (id, kind, key, url, host, site, weak, service_id, status, first_seen, last_ok, "
-            "probes) VALUES (?, 'wms', ?, ?, 'a.example', 'a.example', 0, 1, 'valid', 1.0, 1.0, 1)",
-            (number, f"a.example/{name}", f"http://a.example/{name}"),
-        )
-    old.commit()
-    old.close()
-    world = World(path)
-    connection = world.database.connection
-    assert one_cluster(world, *(f"http://a.example/{name}" for name in ("one", "two", "three")))
-    assert best_address(connection, 1) == "http://a.example/one"
-    record(world, "http://a.example/two", TINY)
-    assert one_cluster(world, "http://a.example/two")
-    record(world, "http://a.example/one", ATLAS)
-    record(world, "http://a.example/two", ATLAS)
-    assert one_cluster(world, "http://a.example/one", "http://a.example/two")
 
 
 def test_many_addresses_of_one_service_cost_little_and_stay_one(world: World) -> None:

@@ -11,7 +11,7 @@ from geocrawl.store import Store
 from geocrawl.store.engine import core
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.core import Compiler
-from geocrawl.store.schema import METADATA
+from geocrawl.store.schema.tables import METADATA
 from tests.support.world import ManualClock
 
 META = METADATA.tables["meta"]

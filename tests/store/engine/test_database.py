@@ -18,9 +18,7 @@ from geocrawl.model import RobotsRecord
 from geocrawl.store.engine.database import Database, open_readonly
 from geocrawl.store.engine.migrations import REVISIONS
 from geocrawl.store.engine.sqlite import faults
-from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.frontier.robots import SqlRobots
-from geocrawl.store.keys import page_key
 from tests.support.invariants import check_invariants
 from tests.support.places import ROOT
 from tests.support.world import ManualClock, World, link, url
@@ -70,36 +68,6 @@ def test_opening_one_that_is_up_to_date_imports_no_migrations(path: Path) -> Non
     print([m for m in ("alembic",) if m in sys.modules])
     """
     assert run(code).strip() == "[]"
-
-
-def test_a_database_of_the_first_schema_is_brought_up_to_date_with_what_it_holds(path: Path) -> None:
-    path.parent.mkdir()
-    upgrade(path, "0001")
-    old = sqlite3.connect(path)
-    old.execute("INSERT INTO host (id, name, waiting, best_tier) VALUES (1, 'a.example', 1, 9)")
-    for number, state in enumerate(("waiting", "visited"), start=1):
-        address = f"http://a.example/{number}"
-        old.execute(
-            "INSERT INTO url (id, key, address, purpose, host_id, state, depth, tier, score, first_seen) "
-            "VALUES (?, ?, ?, 'page', 1, ?, 0, 9, 0, 1.0)",
-            (number, page_key(address), address, state),
-        )
-        old.execute("INSERT INTO counter VALUES (?, 1)", ("page:waiting:9" if state == "waiting" else "page:visited",))
-    old.execute("INSERT INTO outlinks VALUES (2, x'01000000')")
-    old.execute("INSERT INTO meta VALUES ('strategy', x'677773')")
-    old.commit()
-    old.close()
-
-    world = World(path, learns=True)
-    assert world.database.meta("strategy") == "gws"
-    assert world.row("http://a.example/2") == ("visited", None, 0, 9)
-    lease = world.lease()
-    feedback = world.settle(lease, link("a.example/3")).feedback
-    assert lease.entry.url == url("a.example/1") and feedback is not None and [*world.frontier.feedback()] == [feedback]
-    check_invariants(world.database.connection)
-    world.database.close()
-    connection = sqlite3.connect(path)
-    assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (REVISIONS[-1],)
 
 
 @pytest.mark.parametrize(

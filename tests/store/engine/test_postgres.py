@@ -12,7 +12,6 @@ from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import State
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.store.engine.postgres.opening import OLDEST_SERVER
-from geocrawl.store.schema.postgres import postgres_sql
 from geocrawl.store.store import Store
 from geocrawl.urls.database import server_of
 from tests.support.invariants import check_invariants
@@ -20,10 +19,6 @@ from tests.support.postgres import Server, running_server
 from tests.support.world import ManualClock, World, link
 
 SCHEMA = Path(__file__).parents[3] / "geocrawl" / "store" / "schema"
-
-
-def test_the_layout_is_that_of_the_tables() -> None:
-    assert (SCHEMA / "postgres.sql").read_text(encoding="utf-8") == postgres_sql(), "run `make schema`"
 
 
 def opened(url: str, *, create: bool = True) -> None:

@@ -13,7 +13,6 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.store.frontier.awaited import AwaitedFrontier
 from geocrawl.store.frontier.shared_statements import LOCK_HOSTS
-from geocrawl.store.schema.postgres import SEQUENCES
 from geocrawl.urls.database import server_of
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link
@@ -170,26 +169,6 @@ def test_a_visit_that_cannot_be_written_does_not_keep_others_from_being_settled(
     assert isinstance(refused, RefusedValue) and isinstance(broken, TypeError)
     states = [world.row(f"{name}.example/")[0] for name in "abc"]
     assert states == [State.VISITED, State.WAITING, State.WAITING]
-    check_invariants(world.database.connection)
-
-
-def test_a_database_of_the_former_schema_gets_its_sequences(postgres_url: str) -> None:
-    world = World(postgres_url, SETTINGS)
-    world.seed("a.example/", "b.example/")
-    world.settle(world.lease(), link("a.example/1"))
-    connection = world.database.connection
-    connection.execute("INSERT INTO counter (name, value) VALUES ('turn', 41)")
-    for name in SEQUENCES:
-        connection.execute(f"DROP SEQUENCE {name}")
-    connection.execute("ALTER TABLE search_text DROP COLUMN fields")
-    connection.execute("DROP TABLE ip_place")
-    connection.execute("ALTER TABLE url DROP COLUMN kills")
-    connection.execute("UPDATE alembic_version SET version_num = '0015'")
-    world.store.close()
-    world = World(postgres_url, SETTINGS)
-    world.settle(world.lease(), link("c.example/"))
-    rows = world.database.connection.execute("SELECT id, name, turn FROM host ORDER BY id").fetchall()
-    assert rows[-1] == (3, "c.example", 42)
     check_invariants(world.database.connection)
 
 

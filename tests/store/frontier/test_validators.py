@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -26,9 +24,6 @@ from geocrawl.model import (
 )
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
-from geocrawl.store.engine.migrations import REVISIONS
-from geocrawl.store.engine.sqlite.opening import upgrade
-from geocrawl.store.keys import page_key
 from geocrawl.store.maintenance.forget import forget
 from geocrawl.store.read.history import history_of_service
 from tests.support.invariants import check_foreign_keys, check_invariants
@@ -301,24 +296,3 @@ def test_a_host_that_is_forgotten_leaves_none(world: World) -> None:
     forget(world.database, "a.example", "", 5.0)
     assert kept(world) == []
     check_foreign_keys(world.database.connection)
-
-
-def test_a_catalogue_of_the_schema_before_asks_for_everything_once(tmp_path: Path) -> None:
-    path = tmp_path / "crawl.db"
-    upgrade(path, "0008")
-    with sqlite3.connect(path) as old:
-        old.execute("INSERT INTO host (id, name) VALUES (1, 'a.example')")
-        old.execute(
-            "INSERT INTO url (id, key, address, purpose, host_id, state, depth, tier, score, first_seen, revisit_s, "
-            "revisit_at) VALUES (1, ?, ?, 'page', 1, 'visited', 0, 9, 0, 1.0, 86400, 2.0)",
-            (page_key(url(PAGE).identity), PAGE),
-        )
-        old.execute("INSERT INTO counter VALUES ('page:visited', 1)")
-    old.close()
-    world = World(path)
-    assert one(world, "SELECT version_num FROM alembic_version") == (REVISIONS[-1],)
-    assert world.frontier.revisit(world.clock.now(), 10, catalogues=False) == 1
-    first, _ = settle(world, validators=OF_PAGE)
-    assert first.entry.url.address == PAGE and first.entry.validators is None
-    later(world, 9)
-    assert world.lease().entry.validators == OF_PAGE

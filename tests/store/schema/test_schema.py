@@ -1,31 +1,25 @@
-"""One schema: the tables say it, the migrations come to it, and what is written from the tables is current."""
+"""One schema: the tables say it, the migrations come to it, and the documentation of the tables is current."""
 
 from __future__ import annotations
 
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateTable
-from sqlmodel import SQLModel
 
-from geocrawl.store import schema
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.migrations import REVISIONS
-from geocrawl.store.engine.sqlite.opening import upgrade
-from geocrawl.store.schema.layout import schema_sql
-from geocrawl.store.schema.reference import with_tables
+from geocrawl.store.schema.tables import METADATA, MODELS
+from scripts.schema_page import with_tables
+from tests.store.engine.test_upgrade import old_file
 from tests.support.places import ROOT
 from tests.support.samples import sampled
 from tests.support.world import ManualClock
-
-
-def test_the_file_that_lays_out_a_new_database_is_written_from_the_tables() -> None:
-    written = Path(schema.__file__).with_name("schema.sql").read_text(encoding="utf-8")
-    assert written == schema_sql(), "run: make schema"
 
 
 def test_the_tables_in_the_documentation_are_current() -> None:
@@ -34,26 +28,33 @@ def test_the_tables_in_the_documentation_are_current() -> None:
 
 
 def test_every_table_of_the_schema_is_described() -> None:
-    assert {model.__tablename__ for model in schema.MODELS} == set(schema.METADATA.tables)
-    assert schema.METADATA is SQLModel.metadata
-    assert [model.__name__ for model in schema.MODELS if not model.__doc__] == []
+    assert {model.__tablename__ for model in MODELS} == set(METADATA.tables)
+    assert [model.__name__ for model in MODELS if not model.__doc__] == []
 
 
-def test_a_new_database_is_laid_out_as_the_migrations_would(tmp_path: Path) -> None:
+@pytest.fixture
+def upgraded(tmp_path: Path) -> Path:
+    """A database of the schema 0017, brought up to date."""
+    path = Path(old_file(tmp_path))
+    Database.open(path, create=False, clock=ManualClock()).close()
+    return path
+
+
+def test_a_new_database_is_laid_out_as_an_upgraded_one(upgraded: Path, tmp_path: Path) -> None:
     Database.open(tmp_path / "new.db", create=True, clock=ManualClock()).close()
-    upgrade(tmp_path / "migrated.db")
-    with sqlite3.connect(tmp_path / "new.db") as new, sqlite3.connect(tmp_path / "migrated.db") as migrated:
+    with closing(sqlite3.connect(tmp_path / "new.db")) as new, closing(sqlite3.connect(upgraded)) as migrated:
         tables = names(new)
         assert tables == names(migrated) and len(tables) > 25
         for table in tables:
             assert shape(new, table) == shape(migrated, table), table
-        assert views(new) == views(migrated) and len(views(new)) == 3
+        for kind in ("view", "trigger"):
+            assert statements(new, kind) == statements(migrated, kind)
         versions = [each.execute("SELECT version_num FROM alembic_version").fetchall() for each in (new, migrated)]
         assert versions == [[(REVISIONS[-1],)]] * 2
 
 
 def test_alembic_finds_no_drift_between_the_tables_and_the_migrations(tmp_path: Path) -> None:
-    path = tmp_path / "migrated.db"
+    path = Path(old_file(tmp_path))
     assert alembic(path, "upgrade", "head").returncode == 0
     agreed = alembic(path, "check")
     assert (agreed.returncode, agreed.stdout.strip()) == (0, "No new upgrade operations detected.")
@@ -70,18 +71,16 @@ def test_alembic_finds_no_drift_between_the_tables_and_the_migrations(tmp_path: 
         "DROP INDEX endpoint_due",
     ),
 )
-def test_alembic_finds_a_migrated_database_that_differs(tmp_path: Path, change: str) -> None:
-    path = tmp_path / "migrated.db"
-    upgrade(path)
-    with sqlite3.connect(path) as connection:
+def test_alembic_finds_a_migrated_database_that_differs(upgraded: Path, change: str) -> None:
+    with closing(sqlite3.connect(upgraded)) as connection, connection:
         connection.execute(change)
-    assert "New upgrade operations detected" in alembic(path, "check").stdout
+    assert "New upgrade operations detected" in alembic(upgraded, "check").stdout
 
 
 def test_hashes_are_declared_as_64_bits() -> None:
     hashes = {
         table.name: [column.name for column in table.columns if str(column.type) == "BIGINT"]
-        for table in schema.METADATA.tables.values()
+        for table in METADATA.tables.values()
     }
     assert {table: columns for table, columns in hashes.items() if columns} == {
         "url": ["key", "digest"],
@@ -90,7 +89,7 @@ def test_hashes_are_declared_as_64_bits() -> None:
         "query_group": ["key"],
     }
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
-    elsewhere = str(CreateTable(schema.METADATA.tables["url"]).compile(dialect=dialect))
+    elsewhere = str(CreateTable(METADATA.tables["url"]).compile(dialect=dialect))
     assert "key BIGINT NOT NULL" in elsewhere and "digest BIGINT" in elsewhere
 
 
@@ -100,13 +99,14 @@ def alembic(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def names(connection: sqlite3.Connection) -> list[str]:
-    """Tables in order of name."""
-    return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    """Tables in order of name, without what ANALYZE wrote."""
+    listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    return [name for (name,) in listed if not name.startswith("sqlite_stat")]
 
 
-def views(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Views with their statements, white space folded."""
-    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view' ORDER BY name")
+def statements(connection: sqlite3.Connection, kind: str) -> list[tuple[str, str]]:
+    """Views or triggers with their statements, white space folded."""
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = ? ORDER BY name", (kind,))
     return [(name, "".join(sql.split())) for name, sql in rows]
 
 

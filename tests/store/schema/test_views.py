@@ -15,10 +15,7 @@ from pathlib import Path
 import pytest
 from shapely.geometry import box
 
-from geocrawl.errors import DatabaseFault
 from geocrawl.model import Deviation, Kind, Layer, Service
-from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.schema.views import VIEWS
 from tests.support import parts
 from tests.support.places import ROOT
@@ -118,62 +115,6 @@ def test_there_are_ten_queries() -> None:
 def test_a_documented_query_runs_and_finds_something(catalogue: Path, query: str) -> None:
     with closing(sqlite3.connect(f"file:{catalogue}?mode=ro", uri=True)) as connection:
         assert connection.execute(query).fetchall()
-
-
-def test_addresses_and_texts_of_an_older_catalogue_are_masked_by_its_migration(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    upgrade(path, "0011")
-    with sqlite3.connect(path) as connection:
-        endpoint = "id, kind, key, url, host, site, weak, first_seen"
-        for number, address in enumerate((f"http://a.example/?token={SECRET}", "http://b.example/wms?map=a"), 1):
-            row = (number, "wms", address, address, "a.example", "a.example", 0, 1.0)
-            connection.execute(f"INSERT INTO endpoint ({endpoint}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-        service = "id kind fingerprint site title abstract keywords provider contact fees access_constraints version"
-        names = [*service.split(), "formats", "online_resource", "layer_count", "first_seen", "last_ok"]
-        text = f"see http://x.example/?key={SECRET} or http://u:{SECRET}@x.example/"
-        values = [
-            1,
-            "wms",
-            "f",
-            "a.example",
-            text,
-            text,
-            f'["{text}"]',
-            text,
-            "{}",
-            text,
-            text,
-            "1",
-            "[]",
-            text,
-            1,
-            1,
-            1,
-        ]
-        connection.execute(f"INSERT INTO service ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", values)
-        layer = "service_id, position, name, title, abstract, crs, styles, keywords, queryable"
-        for position in range(5_010):  # more than are read at once
-            of_layer = (1, position, "n", text, text, "[]", "[]", "[]", 0)
-            connection.execute(f"INSERT INTO layer ({layer}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", of_layer)
-    upgrade(path)
-    with closing(sqlite3.connect(path)) as connection:
-        addresses = connection.execute("SELECT url, masked_url FROM endpoint ORDER BY id").fetchall()
-        assert addresses == [
-            (f"http://a.example/?token={SECRET}", "http://a.example/?token=***"),
-            ("http://b.example/wms?map=a", "http://b.example/wms?map=a"),
-        ]
-        assert connection.execute(f"SELECT count(*) FROM layer WHERE title LIKE '%{SECRET}%'").fetchone() == (0,)
-        published = str(connection.execute("SELECT * FROM v_services").fetchall())
-        assert SECRET not in published and published.count("***") >= 10
-        assert SECRET in str(connection.execute("SELECT online_resource FROM service").fetchall())
-
-
-def test_a_catalogue_that_is_too_old_to_be_read_says_what_helps(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    upgrade(path, "0011")
-    clear = r"old.db: was written by an older geocrawl; .* brings it up to date"
-    with open_readonly(path) as connection, pytest.raises(DatabaseFault, match=clear):
-        connection.execute("SELECT * FROM v_services")
 
 
 def test_datasettes_metadata_names_the_views_and_denies_the_rest() -> None:

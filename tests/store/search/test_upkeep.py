@@ -11,8 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from geocrawl.cli import app
-from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.sqlite.opening import upgrade
 from geocrawl.store.maintenance.retention import Retention
 from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store
@@ -28,25 +26,23 @@ VALUES (?1, 'wms', 'f' || ?1, 'a.example', 'Peat bogs ' || ?1, '', '[]', '', '{}
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A catalogue of the version before the search index, with 500 services."""
+    """A catalogue with 500 services whose index was lost."""
     path = tmp_path / "old.db"
-    upgrade(path, "0012")
+    Store.open(path, clock=ManualClock()).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.executemany(_SERVICE, [(number,) for number in range(1, 501)])
         connection.commit()
     return path
 
 
-def test_an_old_catalogue_is_indexed_when_it_is_opened_to_be_written(old: Path) -> None:
+def test_a_catalogue_without_its_index_is_indexed_when_it_is_opened_to_be_written(old: Path) -> None:
     with Store.open(old, clock=ManualClock()) as store:
         assert search_engine(store.connection).search("peat bog").services == 500
         texts = store.database.connection.execute("SELECT count(*) FROM search_text").fetchone()
     assert texts == (500,)
 
 
-def test_an_old_catalogue_that_is_only_read_says_what_to_do(old: Path) -> None:
-    with Store.open_readonly(old) as connection, pytest.raises(DatabaseFault, match="geocrawl check --repair"):
-        search_engine(connection)
+def test_a_repair_indexes_a_catalogue_without_its_index(old: Path) -> None:
     done = CliRunner().invoke(app, ["check", "--repair", "--db", str(old)])
     assert (done.exit_code, "500 services" in done.stdout) == (0, True)
     found = CliRunner().invoke(app, ["search", "peat", "--json", "--limit", "3", "--db", str(old)])

@@ -1,4 +1,7 @@
-"""Write the tables' part of docs/database.md from the docstrings of the classes and of their columns."""
+"""Write the tables' part of docs/database.md from the docstrings of the classes and of their columns.
+
+`python -m scripts.schema_page`, or `make schema`.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ import inspect
 import sys
 from collections.abc import Iterator
 from itertools import groupby, pairwise
+from pathlib import Path
 
 from sqlalchemy import Column, Table
 from sqlmodel import SQLModel
 
-from geocrawl.store.schema import METADATA, MODELS
 from geocrawl.store.schema.columns import HASH
-from geocrawl.store.schema.views import views_reference
+from geocrawl.store.schema.tables import METADATA, MODELS
+from geocrawl.store.schema.views import VIEWS
 
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "database.md"
 BEGIN = "<!-- The tables: written by `make schema` from geocrawl/store/schema. -->"
 END = "<!-- End of the tables. -->"
 _TYPES = {"VARCHAR": "text", "FLOAT": "real", "INTEGER": "integer", "BIGINT": "64-bit hash", "BLOB": "bytes"}
@@ -32,6 +37,19 @@ def with_tables(page: str) -> str:
 def tables() -> str:
     """Return Markdown: a section for each file, in it a heading and the columns for each table."""
     return "\n".join(line for room, models in groupby(MODELS, _room) for line in _section(room, list(models)))
+
+
+def views_reference() -> str:
+    """Return Markdown: a heading, the meaning and the columns for each view."""
+    lines = [
+        "## Views\n",
+        "For people and other software: names and columns stay over versions, and no key is shown.\n",
+    ]
+    for name, view in VIEWS.items():
+        lines += [f"### `{name}`\n", f"{view.rows}\n", "| column | meaning |", "|---|---|"]
+        lines += [f"| `{column}` | {meaning} |" for column, (_, meaning) in view.columns.items()]
+        lines.append("")
+    return "\n".join(lines)
 
 
 def _room(model: type[SQLModel]) -> str:
@@ -77,3 +95,7 @@ def _type(column: Column[object], table: Table) -> str:
         words.append("key" if len(table.primary_key) == 1 else "part of the key")
     words += [f"id in `{key.column.table.name}`" for key in column.foreign_keys]
     return ", ".join(words) + (" or NULL" if column.nullable else "")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")

@@ -1,4 +1,4 @@
-"""Write the layout of a new database of PostgreSQL (`postgres.sql`) from the tables, and what SQLite has besides them.
+"""Write the statements that make a new database of PostgreSQL: the tables, and what SQLite has besides them.
 
 - Text is compared by its bytes (`COLLATE "C"`), as SQLite does. Numbers have 64 bits.
 - There are no foreign keys: each would lock the row that it refers to, and of those the most wanted are hosts. The
@@ -23,24 +23,13 @@ from sqlalchemy.types import TypeEngine
 from sqlmodel import AutoString
 
 from geocrawl.store.engine.postgres.dialect import translated
-from geocrawl.store.schema import METADATA
+from geocrawl.store.schema import TEXT_COLUMNS
+from geocrawl.store.schema.tables import METADATA
 from geocrawl.store.schema.views import VIEWS, view_sql
-from geocrawl.store.search.columns import TEXT_COLUMNS
 
-_NUMBERED = frozenset(
-    {
-        "change",
-        "evidence",
-        "health_event",
-        "lesson",
-        "notice",
-        "probe",
-        "run",
-        "search_change",
-        "search_list",
-        "service",
-    }
-    | {"watch"}
+_NUMBERED = (
+    *("change", "evidence", "health_event", "lesson", "notice", "probe"),
+    *("run", "search_change", "search_list", "service", "watch"),
 )
 """Tables whose rows the database numbers; the ids of others are planned or belong to another table."""
 _SMALL = frozenset({"attempts", "changes", "depth", "hops", "http_status", "relevance", "tier"})
@@ -86,10 +75,9 @@ _SEARCH = (
     _SEARCH_TABLE,
     "CREATE INDEX search_text_words ON search_text USING gin (words)",
     "CREATE INDEX search_text_fields ON search_text USING gin (fields)",
-    *(
-        _NOTE.format(name=name, row=row)
-        for name, row in (("new", "new.id"), ("old", "old.id"), ("new_service", "new.service_id"))
-    ),
+    _NOTE.format(name="new", row="new.id"),
+    _NOTE.format(name="old", row="old.id"),
+    _NOTE.format(name="new_service", row="new.service_id"),
     _NOTE.format(name="old_service", row="old.service_id"),
     "CREATE TRIGGER search_service_written AFTER UPDATE ON service FOR EACH ROW EXECUTE FUNCTION note_new()",
     "CREATE TRIGGER search_service_deleted AFTER DELETE ON service FOR EACH ROW EXECUTE FUNCTION note_old()",
@@ -105,12 +93,12 @@ _SEARCH = (
 )
 
 
-def postgres_sql() -> str:
+def layout() -> str:
     """Return the statements that make every table, index, function, trigger and view, each followed by ';'."""
-    return ";\n\n".join(_statements()) + ";\n"
+    return ";\n".join(_statements()) + ";\n"
 
 
-def postgres_tables() -> MetaData:
+def _tables() -> MetaData:
     """Return the tables with PostgreSQL's types, and without foreign keys."""
     made = MetaData()
     for table in METADATA.sorted_tables:
@@ -139,8 +127,7 @@ def _type_of(column: Column[Any]) -> TypeEngine[Any]:
 
 def _statements() -> Iterator[str]:
     yield _ALEMBIC_VERSION
-    tables = postgres_tables()
-    for table in tables.sorted_tables:
+    for table in _tables().sorted_tables:
         yield _sql(CreateTable(table))
         yield from (_sql(CreateIndex(index)) for index in _in_order(table))
     for name in SEQUENCES:
@@ -165,6 +152,4 @@ def _in_order(table: Table) -> list[Index]:
 
 
 def _sql(element: ExecutableDDLElement) -> str:
-    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
-    text = str(element.compile(dialect=dialect))
-    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+    return str(element.compile(dialect=postgresql.dialect()))  # type: ignore[no-untyped-call]

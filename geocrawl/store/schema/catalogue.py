@@ -1,8 +1,11 @@
-"""Define the tables of the catalogue: services, layers, endpoints, evidence, and which endpoints are one service."""
+"""Define the tables of the catalogue: services and their endpoints, the index of the search, and endpoints over time.
+
+Triggers write `search_change`, so that no statement that changes a service or an endpoint can forget it.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import Index, UniqueConstraint, text
+from sqlalchemy import Column, Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from geocrawl.store.schema.columns import starting_with
@@ -206,3 +209,126 @@ class SameService(SQLModel, table=True):
     same: int
     """1: one service; 0: two services, by a person's decision only."""
     at: float
+
+
+class SearchEntry(SQLModel, table=True):
+    """What the search knows of a service besides its words and what other tables say; a service without a row is not
+    in the index yet.
+    """
+
+    __tablename__ = "search_entry"
+    service_id: int = Field(primary_key=True)
+    systems: int
+    """The reference systems of the service and its layers: a row of `search_list`."""
+    formats: int
+    """The media types of the service and its layers: a row of `search_list`."""
+    country: str
+    """Country of the service (ISO 3166-1, two letters), by its extent and its host's name; '' for none."""
+    title_words: int
+    """Number of words of the title."""
+    words: int
+    """Number of words of all texts."""
+    completeness: int
+    """Completeness of the service's metadata (title, abstract, provider, extent …), 0 to 100."""
+    evidence: int
+    """Number of link texts and addresses in `search_text`: with others the service is indexed anew."""
+
+
+class SearchList(SQLModel, table=True):
+    """A list of reference systems or media types, stored once for all services that have the same."""
+
+    __tablename__ = "search_list"
+    id: int = Field(primary_key=True)
+    digest: str = Field(unique=True)
+    """Hash of `items`."""
+    items: str
+    """JSON list, in order."""
+
+
+class SearchChange(SQLModel, table=True):
+    """The last change of a service, one of its endpoints or its entry in the index; also of a deleted service."""
+
+    __tablename__ = "search_change"
+    __table_args__ = {"sqlite_autoincrement": True}
+    seq: int = Field(primary_key=True)
+    """Number of the change: who has read up to a number asks for the higher ones."""
+    service_id: int = Field(unique=True)
+
+
+class Probe(SQLModel, table=True):
+    """One attempt to find out what an endpoint is, with its verdict."""
+
+    __table_args__ = (Index("probe_endpoint", "endpoint_id", "at"),)
+    id: int = Field(primary_key=True)
+    endpoint_id: int = Field(foreign_key="endpoint.id")
+    at: float
+    status: str
+    """valid or invalid"""
+    reason: str
+    """Code of the verdict; not-modified: the answer was 304, and the last description is still valid."""
+    detail: str
+    http_status: int | None = None
+    content_type: str
+    first_bytes: str
+    """Beginning of the decisive answer."""
+    elapsed_ms: float
+    """Duration of the decisive request."""
+    requests: int
+    deviations: str
+    """JSON list of {code, detail}."""
+
+
+class Proof(SQLModel, table=True):
+    """One request of an endpoint's last content check: for a map, a tile, a feature, a record."""
+
+    endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    position: int = Field(primary_key=True)
+    layer: str
+    """Name of the requested layer, feature type …"""
+    crs: str
+    outcome: str
+    """ok, blank, exception, not-an-image, image-error-text, wrong-size, axis-order, timeout, http-error, refused"""
+    elapsed_ms: float
+    detail: str
+    url: str
+    zoom: int | None = None
+    """Zoom level of a tile by its scale, 0: the world in one tile of Web Mercator; NULL: no such tile."""
+
+
+class Thumbnail(SQLModel, table=True):
+    """A small PNG of the first content that an endpoint delivered."""
+
+    endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    at: float
+    image: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class HealthEvent(SQLModel, table=True):
+    """A change of an endpoint's health."""
+
+    __tablename__ = "health_event"
+    __table_args__ = (Index("health_event_endpoint", "endpoint_id", "at"), Index("health_event_at", "at"))
+    id: int = Field(primary_key=True)
+    endpoint_id: int = Field(foreign_key="endpoint.id")
+    at: float
+    before: str
+    after: str
+    reason: str
+    """Reason of the verdict that changed the health."""
+
+
+class Change(SQLModel, table=True):
+    """A difference between two descriptions of a service by the same endpoint."""
+
+    __table_args__ = (Index("change_at", "at"), Index("change_service", "service_id", "at"))
+    id: int = Field(primary_key=True)
+    endpoint_id: int = Field(foreign_key="endpoint.id")
+    service_id: int
+    at: float
+    what: str
+    """layer-added, layer-removed, layer-title, layer-box, title, abstract, provider, contact, version, formats, fees,
+    access_constraints, online_resource"""
+    name: str
+    """Name of the layer; '' when the service itself changed."""
+    before: str
+    after: str
