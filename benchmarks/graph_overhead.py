@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from geocrawl.model import Feedback, Purpose, State
 from geocrawl.ports import Strategy
-from geocrawl.priority.codec.link_values import pack_link_values
+from geocrawl.priority.codec import pack_link_values
 from geocrawl.priority.registry import make_strategy
 
 PER_SITE, NAVIGATION, OTHERS = 100, 10, 15

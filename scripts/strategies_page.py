@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from geocrawl.priority.presets import SEPARATOR
+from geocrawl.priority.options import SEPARATOR
 from geocrawl.priority.registry import presets, strategies, strategy_options
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "strategies.md"

@@ -90,7 +90,7 @@ def _miner(settings: Settings, clock: Clock, engine: str, opted_out: frozenset[s
     from geocrawl.mining.finder import Finder
     from geocrawl.mining.miner import Miner
     from geocrawl.priority.models.files import LINKS_FILE, read_links, shipped_models
-    from geocrawl.priority.topics.link_relevance import LinkMeasure
+    from geocrawl.priority.topics.nearness import LinkMeasure
 
     finder = Finder(wiring.make_detector(), LinkMeasure(read_links(shipped_models() / LINKS_FILE)))
     refusal = _refusal(settings, clock, opted_out)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.page.document import PageReader
     from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Refusals, Renderer, Strategy
-    from geocrawl.priority.topics.page_filter import PageFilter
+    from geocrawl.priority.ipagerank import PageFilter
     from geocrawl.settings import Settings
     from geocrawl.store import FrontierOptions, Store
 
@@ -192,7 +192,7 @@ def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
 
 def _make_page_filter(settings: Settings) -> PageFilter:
     """Return the filter that decides which pages are kept, the same for every strategy."""
-    from geocrawl.priority.topics.page_filter import make_page_filter
+    from geocrawl.priority.ipagerank import make_page_filter
 
     return make_page_filter(find_topic(settings.topic) if settings.topic else None, settings.store_pages_min_score)
 
@@ -290,7 +290,7 @@ def _make_scripted_pages(
     session: Session, renderer: Renderer, refusals: Refusals, rendered: Counter[str]
 ) -> ScriptedPages:
     from geocrawl.crawler.scripted_pages import ScriptedPages
-    from geocrawl.page.scripted import is_empty_without_script, may_be_followed
+    from geocrawl.page.following import is_empty_without_script, may_be_followed
 
     return ScriptedPages(
         renderer,

@@ -64,7 +64,7 @@ def _settings(name: str) -> list[dict[str, object]]:
 
 
 def _presets(strategy: str) -> list[dict[str, object]]:
-    from geocrawl.priority.presets import SEPARATOR
+    from geocrawl.priority.options import SEPARATOR
     from geocrawl.priority.registry import presets
 
     return [

@@ -23,7 +23,7 @@ from geocrawl.model import (
     Validators,
     Verdict,
 )
-from geocrawl.model.validators import validators_of
+from geocrawl.model.web import validators_of
 from geocrawl.ports import Ask, ContentInterview, Probe, ReadingPool, Turn
 
 Result = TypeVar("Result", Verdict, ContentReport)

@@ -26,7 +26,7 @@ from geocrawl.model import (
     Url,
     Visit,
 )
-from geocrawl.model.validators import validators_of
+from geocrawl.model.web import validators_of
 from geocrawl.ports import Clock, Reader, ReadingPool, Recogniser, Refusals, Strategy, Turn
 
 _MOST_LINKS_IN_LOOP = 300

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from geocrawl.demo import chinese, english, leisure
+from geocrawl.demo import sites
 from geocrawl.demo.pages import DemoPage
 from geocrawl.demo.services import SERVICES, DemoService, find_service
 from geocrawl.urls import endpoint_key, read_url
@@ -55,16 +55,16 @@ class Content:
 
 def build_content() -> Content:
     """Make all sites and compute their truth; every call returns the same."""
-    sites = (
-        english.geoportal(),
-        english.catalogue(),
-        english.agency(),
-        english.university(),
-        chinese.platform(),
-        leisure.newspaper(),
-        leisure.shop(),
+    built = (
+        sites.geoportal(),
+        sites.catalogue(),
+        sites.agency(),
+        sites.university(),
+        sites.platform(),
+        sites.newspaper(),
+        sites.shop(),
     )
-    pages = {page.address: page for site in sites for page in site.pages}
+    pages = {page.address: page for site in built for page in site.pages}
     depths = _depths(pages)
     exposed = dict(_exposed(pages, depths))
     addresses = [*pages, *(service.address for service in SERVICES)]

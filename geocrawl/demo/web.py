@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
-from geocrawl.demo import leisure
+from geocrawl.demo import sites
 from geocrawl.demo.content import ROBOTS, SEEDS, Content, build_content, without_session
 from geocrawl.demo.services import Answer, answer, find_service
 
@@ -124,7 +124,7 @@ class DemoWeb:
         service = find_service(host, path, parts.query)
         if service is not None:
             return "service", answer(service, parts.query)
-        if (host, path) == (_NEWSPAPER, leisure.CALENDAR_PATH):
+        if (host, path) == (_NEWSPAPER, sites.CALENDAR_PATH):
             return "page", self._calendar(parts.query)
         return self._page(without_session(f"http://{host}{path}" + (f"?{parts.query}" if parts.query else "")))
 
@@ -140,9 +140,9 @@ class DemoWeb:
         values = parse_qs(query)
         year, month = (values.get(name, [""])[0] for name in ("year", "month"))
         if not query:
-            page = leisure.calendar_page(self._today, None, None)
+            page = sites.calendar_page(self._today, None, None)
         elif year.isdecimal() and month.isdecimal() and 1 <= int(year) <= 9999 and 1 <= int(month) <= 12:
-            page = leisure.calendar_page(self._today, int(year), int(month))
+            page = sites.calendar_page(self._today, int(year), int(month))
         else:
             return _plain(404, "no such month")
         return Answer(200, page.content_type, page.body)

@@ -7,14 +7,11 @@ any query is parsed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from geocrawl.detect.documents import kind_of_document
-from geocrawl.detect.others import kinds_instead
-from geocrawl.detect.queries import asks_for_records, may_ask, of_query, weak
-from geocrawl.detect.rules import Rules
+from geocrawl.detect.addresses import Rules, asks_for_records, may_ask, of_query, weak
 from geocrawl.detect.siblings import siblings_of
 from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Url
 from geocrawl.model.kinds import KindDeclaration
@@ -165,3 +162,70 @@ def _is_part(document: Document, endpoint: Endpoint) -> bool:
 def _with_evidence(candidate: Candidate, document: Document, link: Link) -> Candidate:
     signal = link.where if link.where in _FOUND_IN else candidate.evidence.signal
     return replace(candidate, evidence=Evidence(signal, document.url.address, link.url.address, link.anchor))
+
+
+# --------------------------------------------------------------------------- documents
+
+
+_OWS_ROOT = "capabilities"
+
+
+def kind_of_document(rules: Rules, document: Document) -> Kind | None:
+    """Return the kind of service that a page itself is; None for an ordinary page."""
+    if document.xml_root:
+        return _of_root(rules, document.xml_root.lower(), document.xml_namespace)
+    if document.json_keys:
+        return _of_keys(rules, document)
+    return None
+
+
+def _of_root(rules: Rules, root: str, namespace: str) -> Kind | None:
+    if root != _OWS_ROOT:
+        return rules.of_root.get(root)
+    place = namespace.lower().partition("://")[2]
+    return next((kind for beginning, kind in rules.of_namespace.items() if place.startswith(beginning)), None)
+
+
+def _of_keys(rules: Rules, document: Document) -> Kind | None:
+    keys = frozenset(document.json_keys)
+    if "geometry" in keys:  # a feature, an item, a record
+        return None
+    for declared in rules.kinds:
+        if any(needed <= keys for needed in declared.keys):
+            return declared.kind
+    if "links" in keys:
+        relations = {link.rel.lower() for link in document.links}
+        for declared in rules.kinds:
+            if not declared.relations.isdisjoint(relations):
+                return declared.kind
+    return None
+
+
+# --------------------------------------------------------------------------- other kinds
+
+
+_COMMON = (Kind.WMTS, Kind.WCS, Kind.CSW)
+"""Kinds that send a report of OWS Common like that of a WFS when they are asked for nothing."""
+_INSTEAD: Mapping[Kind, Kind] = {
+    Kind.WMS: Kind.WFS,
+    Kind.WFS: Kind.WMS,
+    Kind.WMTS: Kind.WMS,
+    Kind.WCS: Kind.WMS,
+    Kind.CSW: Kind.WMS,
+}
+"""The likeliest kind instead of a refused one."""
+
+
+def kinds_instead(refused: Kind, of_address: Kind | None, *, by_report: bool) -> tuple[Kind, ...]:
+    """Return the kinds to ask instead of a refused one; one request each, in most cases one kind.
+
+    `of_address`: the kind that the address by itself reveals, if any. `by_report`: whether the refused kind was guessed
+    from an exception report alone.
+    """
+    if refused not in _INSTEAD:
+        return ()
+    if of_address is not None and of_address is not refused:
+        return (of_address,)
+    if by_report and refused is Kind.WFS:
+        return _COMMON
+    return (_INSTEAD[refused],)

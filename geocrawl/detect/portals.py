@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from geocrawl.detect.paths import Never, read_never
+from geocrawl.detect.addresses import Never, read_never
 from geocrawl.model import Url
 from geocrawl.urls import arcgis_search_url, ckan_search_url, get_records_url, read_url
 

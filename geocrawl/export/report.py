@@ -15,7 +15,7 @@ from html import escape
 from typing import TextIO
 
 from geocrawl.export.csv import formula_safe
-from geocrawl.model.report import ReportRow
+from geocrawl.model.published import ReportRow
 from geocrawl.sanitize import masked, plain
 
 COLUMNS = (

@@ -9,7 +9,7 @@ import re
 from email.utils import parsedate_to_datetime
 
 from geocrawl.fetch.failures import Unreadable
-from geocrawl.formats import magic
+from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS
 from geocrawl.model import FailureCode, Purpose
 from geocrawl.settings import SiteSettings
 
@@ -20,7 +20,7 @@ _NOT_A_PAGE = re.compile(
     r"|x-shockwave-flash|msword|rtf|postscript|wasm|epub\+zip|geopackage\+sqlite3|x-sqlite3"
     r"|vnd\.ms-.*|vnd\.openxmlformats.*|vnd\.oasis\.opendocument.*|vnd\.android.*|vnd\.debian.*|vnd\.google-earth\.kmz)"
 )
-_WIDE = (*magic.UTF_16, codecs.BOM_UTF32_BE)
+_WIDE = (*UTF_16_STARTS, codecs.BOM_UTF32_BE)
 # Bytes that occur in no text, whatever its encoding (0x1b begins ISO 2022 escapes); WHATWG MIME Sniffing standard, 7.
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
@@ -37,11 +37,11 @@ def check_first_bytes(head: bytes, content_type: str, purpose: Purpose) -> None:
     Media types are wrong both ways: octet-stream may be HTML.
     """
     # A gzip file may be a compressed sitemap, which `page` decompresses.
-    if purpose in (Purpose.ROBOTS, Purpose.MAP) or head.startswith((*_WIDE, magic.GZIP)):
+    if purpose in (Purpose.ROBOTS, Purpose.MAP) or head.startswith((*_WIDE, GZIP_START)):
         return
     if content_type.startswith("text/") or content_type.endswith(("xml", "json", "javascript")):
         return
-    if head.startswith(magic.BINARY) or _BINARY.search(head, 0, SNIFF_BYTES):
+    if head.startswith(BINARY_STARTS) or _BINARY.search(head, 0, SNIFF_BYTES):
         raise Unreadable(FailureCode.WRONG_TYPE, f"binary content, Content-Type {content_type or 'not named'}")
 
 

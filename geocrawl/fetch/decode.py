@@ -17,7 +17,7 @@ import brotli
 import zstandard
 
 from geocrawl.fetch.failures import Unreadable
-from geocrawl.formats.magic import GZIP, ZLIB
+from geocrawl.formats.text import GZIP_START, ZLIB_STARTS
 from geocrawl.model import FailureCode
 
 ACCEPTED = "gzip, deflate, br, zstd"
@@ -110,9 +110,9 @@ class Decoder:
 
 def unnamed_encoding(head: bytes) -> str:
     """Return the Content-Encoding that a body's first bytes show; '' for none."""
-    if head.startswith(GZIP):
+    if head.startswith(GZIP_START):
         return "gzip"
-    return "deflate" if head.startswith(ZLIB) else ""
+    return "deflate" if head.startswith(ZLIB_STARTS) else ""
 
 
 class Body:
@@ -183,7 +183,7 @@ class _Zlib:
             return
         while data:
             if self._inner.eof:
-                if not (self._gzip and data.startswith(GZIP)):
+                if not (self._gzip and data.startswith(GZIP_START)):
                     return
                 self._inner = zlib.decompressobj(31)
             yield self._inner.decompress(data, _PIECE_BYTES)
@@ -196,7 +196,7 @@ class _Zlib:
 
     def _begin(self, data: bytes) -> None:
         if self._gzip:
-            self._plain = not data.startswith(GZIP)
+            self._plain = not data.startswith(GZIP_START)
         else:
             framed = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
             self._inner = zlib.decompressobj(15 if framed else -15)

@@ -25,7 +25,7 @@ from geocrawl.fetch.tls import tls_deviation
 from geocrawl.fetch.transport import HttpRequest, HttpResponse, Transport
 from geocrawl.fetch.wire_errors import ConnectionLost
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
-from geocrawl.model.validators import conditions
+from geocrawl.model.web import conditions
 from geocrawl.ports import Clock, HostLeases, NetworkWait
 from geocrawl.resources import lack_of
 from geocrawl.settings import Settings

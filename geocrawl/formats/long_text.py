@@ -6,10 +6,16 @@ import codecs
 import re
 from collections.abc import Iterator, Set
 
-from geocrawl.formats import prolog, repair
 from geocrawl.formats.charset import charset_conflict, decode_declared, header_charset
-from geocrawl.formats.truncation import Cut
-from geocrawl.formats.xml_reader import has_entities, names_unknown_encoding
+from geocrawl.formats.xml_reader import Cut, has_entities, names_unknown_encoding
+from geocrawl.formats.xml_repair import (
+    declared_encoding,
+    mend,
+    prolog_deviations,
+    strip_prolog,
+    wide_encoding,
+    without_declaration,
+)
 from geocrawl.model import Deviation
 
 _HEAD_BYTES = 65_536
@@ -35,13 +41,13 @@ class LongText:
         self._body = body
         self._content_type = content_type
         head = body[:_HEAD_BYTES]
-        self._wide = prolog.wide_encoding(head)
-        rest, notes = (head, ()) if self._wide else prolog.strip_prolog(head)
+        self._wide = wide_encoding(head)
+        rest, notes = (head, ()) if self._wide else strip_prolog(head)
         self._begin = len(head) - len(rest)
-        self._head = prolog.strip_prolog(head)[0] if self._wide else rest
+        self._head = strip_prolog(head)[0] if self._wide else rest
         self._ended: set[str] = set()
         """Local names of elements whose end tag was met."""
-        self._notes: dict[str, Deviation] = {each.code: each for each in (*notes, *prolog.deviations(self._head))}
+        self._notes: dict[str, Deviation] = {each.code: each for each in (*notes, *prolog_deviations(self._head))}
 
     @property
     def size(self) -> int:
@@ -62,7 +68,7 @@ class LongText:
 
     def raw(self) -> Iterator[bytes]:
         """Yield the bytes unchanged, from the first character of XML on."""
-        declared = prolog.declared_encoding(self._body)
+        declared = declared_encoding(self._body)
         for conflict in charset_conflict(self._body, declared, self._content_type):
             self._notes.setdefault(conflict.code, conflict)
         for start in range(self._begin, len(self._body), _PIECE_BYTES):
@@ -71,17 +77,17 @@ class LongText:
     def mended(self) -> Iterator[bytes]:
         """Yield UTF-8 without a declaration, each piece decoded and mended (`repair`) by itself."""
         self._notes.pop("charset-conflict", None)
-        declared = "" if self._wide else prolog.declared_encoding(self._head)
+        declared = "" if self._wide else declared_encoding(self._head)
         by_header = header_charset(self._content_type).lower()
         first = True
         for piece in _before_tags(self._as_utf_8()):
             text, wrong = decode_declared(piece, declared, by_header)
             if first:
                 first, missing = False, _undeclared_prefixes(self._body)
-                text = _with_prefixes(prolog.without_declaration(text), missing)
+                text = _with_prefixes(without_declaration(text), missing)
                 if missing:
                     self._notes["undefined-prefix"] = Deviation("undefined-prefix", " ".join(missing))
-            text, notes = repair.mend(text)
+            text, notes = mend(text)
             self._ended.update(_END_TAG.findall(text))
             for note in (*notes, *((wrong,) if wrong else ())):
                 self._notes.setdefault(note.code, note)

@@ -6,8 +6,11 @@ surrogates; references (`&#xD83D;`) and escapes (`\\ud83d`) make some, so whoeve
 
 from __future__ import annotations
 
+import codecs
 import html
 import re
+
+from geocrawl.formats.charset import UNMARKED_UTF_16
 
 REPLACEMENT = "\ufffd"
 """Replacement for a character that is not allowed."""
@@ -59,3 +62,16 @@ def _short_reference(found: re.Match[str]) -> str:
     if len(digits) > 7:
         return REPLACEMENT
     return f"&#{'' if decimal else 'x'}{digits or '0'};"
+
+
+# --------------------------------------------------------------------------- first bytes
+
+
+GZIP_START = b"\x1f\x8b"
+"""RFC 1952, 2.3.1."""
+ZLIB_STARTS = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+"""RFC 1950, 2.2: deflate with a window of 32 KiB, by its four levels."""
+BINARY_STARTS = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"7z\xbc\xaf", b"\xfd7zXZ", b"Rar!")
+"""First bytes of formats that may have no NUL for long after their beginning; all others have one at once."""
+UTF_16_STARTS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, *UNMARKED_UTF_16)
+"""First bytes of text that contains NULs."""

@@ -10,17 +10,155 @@ Nothing is ever fetched and no entity expanded (`xml_parser`): a document that d
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import Any
 
 from lxml import etree
 
-from geocrawl.formats import prolog, repair
 from geocrawl.formats.charset import charset_conflict, decode_declared, find_encoding, header_charset
 from geocrawl.formats.elements import child, local_name
-from geocrawl.formats.truncation import Cut, where_cut
-from geocrawl.formats.xml_parser import parse_recovering, parse_strictly
+from geocrawl.formats.xml_repair import (
+    MAX_PROLOG_BYTES,
+    declared_encoding,
+    mend,
+    prolog_deviations,
+    strip_prolog,
+    without_controls,
+    without_declaration,
+)
 from geocrawl.model import Deviation
 from geocrawl.sanitize import ending_of
+
+# --------------------------------------------------------------------------- truncation
+
+
+_MARKUP = re.compile(
+    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)(?:[\w.-]+:)?(Layer|Capability)\b(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*?(/?)>",
+    re.DOTALL,
+)
+_ROOT = re.compile(
+    r"<((?:[\w.-]{1,40}:)?(?:(?:WMS_|WMT_MS_|WFS_|WCS_)?Capabilities|TileMapService|TileMap))(?=[\s/>])", re.IGNORECASE
+)
+_SECTION = (
+    r"(?:[\w.-]{1,40}:)?(?:FeatureTypeList|Contents|ContentMetadata|ProcessOfferings|TileMaps|TileSets)(?=[\s/>])"
+)
+"""Sections with content items: of WFS, OWS Common, WCS 1.0, WPS 1.0 and TMS."""
+_CONTENTS = re.compile(f"<{_SECTION}")
+_CONTENTS_END = re.compile(f"(?:</{_SECTION})|(?:<{_SECTION}[^<>]{{0,200}}/>)")
+_OPERATIONS_END = re.compile(r"</(?:[\w.-]{1,40}:)?OperationsMetadata(?=[\s>])")
+_CUT_LAYER = re.compile(r"<(?:[\w.-]+:)?(?:L(?:a(?:y(?:e(?:r\b[^>]*)?)?)?)?)?\Z")
+_TAIL_CHARS = 2_000
+
+
+class Cut(Enum):
+    """The place where a document was cut off."""
+
+    NOT = auto()
+    AFTER_ITEMS = auto()
+    """After all of its content items: nothing that is kept was lost."""
+    INSIDE = auto()
+    """Before or among its content items."""
+    OVER_LIMIT = auto()
+    """At one of our own limits."""
+
+
+def where_cut(text: str) -> Cut:
+    """Return where a document ends that no parser can read to its end, judged by the end tags that are missing.
+
+    `AFTER_ITEMS` when the section with the content items has ended; of a WMS, whose layers come last (WMS 1.3.0, annex
+    E.1), already when every layer that was begun has ended. `NOT` when the root has ended or is of no known kind.
+    """
+    root = _ROOT.search(text)
+    if root is None or text.find(f"</{root[1]}", root.end()) >= 0:
+        return Cut.NOT
+    if root[1].lower().endswith(("wms_capabilities", "wmt_ms_capabilities")):
+        return _where_layers_cut(text)
+    if _CONTENTS.search(text, root.end()):
+        return Cut.AFTER_ITEMS if _CONTENTS_END.search(text, root.end()) else Cut.INSIDE
+    is_csw = "/csw" in text[root.end() : text.find(">", root.end()) + 1]
+    return Cut.AFTER_ITEMS if is_csw and _OPERATIONS_END.search(text, root.end()) else Cut.INSIDE
+
+
+def _where_layers_cut(text: str) -> Cut:
+    depth, layers, end = 0, 0, 0
+    for tag in _MARKUP.finditer(text):
+        closing, name, empty = tag.groups()
+        if name == "Capability" and closing:
+            return Cut.AFTER_ITEMS
+        if name == "Layer":
+            layers += not closing
+            depth += 0 if empty else -1 if closing else 1
+            end = tag.end()
+    if depth > 0 or layers == 0 or _CUT_LAYER.search(text[max(end, len(text) - _TAIL_CHARS) :]):
+        return Cut.INSIDE
+    return Cut.AFTER_ITEMS
+
+
+# --------------------------------------------------------------------------- the parser
+
+
+PARSER_OPTIONS: Mapping[str, Any] = MappingProxyType(
+    {
+        "resolve_entities": False,
+        "load_dtd": False,
+        "no_network": True,
+        "huge_tree": False,
+        "remove_comments": True,
+        "remove_pis": True,
+    }
+)
+"""Options of every parser of strangers' XML."""
+_FAULTS = {
+    "ERR_DOCUMENT_END": "junk-after",
+    "NS_ERR_UNDEFINED_NAMESPACE": "undefined-prefix",
+    "NS_ERR_ATTRIBUTE_REDEFINED": "duplicate-attribute",
+    "ERR_ATTRIBUTE_REDEFINED": "duplicate-attribute",
+}
+_MAX_FAULTS = 1_000
+
+
+def parse_strictly(body: bytes, encoding: str | None = None) -> etree._Element | None:
+    """Return the root of a well-formed document, None for any other. `encoding` overrides the declared one."""
+    parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
+    try:
+        return etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError):
+        return None
+
+
+def parse_recovering(body: bytes) -> tuple[etree._Element | None, list[Deviation]]:
+    """Return what libxml2 recovers of a document in UTF-8, None for nothing, and one deviation a kind of fault."""
+    parser = etree.XMLParser(encoding="utf-8", recover=True, **PARSER_OPTIONS)
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None, []
+    return root, fault_deviations(list(parser.error_log)[:_MAX_FAULTS])
+
+
+def parse_text(text: str) -> etree._Element | None:
+    """Return what libxml2 recovers of a decoded document, None for nothing.
+
+    The declaration is left out: the text is decoded already, whatever encoding it names.
+    """
+    text, _ = without_controls(text.lstrip("\ufeff"))
+    return parse_recovering(without_declaration(text.strip()).encode("utf-8", "replace"))[0]
+
+
+def fault_deviations(log: Iterable[Any]) -> list[Deviation]:
+    """Return one deviation for each kind of fault in a parser's error log, with line and message of the first."""
+    details: dict[str, str] = {}
+    for entry in log:
+        code = _FAULTS.get(entry.type_name, "not-well-formed")
+        details.setdefault(code, f"line {entry.line}: {entry.message}"[:200])
+    return [Deviation(code, detail) for code, detail in details.items()]
+
+
+# --------------------------------------------------------------------------- reading
+
 
 _OTHER_ENTITY = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
 
@@ -61,13 +199,13 @@ def has_entities(body: bytes) -> bool:
 
     It would if the document declares entities or, having a DOCTYPE, uses some that are not declared.
     """
-    head = body[: prolog.MAX_PROLOG_BYTES]
+    head = body[:MAX_PROLOG_BYTES]
     return b"<!ENTITY" in head or (b"<!DOCTYPE" in head and _OTHER_ENTITY.search(body) is not None)
 
 
 def names_unknown_encoding(body: bytes) -> bool:
     """Return whether a document declares an encoding that no browser knows; libxml2 would read more of them."""
-    declared = prolog.declared_encoding(body)
+    declared = declared_encoding(body)
     return bool(declared) and find_encoding(declared) is None
 
 
@@ -80,22 +218,22 @@ def media_type_deviation(content_type: str) -> Deviation | None:
 
 
 def _read(body: bytes, content_type: str) -> Reading:
-    body, found = prolog.strip_prolog(body)
+    body, found = strip_prolog(body)
     if body.lstrip()[:1] != b"<":
         return Reading(None, found)
-    notes = [*found, *prolog.deviations(body)]
-    declared = prolog.declared_encoding(body)
+    notes = [*found, *prolog_deviations(body)]
+    declared = declared_encoding(body)
     root = None if has_entities(body) or names_unknown_encoding(body) else parse_strictly(body)
     if root is not None:
         return Reading(root, (*notes, *charset_conflict(body, declared, content_type)))
     text, wrong = decode_declared(body, declared, header_charset(content_type).lower())
     if wrong is not None:
         notes.append(wrong)
-    return _read_mended(prolog.without_declaration(text), notes)
+    return _read_mended(without_declaration(text), notes)
 
 
 def _read_mended(text: str, notes: list[Deviation]) -> Reading:
-    text, mended = repair.mend(text)
+    text, mended = mend(text)
     notes += mended
     data = text.encode("utf-8", "replace")
     root = parse_strictly(data, encoding="utf-8")

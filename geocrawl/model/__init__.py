@@ -4,7 +4,6 @@ Each has one meaning in code, database, command line and documentation (docs/wor
 epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).
 """
 
-from geocrawl.model.deviations import Deviation
 from geocrawl.model.documents import Document, Judgement, Rendered
 from geocrawl.model.frontier import (
     Entry,
@@ -42,6 +41,7 @@ from geocrawl.model.web import (
     HARVEST_TIER,
     NOT_PERMITTED,
     SCRIPT_SRC,
+    Deviation,
     Failure,
     FailureCode,
     HostState,

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from geocrawl.model.deviations import Deviation
 from geocrawl.model.kinds import Kind
-from geocrawl.model.web import Link, Url, Validators
+from geocrawl.model.web import Deviation, Link, Url, Validators
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon

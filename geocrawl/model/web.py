@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
-from geocrawl.model.deviations import Deviation
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A departure from the standard that was tolerated."""
+
+    code: str
+    detail: str = ""
 
 
 class Url(NamedTuple):
@@ -236,3 +243,33 @@ class RobotsRecord:
     """Text of robots.txt; None when it could not be read (RFC 9309, 2.3.1.4)."""
     fetched_at: float
     expires_at: float
+
+
+# --------------------------------------------------------------------------- validators
+
+
+MAX_ETAG_CHARS = 256
+_OK = 200
+_ETAG = re.compile(r'(?:W/)?"[\x20\x21\x23-\x7e]*"')  # RFC 9110, 8.8.3; a space within the quotes is tolerated
+_DATE = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT")  # 5.6.7
+
+
+def validators_of(page: Page) -> Validators | None:
+    """Return the validators of an answer that was read in full; None when it has none worth keeping."""
+    if page.status != _OK or page.cut:
+        return None
+    etag, modified = (page.headers.get(name, "").strip() for name in ("etag", "last-modified"))
+    if len(etag) > MAX_ETAG_CHARS or not _ETAG.fullmatch(etag):
+        etag = ""
+    if not _DATE.fullmatch(modified):
+        modified = ""
+    return Validators(page.final.address, etag, modified) if etag or modified else None
+
+
+def conditions(validators: Validators) -> dict[str, str]:
+    """Return the header fields of a conditional request (RFC 9110, 13.1.2 and 13.1.3).
+
+    Both fields, where both validators are known: a server that knows entity tags ignores the date.
+    """
+    fields = {"If-None-Match": validators.etag, "If-Modified-Since": validators.modified}
+    return {name: value for name, value in fields.items() if value}

@@ -9,10 +9,9 @@ from urllib.parse import parse_qsl
 from lxml import etree
 
 from geocrawl.formats.elements import child, first, first_text, local_name
-from geocrawl.page.addresses import address_in
 from geocrawl.page.content import MAX_HREF_CHARS, RawLink
-from geocrawl.page.metadata import link
-from geocrawl.page.protocols import kind_of_protocol
+from geocrawl.page.metadata import address_in, link
+from geocrawl.page.naming import kind_of_protocol
 
 _QUOTED_URL = re.compile(r"\burl='([^']{1,4000})'")
 _ARCGIS = ("arcgismapserver", "arcgisfeatureserver", "afs", "ams")

@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import quote
 
-from geocrawl.formats import magic
 from geocrawl.formats.charset import UTF_8, header_charset
+from geocrawl.formats.text import GZIP_START
 from geocrawl.model import SCRIPT_SRC, Document, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
-from geocrawl.page.data import read_data
 from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.encoding import Decoded, decode
+from geocrawl.page.following import forbids_following
 from geocrawl.page.html import read_html, refresh_target
+from geocrawl.page.json import read_data
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
-from geocrawl.page.robots import forbids_following
-from geocrawl.page.scriptfiles import is_script
+from geocrawl.page.script_files import is_script
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.sniff import Form, is_binary, text_form
-from geocrawl.page.texts import addresses_in_text
+from geocrawl.page.text import addresses_in_text
 from geocrawl.page.xml import read_xml
 from geocrawl.urls import read_url
 
@@ -159,7 +159,7 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
 
 def _gunzip(body: bytes) -> bytes:
     """Return the decompressed content of a gzip file, up to damage or the limit; any other body unchanged."""
-    if not body.startswith(magic.GZIP):
+    if not body.startswith(GZIP_START):
         return body
     try:
         return zlib.decompressobj(wbits=31).decompress(body, MAX_GUNZIP_BYTES)

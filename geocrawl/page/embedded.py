@@ -7,19 +7,20 @@ strings decide whether a part contains an address and a word about services; wit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from urllib.parse import unquote
+
+from selectolax.lexbor import LexborNode
 
 from geocrawl.formats.text import unescape_html
-from geocrawl.page.content import RawLink
-from geocrawl.page.hrefs import addresses_in_hrefs
+from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_HREF_CHARS, RawLink
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
-from geocrawl.page.pieces import MAX_CODE_CHARS, Pieces
+from geocrawl.page.script_files import choose_scripts, configurations_named, named_in_attributes, shows_map
 from geocrawl.page.scripts import addresses_in_code
+from geocrawl.page.text import addresses_in_text, may_contain_addresses
 from geocrawl.page.text_kinds import Subject
-from geocrawl.page.text_starts import may_contain_addresses
-from geocrawl.page.texts import addresses_in_text
 
 _WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "/ows", "ogc", "service=", "mapserv", "geoserver", "arcgis", "qgis")
 _MORE_WORDS = (
@@ -173,3 +174,149 @@ def kind_of_link(href: str, before: str, anchor: str) -> str:
         return kind
     plain = len(anchor) <= _SHORT_ANCHOR_CHARS and _PLAIN_WORDS.issuperset(_LETTERS.findall(anchor.lower()))
     return kind_in_phrase(anchor) if plain else ""
+
+
+# --------------------------------------------------------------------------- scripts, fields and attributes
+
+
+MAX_CODE_CHARS = 500_000
+"""Most characters of all inline scripts of a page; later scripts are not read."""
+MAX_VALUES = 2_000
+Attributes = Mapping[str, str | None]
+
+
+class Pieces:
+    """Scripts, form fields and values of a page, collected during the walk."""
+
+    def __init__(self) -> None:
+        self.sources: list[str] = []
+        """Addresses of linked scripts."""
+        self.scripts: list[tuple[str, str]] = []
+        """(type, code) of inline scripts."""
+        self.values: list[tuple[str, str, str]] = []
+        """(element, name, value) of fields and attributes that may contain an address."""
+        self._code_chars = 0
+
+    def script(self, node: LexborNode) -> None:
+        """Add a `script`, inline or linked."""
+        attributes = node.attributes
+        if source := attributes.get("src"):
+            self.sources.append(source)
+        elif self._code_chars < MAX_CODE_CHARS:
+            code = node.text()
+            self._code_chars += len(code)
+            self.scripts.append(((attributes.get("type") or "").lower(), code))
+
+    def textarea(self, node: LexborNode) -> None:
+        """Add a `textarea`, whose value is its text."""
+        self._add("textarea", node.attributes.get("name"), node.text())
+
+    def embedded(self, node: LexborNode) -> None:
+        """Add an `object` or `embed`."""
+        attributes = node.attributes
+        self._add(node.tag or "", attributes.get("name"), attributes.get("data") or attributes.get("src"))
+
+    def input(self, attributes: Attributes) -> None:
+        """Add an `input` of any form, or outside forms."""
+        self._add("input", attributes.get("name"), attributes.get("value"))
+
+    def option(self, attributes: Attributes, label: str) -> None:
+        """Add an `option` with its visible label."""
+        self._add("option", label[:MAX_ANCHOR_CHARS], attributes.get("value"))
+
+    def microdata(self, attributes: Attributes) -> None:
+        """Add a `meta` that belongs to an item of microdata (HTML standard, 5.2)."""
+        item = attributes.get("itemprop")
+        if item is not None:
+            self._add("microdata", item, attributes.get("content"))
+
+    def scripts_worth_fetching(self, html: str, limit: int) -> list[RawLink]:
+        """Return at most `limit` linked scripts and configurations that may contain addresses of services."""
+        code = [code for _, code in self.scripts if ".json" in code or ".xml" in code]
+        configurations = [href for each in code for href in configurations_named(each)]
+        configurations += named_in_attributes(html)
+        if not self.sources and not configurations:
+            return []
+        return choose_scripts(self.sources, configurations, lambda: shows_map(html.lower()), limit=limit)
+
+    def _add(self, element: str, name: str | None, value: str | None) -> None:
+        if value and "/" in value and len(self.values) < MAX_VALUES:
+            self.values.append((element, name or "", value))
+
+
+# --------------------------------------------------------------------------- addresses within the addresses of links
+
+
+SIGNAL = "href"
+_MAX_LINKS = 500
+"""Most links of a page whose addresses contain addresses."""
+_HOST = r"(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?::\d{2,5})?"
+_EXTERNAL = re.compile(rf"/external/(?:(https?):/{{1,2}})?({_HOST}(?:/[^?#]*)?)")
+"""The address of a catalogue in that of a STAC Browser (`toBrowserPath` in its source); https unless it is named."""
+_HOST_FIRST = re.compile(rf"/?(?:(https?):/{{1,2}})?({_HOST}/[^?#]*)")
+_BROKEN_SCHEME = re.compile(r"https?:/{0,2}\s{0,4}(?=https?:/|[a-z0-9-]{1,63}\.)", re.I)
+_NO_HOST = ("http", "HTTP", "/", " ", "\t", "\n", "\u00a0")
+"""Beginnings of what follows a broken scheme."""
+_WITHOUT_SCHEME = re.compile(r"(?:www\.|[a-z0-9-]{1,63}\.[a-z0-9-]{1,63}\.)[a-z0-9.-]{1,200}(?::\d{2,5})?/", re.I)
+
+
+def addresses_in_hrefs(links: Iterable[RawLink]) -> Iterator[RawLink]:
+    """Yield the addresses of services within those of `links`, at most of the first `_MAX_LINKS` that may have any."""
+    looks = 0
+    for link in links:
+        href = link.href
+        if _is_plain(href):
+            continue
+        for each in _within(href):
+            yield each._replace(anchor=link.anchor)
+            looks += 1
+        if looks >= _MAX_LINKS:
+            return
+
+
+def _is_plain(href: str) -> bool:
+    """Return whether an address certainly contains no other: a quick check, since nearly all links are so."""
+    if "#" in href or "/external/" in href:
+        return False
+    if href.startswith(("http://", "https://")):
+        return not href.startswith(_NO_HOST, 8 if href[4] == "s" else 7)
+    return ":" not in href[:11] and "." not in href.partition("/")[0]
+
+
+def _within(href: str) -> Iterator[RawLink]:
+    href = href.strip()[:MAX_HREF_CHARS]
+    place, _, fragment = href.partition("#")
+    if fragment and ("/" in fragment or "%2" in fragment):
+        yield from _in_fragment(place, unquote(fragment))
+    elif "/external/" in place and "stac" in place.lower():
+        yield from _of_browser(_EXTERNAL.search(place))
+    elif href[:11].lower() == "javascript:":
+        if "://" in href:
+            yield from addresses_in_code(unquote(href[11:]), SIGNAL, relative=False)
+    elif href[:4].lower() == "http":
+        broken = _BROKEN_SCHEME.match(href)
+        rest = href[broken.end() :] if broken else ""
+        if rest[:4].lower() == "http" or (broken and broken[0][-1].isspace()):
+            yield from _if_service(rest)
+    elif _WITHOUT_SCHEME.match(href):
+        yield from _if_service(href)
+
+
+def _in_fragment(place: str, fragment: str) -> Iterator[RawLink]:
+    if fragment.startswith("/external/"):
+        yield from _of_browser(_EXTERNAL.match(fragment))
+    elif "stac" in place.lower() and fragment.startswith("/"):
+        yield from _of_browser(_HOST_FIRST.match(fragment))
+    elif may_be_service(fragment):
+        yield from addresses_in_text(fragment, where=SIGNAL)
+
+
+def _of_browser(found: re.Match[str] | None) -> Iterator[RawLink]:
+    if found is not None:
+        yield RawLink(f"{found[1] or 'https'}://{found[2]}", SIGNAL, kind="stac")
+
+
+def _if_service(rest: str) -> Iterator[RawLink]:
+    """Yield the address behind a broken scheme, or of a link that lacks one, when it looks like a service."""
+    if may_be_service(rest):
+        yield RawLink(rest if rest[:4].lower() == "http" else f"http://{rest}", SIGNAL)

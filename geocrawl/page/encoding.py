@@ -25,7 +25,7 @@ from geocrawl.formats.charset import (
     decode_strictly,
     find_encoding,
 )
-from geocrawl.formats.prolog import declared_encoding
+from geocrawl.formats.xml_repair import declared_encoding
 
 
 class Decoded(NamedTuple):

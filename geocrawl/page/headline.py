@@ -20,8 +20,7 @@ from selectolax.lexbor import LexborNode
 
 from geocrawl.formats.text import fold
 from geocrawl.page.content import MAX_TITLE_CHARS
-from geocrawl.page.flatten import BLOCKS
-from geocrawl.page.walk import walk
+from geocrawl.page.html_tree import BLOCKS, walk
 
 MIN_BODY_WIDTH = 80
 """A paragraph this wide is body text; a character of East Asian width counts as two."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from geocrawl.formats.json_values import JsonObject, member, object_of, one_or_more, string_of
+from geocrawl.formats.json import JsonObject, member, object_of, one_or_more, string_of
 from geocrawl.model import Url
 from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
-from geocrawl.page.protocols import kind_among
+from geocrawl.page.naming import kind_among
 from geocrawl.urls import RECORDS, read_url
 
 SIGNAL = "records"

@@ -11,15 +11,15 @@ csw:Record (OGC 07-006r1, 10.2.5), with the scheme or protocol in an attribute.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lxml import etree
 
 from geocrawl.formats.elements import child, children, first, first_text, local_name
 from geocrawl.formats.text import fold
-from geocrawl.page.addresses import address_in
 from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
-from geocrawl.page.protocols import kind_among, kind_of_protocol
+from geocrawl.page.naming import kind_among, kind_of_protocol
 
 _ISO = frozenset({"MD_Metadata", "MI_Metadata"})
 _DUBLIN_CORE = frozenset({"Record", "SummaryRecord", "BriefRecord", "dc", "simpledc"})
@@ -134,3 +134,14 @@ def _address_of(value: etree._Element) -> str:
     if local_name(value) in ("references", "URI"):
         return address_in(text)
     return text if text.lower().startswith(("http://", "https://")) and not any(map(str.isspace, text)) else ""
+
+
+_NO_SCHEME = re.compile(r"(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?::\d{1,5})?(?:[/?]|\Z)")
+
+
+def address_in(text: str) -> str:
+    """Return the web address in a metadata field without white space and with a scheme; '' when there is none."""
+    address = "".join(text.split())
+    if address[:7].lower() == "http://" or address[:8].lower() == "https://":
+        return address
+    return f"http://{address}" if _NO_SCHEME.match(address) else ""

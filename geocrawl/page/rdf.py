@@ -19,7 +19,7 @@ from geocrawl.formats.text import fold, well_formed
 from geocrawl.model import Url
 from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
-from geocrawl.page.protocols import kind_among
+from geocrawl.page.naming import kind_among
 from geocrawl.urls import RECORDS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from geocrawl.formats import magic
+from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS
 
 _BINARY_TYPES = ("image/", "audio/", "video/", "font/")
 _MARKUP = re.compile(rb"\s*<[!?a-zA-Z]")
@@ -45,9 +45,9 @@ def is_binary(body: bytes, content_type: str) -> bool:
     """Return whether `body` is no text, by its media type, its first bytes, or NULs before any markup."""
     if content_type.startswith(_BINARY_TYPES) and content_type != "image/svg+xml":
         return True
-    if _MARKUP.match(body) or body.startswith(magic.UTF_16):
+    if _MARKUP.match(body) or body.startswith(UTF_16_STARTS):
         return False
-    return body.startswith((magic.GZIP, *magic.BINARY)) or b"\0" in body[:1024]
+    return body.startswith((GZIP_START, *BINARY_STARTS)) or b"\0" in body[:1024]
 
 
 def text_form(text: str, content_type: str) -> Form:

@@ -13,9 +13,9 @@ from itertools import chain, islice
 
 from lxml import etree
 
-from geocrawl.formats.elements import XLINK_HREF, local_name, namespace_of
+from geocrawl.formats.elements import XLINK_HREF, child, first, first_text, local_name, namespace_of
 from geocrawl.formats.text import fold
-from geocrawl.formats.xml_parser import parse_text
+from geocrawl.formats.xml_reader import parse_text
 from geocrawl.model import Url
 from geocrawl.page import csw, desktop
 from geocrawl.page.content import (
@@ -27,10 +27,63 @@ from geocrawl.page.content import (
     Content,
     RawLink,
 )
-from geocrawl.page.context import read_ows_context, read_web_map_context
-from geocrawl.page.metadata import RECORD_NAMES, read_record, records_in
+from geocrawl.page.metadata import RECORD_NAMES, link, read_record, records_in
+from geocrawl.page.naming import kind_of_protocol
 from geocrawl.page.rdf import read_rdf_xml
-from geocrawl.page.search import read_search_description
+
+# --------------------------------------------------------------------------- map contexts
+
+
+def read_web_map_context(root: etree._Element) -> Iterator[RawLink]:
+    """Yield the servers of a ViewContext's layers (OGC 05-005, 7.5.1), with each layer's title as anchor."""
+    for layer in root.iter("{*}Layer"):
+        server = child(layer, "Server")
+        resource = first(server, "OnlineResource") if server is not None else None
+        href = (resource.get(XLINK_HREF) or resource.get("href") or "") if resource is not None else ""
+        if server is None or not href:
+            continue
+        service = server.get("service") or ""
+        names = [first_text(child(layer, "Title")), server.get("title") or "", service]
+        abstract = first_text(child(layer, "Abstract"))
+        yield link(href, "wmc", names=names, descriptions=[abstract], kind=kind_of_protocol(service))
+
+
+def read_ows_context(root: etree._Element) -> Iterator[RawLink]:
+    """Yield the operations of an Atom feed's offerings (OGC 12-084r2, 6.7); an offering's code names the kind."""
+    for offering in root.iter("{*}offering"):
+        entry = next((above for above in offering.iterancestors() if local_name(above) == "entry"), offering)
+        kind = kind_of_protocol(offering.get("code") or "")
+        for operation in offering.iter("{*}operation"):
+            if (operation.get("method") or "GET").upper() == "GET" and (href := operation.get("href")):
+                names = [first_text(child(entry, "title")), operation.get("code") or ""]
+                descriptions = [first_text(child(entry, "publisher")), first_text(child(entry, "content"))]
+                yield link(href, "owc", names=names, descriptions=descriptions, kind=kind)
+
+
+# --------------------------------------------------------------------------- OpenSearch
+
+
+_MAX_TEMPLATE_CHARS = 2000
+"""Longest template: a longer one is no address, and matching takes quadratic time."""
+_PARAMETER = re.compile(r"[^?&]*\{[^{}&]*\}[^&]*&?")
+
+
+def read_search_description(root: etree._Element) -> Iterator[RawLink]:
+    """Yield the search addresses that can be requested without a search term."""
+    names = [first_text(child(root, "LongName")) or first_text(child(root, "ShortName"))]
+    descriptions = [first_text(child(root, "Description"))]
+    for url in root.iter("{*}Url"):
+        template = url.get("template") or ""
+        if len(template) > _MAX_TEMPLATE_CHARS:
+            continue
+        place, mark, query = template.partition("?")
+        if place and "{" not in place and (url.get("rel") or "results") in ("results", "collection"):
+            query = _PARAMETER.sub("", query).rstrip("&")
+            yield link(place + mark + query, "opensearch", names=names, descriptions=descriptions, kind="")
+
+
+# --------------------------------------------------------------------------- any document
+
 
 _URL = re.compile(r"\s*(https?://\S+)\s*", re.I)
 _SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})

@@ -19,11 +19,9 @@ from collections.abc import Mapping
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.defaults import Defaults
-from geocrawl.priority.ingredients import Ingredients
-from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.presets import Constant, Preset
-from geocrawl.priority.vectors.tfidf import TextModel
+from geocrawl.priority.ingredients import Defaults, Ingredients
+from geocrawl.priority.options import Constant, Option, Preset, parse_options
+from geocrawl.priority.text.tfidf import TextModel
 
 LINK_TIER = 1
 SEED_TIER = 8

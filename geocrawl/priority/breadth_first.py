@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.defaults import Defaults
-from geocrawl.priority.ingredients import Ingredients
+from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Option, parse_options
 
 OPTIONS: Mapping[str, Option] = {}

@@ -15,12 +15,9 @@ from functools import lru_cache
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.defaults import Defaults
-from geocrawl.priority.ingredients import Ingredients
-from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.presets import Constant, Preset
-from geocrawl.priority.topics.link_relevance import LinkMatch, LinkMeasure, LinkModel
-from geocrawl.priority.topics.topic_vectors import MOST_WEIGHT, TopicMeasure, TopicModel
+from geocrawl.priority.ingredients import Defaults, Ingredients
+from geocrawl.priority.options import Constant, Option, Preset, parse_options
+from geocrawl.priority.topics.nearness import MOST_WEIGHT, LinkMatch, LinkMeasure, LinkModel, TopicMeasure, TopicModel
 
 NAME = "gws"
 HIGHEST_TIER = 8

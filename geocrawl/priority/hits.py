@@ -20,16 +20,15 @@ from typing import TYPE_CHECKING
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.codec.link_values import pack_link_values, unpack_link_values
-from geocrawl.priority.graph.graph_strategy import GraphStrategy
+from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph.options import graph_constants, graph_options
-from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.presets import Constant, Preset
+from geocrawl.priority.graph.strategy import GraphStrategy
+from geocrawl.priority.options import Constant, Option, Preset, parse_options
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
     from geocrawl.priority.ingredients import Ingredients
-    from geocrawl.priority.vectors.tfidf import TextModel
+    from geocrawl.priority.text.tfidf import TextModel
 
 NAME = "hits"
 FOLLOWED, LAST = 1, 0

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geocrawl.model import Feedback, Rank
+
 if TYPE_CHECKING:
+    from geocrawl.priority.text.tfidf import TextModel
     from geocrawl.priority.topics.directory import Topic
-    from geocrawl.priority.topics.link_relevance import LinkModel
-    from geocrawl.priority.topics.topic_vectors import TopicModel
-    from geocrawl.priority.vectors.tfidf import TextModel
+    from geocrawl.priority.topics.nearness import LinkModel, TopicModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Ingredients:
 
             return keyword_model(self.topic, self.text_model())
         from geocrawl.priority.models.files import TOPIC_FILE, read_topic
-        from geocrawl.priority.topics.topic_vectors import MOST_WEIGHT
+        from geocrawl.priority.topics.nearness import MOST_WEIGHT
 
         return read_topic(self.models / TOPIC_FILE).capped(MOST_WEIGHT if most is None else most)
 
@@ -62,3 +63,28 @@ class Ingredients:
         from geocrawl.priority.models.files import LINKS_FILE, read_links
 
         return read_links(self.models / LINKS_FILE)
+
+
+class Defaults:
+    """A strategy that leases one link at a time, needs no optional part of a document, learns nothing, has no state."""
+
+    name: str
+    stride: int = 1
+    by_depth: bool = False
+    by_yield: bool = False
+    needs: frozenset[str] = frozenset()
+    learns: bool = False
+
+    def learn(self, feedback: Feedback) -> None:
+        """Ignore the feedback."""
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        """Return None: a rank never changes."""
+        return None
+
+    def dump(self) -> bytes:
+        """Return b"": there is no state."""
+        return b""
+
+    def load(self, state: bytes) -> None:
+        """Ignore the state."""

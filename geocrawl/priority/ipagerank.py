@@ -16,23 +16,112 @@ d)·x/(1 + x), below every IPR.
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Feedback, Judgement, Link, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.codec.link_values import pack_link_values, unpack_link_values
-from geocrawl.priority.graph.graph_strategy import GraphStrategy
+from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph.options import graph_constants, graph_options
-from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.presets import Constant, Preset
-from geocrawl.priority.topics.page_filter import TITLE_WEIGHT
+from geocrawl.priority.graph.strategy import GraphStrategy
+from geocrawl.priority.options import Constant, Option, Preset, parse_options
+from geocrawl.priority.text.terms import term_counts
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
     from geocrawl.priority.ingredients import Ingredients
-    from geocrawl.priority.text.thesaurus import TopicWords
-    from geocrawl.priority.topics.page_filter import PageFilter
+    from geocrawl.priority.text.tfidf import TextModel
+    from geocrawl.priority.text.thesaurus import Thesaurus, TopicWords
+    from geocrawl.priority.topics.directory import Topic
+
+STRONGEST = 100
+TITLE_WEIGHT = 3.0
+"""Weight of a word in the title, one in the text has 1 (ours; the paper does not print it)."""
+
+
+class PageFilter:
+    """Judges pages by title and text."""
+
+    def __init__(
+        self,
+        model: TextModel,
+        thesaurus: Thesaurus,
+        *,
+        title_weight: float = TITLE_WEIGHT,
+        threshold: float | None = None,
+    ) -> None:
+        """Make a filter; `title_weight` is the weight of a word in the title (1 in the text).
+
+        `threshold`: similarity of a page on the topic; None: above the topic model's threshold.
+        """
+        self._model = model
+        self._threshold = math.nextafter(model.threshold, 1.0) if threshold is None else threshold
+        self._title_weight = title_weight
+        self._topic = frozenset(term for topic in model.topics.values() for term in topic)
+        self._expansions = _expansions(thesaurus, self._topic)
+
+    def judge(self, document: Document) -> tuple[float, Relevance]:
+        """Return (cosine 0…1, HIGH from the threshold on, else NONE)."""
+        similarity = self.similarity(document.headline or document.title, document.text)
+        return similarity, Relevance.HIGH if similarity >= self._threshold else Relevance.NONE
+
+    def kept_score(self, document: Document) -> float | None:
+        """Return the cosine, 0…1, of a page on the topic, None for any other."""
+        similarity, relevance = self.judge(document)
+        return similarity if relevance is Relevance.HIGH else None
+
+    def similarity(self, title: str, text: str) -> float:
+        """Return the cosine, 0…1, of the page's pruned and expanded keywords with the nearest topic vector."""
+        counts: dict[str, float] = {term: float(count) for term, count in term_counts(text).items()}
+        for term, count in term_counts(title).items():
+            counts[term] = counts.get(term, 0.0) + self._title_weight * count
+        idf = self._model.idf
+        weights = {t: (1.0 + math.log(count)) * idf[t] for t, count in counts.items() if t in idf}
+        weights = self._expanded(self._pruned(weights))
+        length = math.sqrt(math.fsum(weight * weight for weight in weights.values()))
+        return self._model.nearness({t: weight / length for t, weight in weights.items()}) if length else 0.0
+
+    def _pruned(self, weights: Mapping[str, float]) -> dict[str, float]:
+        others = ((weight, term) for term, weight in weights.items() if term not in self._topic)
+        strongest = {term for _, term in heapq.nlargest(STRONGEST, others)}
+        return {t: weight for t, weight in weights.items() if t in self._topic or t in strongest}
+
+    def _expanded(self, weights: dict[str, float]) -> dict[str, float]:
+        expanded = dict(weights)
+        for term, weight in weights.items():
+            for synonym in self._expansions.get(term, ()):
+                if synonym not in weights:
+                    expanded[synonym] = max(weight, expanded.get(synonym, 0.0))
+        return expanded
+
+
+def make_page_filter(topic: Topic | None, threshold: float) -> PageFilter:
+    """Return the filter for a topic, None for the trained one; with 0 the threshold is the topic model's.
+
+    Raises EnvironmentFault when the model cannot be read.
+    """
+    from geocrawl.priority.ingredients import Ingredients
+    from geocrawl.priority.models.files import shipped_models
+    from geocrawl.priority.text.thesaurus import shipped_thesaurus
+
+    trained = topic is None or topic.shipped_model
+    model = Ingredients("", {}, shipped_models(), None if trained else topic).text_model()
+    return PageFilter(model, shipped_thesaurus(), threshold=threshold or None)
+
+
+def _expansions(thesaurus: Thesaurus, topic: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return term → its synonyms among the topic's terms; only synonyms of a single term count."""
+    found: dict[str, tuple[str, ...]] = {}
+    for group in thesaurus.groups:
+        terms = sorted({term for word in group if len(counts := term_counts(word)) == 1 for term in counts})
+        for term in terms:
+            meant = tuple(other for other in terms if other != term and other in topic)
+            if meant:
+                found[term] = (*found.get(term, ()), *meant)
+    return found
+
 
 NAME = "ipagerank"
 FOLLOWED, LAST = 1, 0
@@ -195,7 +284,6 @@ class IPageRankStrategy(GraphStrategy):
 def make(ingredients: Ingredients) -> IPageRankStrategy:
     """Make the strategy with the shipped thesaurus, the topic's keywords and, if wanted, the page filter."""
     from geocrawl.priority.text.thesaurus import TopicWords, shipped_thesaurus
-    from geocrawl.priority.topics.page_filter import PageFilter
 
     thesaurus, weight = shipped_thesaurus(), title_weight(ingredients.options)
     words = TopicWords(thesaurus, {word for vector in ingredients.keywords().vectors.values() for word in vector})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from geocrawl.errors import UsageError
 
@@ -65,3 +66,35 @@ def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
     """Return ', did you mean …?' when `name` is near one of `known`, else ''."""
     near = difflib.get_close_matches(name.lower(), list(known), n=1)
     return f", did you mean {prefix}{near[0]}?" if near else ""
+
+
+SEPARATOR = ":"
+"""Character between the strategy and the preset in a name."""
+
+
+class Constant(NamedTuple):
+    """The value of an option in a preset."""
+
+    value: Value
+    source: str
+    """The paper's equation or rule in which the constant stands."""
+    ours: str = ""
+    """Why the value is ours: the paper leaves it open, or we differ from it, and how; '' for the paper's own value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A strategy as a paper describes it."""
+
+    summary: str
+    """One line for people, with the paper."""
+    constants: Mapping[str, Constant]
+    """Option → its value; every option of the strategy."""
+    differs: tuple[str, ...] = ()
+    """Where a crawl with this preset differs from the paper: one sentence each."""
+    discards: str = ""
+    """The paper's rule by which links are discarded, without a full stop; '' when none are."""
+
+    def options(self, strategy: str) -> dict[str, str]:
+        """Return STRATEGY.OPTION → text, as `--set` has them."""
+        return {f"{strategy}.{name}": str(constant.value) for name, constant in self.constants.items()}

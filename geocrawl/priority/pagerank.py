@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.graph.graph_strategy import GraphStrategy
 from geocrawl.priority.graph.options import graph_constants, graph_options
-from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.presets import Constant, Preset
+from geocrawl.priority.graph.strategy import GraphStrategy
+from geocrawl.priority.options import Constant, Option, Preset, parse_options
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph

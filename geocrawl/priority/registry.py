@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.presets import SEPARATOR
+from geocrawl.priority.options import SEPARATOR
 
 if TYPE_CHECKING:
     from geocrawl.ports import Strategy
-    from geocrawl.priority.options import Option, Value
-    from geocrawl.priority.presets import Preset
+    from geocrawl.priority.options import Option, Preset, Value
     from geocrawl.priority.topics.directory import Topic
 
 

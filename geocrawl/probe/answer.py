@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from geocrawl.formats.elements import child, line_of, local_name, namespace_of
-from geocrawl.formats.json_reader import read_json
+from geocrawl.formats.json import read_json
 from geocrawl.formats.xml_reader import Reading, media_type_deviation
 from geocrawl.model import Deviation, Kind, Page, Service
 from geocrawl.probe.json.kind import kind_of_json

@@ -21,9 +21,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import local_name
 from geocrawl.formats.long_text import LongText
-from geocrawl.formats.truncation import Cut
-from geocrawl.formats.xml_parser import PARSER_OPTIONS, fault_deviations
-from geocrawl.formats.xml_reader import Reading, read_xml, unwrapped
+from geocrawl.formats.xml_reader import PARSER_OPTIONS, Cut, Reading, fault_deviations, read_xml, unwrapped
 from geocrawl.model import Deviation, Page
 from geocrawl.sanitize import ending_of
 

@@ -11,7 +11,7 @@ import io
 import re
 import warnings
 
-from geocrawl.formats import magic
+from geocrawl.formats.text import GZIP_START
 from geocrawl.model import Page
 
 MOST_PIXELS = 512 * 512
@@ -35,7 +35,7 @@ def is_heavy(page: Page, in_loop_bytes: int) -> bool:
     body = page.body
     if _IMAGE.match(body):
         return len(body) > MOST_IMAGE_BYTES or _pixels(body) > MOST_PIXELS
-    if len(body) > in_loop_bytes or body.startswith(magic.GZIP):
+    if len(body) > in_loop_bytes or body.startswith(GZIP_START):
         return True
     head = body[:_HEAD_BYTES].lower()
     is_rdf = any(sign in head for hint, signs in _RDF.items() if hint in head for sign in signs)

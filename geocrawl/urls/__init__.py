@@ -10,12 +10,20 @@ are data in `geocrawl/data`, never code.
 from geocrawl.urls.allow_deny import AddressRules, is_within_domains
 from geocrawl.urls.endpoints import capabilities_url, endpoint_key, query_parameters, request_url
 from geocrawl.urls.hosts import is_own_machine, is_private_name, is_registry, site_of
-from geocrawl.urls.patterns import pattern_of, service_pattern
-from geocrawl.urls.portals import CKAN_SEARCH, arcgis_search_url, ckan_search_url
+from geocrawl.urls.patterns import display_order, pattern_of, service_pattern, spelling_differences, spelling_group
 from geocrawl.urls.reading import read_url
-from geocrawl.urls.records import RECORDS, get_records_url, records_page, records_start, records_url, with_parameters
+from geocrawl.urls.records import (
+    CKAN_SEARCH,
+    RECORDS,
+    arcgis_search_url,
+    ckan_search_url,
+    get_records_url,
+    records_page,
+    records_start,
+    records_url,
+    with_parameters,
+)
 from geocrawl.urls.services import document_endpoint, service_endpoint, service_keys
-from geocrawl.urls.spellings import display_order, spelling_differences, spelling_group
 from geocrawl.urls.stop import StopRules
 from geocrawl.urls.traps import TrapGuard, query_group
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import quote, unquote_plus
 
 from geocrawl.model import Url
-from geocrawl.urls.parameters import load_parameters
-from geocrawl.urls.reading import read_absolute, without_path_session
+from geocrawl.urls.reading import load_parameters, read_absolute, without_path_session
 
 _LEFT_OVER = re.compile(r"\A(?:\?|amp;)+", re.IGNORECASE)
 _STRAY_SEPARATOR = re.compile(r"[?;]([A-Za-z_]{1,40})=")

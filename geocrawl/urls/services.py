@@ -11,8 +11,7 @@ import re
 
 from geocrawl.model import Endpoint, Kind, Url
 from geocrawl.urls.endpoints import endpoint_address, endpoint_key, query_parameters
-from geocrawl.urls.parameters import load_parameters
-from geocrawl.urls.reading import read_absolute
+from geocrawl.urls.reading import load_parameters, read_absolute
 
 _BY_PATH = frozenset({Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.TMS})
 """Kinds whose query belongs to one request and whose root may end in a slash or not."""

@@ -11,8 +11,8 @@ import pytest
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
+from geocrawl.priority.ipagerank import make_page_filter
 from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
-from geocrawl.priority.topics.page_filter import make_page_filter
 from geocrawl.store import NewSeed, Store
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.read.pages import kept_pages

@@ -12,7 +12,7 @@ from lxml import etree
 
 import geocrawl
 from geocrawl.page.html import refresh_target
-from geocrawl.page.search import read_search_description
+from geocrawl.page.xml import read_search_description
 
 from .backtracking import Counter, TooManySteps, pumps
 

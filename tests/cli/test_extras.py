@@ -53,7 +53,7 @@ def test_the_dashboard_is_printed_and_is_in_the_package() -> None:
 def test_a_strategy_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     monkeypatch.delitem(sys.modules, "geocrawl.priority.graph.link_graph", raising=False)
-    monkeypatch.delitem(sys.modules, "geocrawl.priority.graph.reranking", raising=False)
+    monkeypatch.delitem(sys.modules, "geocrawl.priority.graph.strategy", raising=False)
     with pytest.raises(
         EnvironmentFault, match=rf"^the strategy {strategy}: SciPy is not installed; .*geocrawl\[evaluate\]"
     ):

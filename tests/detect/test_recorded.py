@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from geocrawl.detect import Detector
-from geocrawl.detect.documents import kind_of_document
-from geocrawl.detect.rules import Rules
+from geocrawl.detect.addresses import Rules
+from geocrawl.detect.detector import kind_of_document
 from geocrawl.model import Kind, Page
 from geocrawl.page.document import PageReader
 from geocrawl.probe.registry import declarations

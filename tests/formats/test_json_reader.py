@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.formats import json_reader
-from geocrawl.formats.json_reader import read_json
+from geocrawl.formats import json as json_reader
+from geocrawl.formats.json import read_json
 
 TOLERATED = {
     b'\xef\xbb\xbf{"a": 1}': "bom",

@@ -17,7 +17,7 @@ from geocrawl.mining.records import MOST_BYTES, Counts, RecordReader
 from geocrawl.mining.sources import gather
 from geocrawl.page.document import PageReader
 from geocrawl.priority.models.files import LINKS_FILE, read_links, shipped_models
-from geocrawl.priority.topics.link_relevance import LinkMeasure
+from geocrawl.priority.topics.nearness import LinkMeasure
 from tests.support.made_warc import NAME, MadePage, member, metadata, record, wat_record, write_archive
 
 PAGE = "https://www.example.org/geo/services.html"

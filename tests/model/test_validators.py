@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Validators
-from geocrawl.model.validators import MAX_ETAG_CHARS, conditions, validators_of
+from geocrawl.model.web import MAX_ETAG_CHARS, conditions, validators_of
 from tests.support.answers import ENDPOINT, page
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"

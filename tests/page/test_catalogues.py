@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rdflib import Graph
 
-from geocrawl.page.data import read_data
+from geocrawl.page.json import read_data
 from geocrawl.urls import ckan_search_url
 from tests.page.records import RECORDED, following, kinds, named, recorded
 from tests.support.pages import read, url

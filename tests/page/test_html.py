@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_TEXT_CHARS, MAX_TITLE_CHARS
 from geocrawl.page.document import PageReader
-from geocrawl.page.flatten import flatten
 from geocrawl.page.html import read_html, refresh_target
+from geocrawl.page.html_tree import flatten
 from tests.support.pages import hrefs, page, read
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
-from geocrawl.page.scripted import is_empty_without_script
+from geocrawl.page.following import is_empty_without_script
 from tests.support.crawls import url
 
 SHELL = (

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.page.scripts import addresses_in_code
-from geocrawl.page.tokens import read_tokens, unescape
+from geocrawl.page.scripts import addresses_in_code, read_tokens, unescape
 from tests.support.pages import read
 
 

@@ -1,7 +1,7 @@
 """Tests of the tag paths of links."""
 
 from geocrawl.page.document import PageReader
-from geocrawl.page.tag_path import MAX_ELEMENTS
+from geocrawl.page.html_tree import MAX_ELEMENTS
 from tests.support.pages import page
 
 

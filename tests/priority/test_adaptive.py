@@ -10,8 +10,7 @@ import pytest
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance, State
-from geocrawl.priority.adaptive import BLIND_PAGES, LINK_TIER, Adaptive, page_words
-from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centroid, pack, unpack
+from geocrawl.priority.adaptive import BLIND_PAGES, LINK_TIER, MAX_SEEDS, Adaptive, Centroid, pack, page_words, unpack
 from tests.priority.documents import document, link, waiting
 
 SAMPLES = {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.codec.arrays import pack_arrays, unpack_arrays
+from geocrawl.priority.codec import pack_arrays, unpack_arrays
 from geocrawl.priority.graph.link_graph import LinkGraph
 
 Added = list[tuple[int, list[int]]]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.codec.link_values import pack_link_values, unpack_link_values
+from geocrawl.priority.codec import pack_link_values, unpack_link_values
 
 figure = st.floats(0.0, 1.0, width=32)
 

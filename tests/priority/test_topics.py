@@ -12,6 +12,7 @@ from geocrawl.errors import UsageError
 from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
 from geocrawl.priority.registry import make_strategy
 from geocrawl.priority.text.terms import language_of
+from geocrawl.priority.text.tfidf import TextModel
 from geocrawl.priority.topics.directory import (
     DEFAULT_TOPIC,
     Topic,
@@ -21,7 +22,6 @@ from geocrawl.priority.topics.directory import (
     text_model,
     write_topic,
 )
-from geocrawl.priority.vectors.tfidf import TextModel
 from geocrawl.urls import read_url
 from tests.priority.documents import document, link
 

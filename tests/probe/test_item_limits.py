@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from geocrawl.formats.elements import MAX_TEXTS
-from geocrawl.formats.json_values import MAX_ITEMS, lines
+from geocrawl.formats.json import MAX_ITEMS, lines
 from geocrawl.model import Service
 from geocrawl.ports import Probe
 from geocrawl.probe.arcgis.probe import ArcGisProbe

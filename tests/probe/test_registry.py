@@ -81,6 +81,6 @@ def test_declarations_and_the_detector_are_loaded_without_readers() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert not loaded & {"lxml", "owslib", "shapely", "numpy", "PIL", "geocrawl.formats.json_reader"}
+    assert not loaded & {"lxml", "owslib", "shapely", "numpy", "PIL", "geocrawl.formats.json"}
     of_kinds = {f"geocrawl.probe.{kind}.{part}" for kind in Kind for part in ("probe", "reader", "content")}
     assert not loaded & of_kinds

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from geocrawl.formats.elements import child, line_of, text_of
-from geocrawl.formats.truncation import Cut
+from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Page
 from geocrawl.probe import stream
 from geocrawl.probe.answer import Finding

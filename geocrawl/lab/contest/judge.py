@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models.files import shipped_models
-from geocrawl.priority.models.json_file import Format, malformed, read_model, write_model
-from geocrawl.priority.text.words import content_words
+from geocrawl.priority.models.files import Format, malformed, read_model, shipped_models, write_model
+from geocrawl.priority.text.terms import content_words
 
 JUDGE_FILE = "page_judge.json"
 _FORMAT = Format("geocrawl-page-judge", "python -m geocrawl.lab.training.page_judge")

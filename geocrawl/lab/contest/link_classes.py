@@ -34,7 +34,7 @@ from geocrawl.priority.models.naive_bayes import (
     read_bayes,
     weight,
 )
-from geocrawl.priority.text.contexts import link_contexts
+from geocrawl.priority.text.keywords import link_contexts
 from geocrawl.priority.text.terms import term_counts
 
 MOST_LINKS, MOST_PAGES = 33_000, 1_200

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from geocrawl.priority.presets import SEPARATOR
+from geocrawl.priority.options import SEPARATOR
 
 SECOND_TOPIC = "second topic"
 TEN_SEEDS = "ten seeds"

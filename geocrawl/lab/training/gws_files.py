@@ -32,7 +32,7 @@ from geocrawl.lab.training.overlap import TextOf
 from geocrawl.model import Relevance
 from geocrawl.priority.gws import OPTIONS
 from geocrawl.priority.models.files import write_links, write_topic
-from geocrawl.priority.topics.topic_vectors import MOST_WEIGHT, TopicMeasure
+from geocrawl.priority.topics.nearness import MOST_WEIGHT, TopicMeasure
 
 
 def train_topic_file(

@@ -24,7 +24,7 @@ from geocrawl.lab.training.overlap import TextOf
 from geocrawl.model import Document
 from geocrawl.priority.models.files import write_vectors
 from geocrawl.priority.text.terms import term_counts
-from geocrawl.priority.vectors.tfidf import TextModel, mean, tf_idf
+from geocrawl.priority.text.tfidf import TextModel, mean, tf_idf
 
 LEAST_SITES = 2
 """A term of fewer sites is rare and left out of the vectors (hits, "rare words removed")."""

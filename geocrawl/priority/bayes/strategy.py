@@ -20,8 +20,7 @@ from pathlib import Path
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.bayes.online_learning import Experience, pack_features
-from geocrawl.priority.defaults import Defaults
-from geocrawl.priority.ingredients import Ingredients
+from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.models.naive_bayes import (
     BAYES_FILE,
     BAYES_PAGES_FILE,
@@ -33,9 +32,8 @@ from geocrawl.priority.models.naive_bayes import (
     read_bayes,
     weight,
 )
-from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.presets import Constant, Preset
-from geocrawl.priority.text.contexts import link_contexts
+from geocrawl.priority.options import Constant, Option, Preset, parse_options
+from geocrawl.priority.text.keywords import link_contexts
 
 NAME = "bayes"
 SEED_TIER, LINK_TIER = 2, 1
@@ -217,7 +215,7 @@ def make(ingredients: Ingredients) -> BayesStrategy:
     """Make the strategy with the model of `bayes.model`, else one of the chosen topic's texts, else the shipped one."""
     named = model_file(ingredients.options)
     if named is None and ingredients.topic is not None:
-        from geocrawl.priority.bayes.topic import topic_model
+        from geocrawl.priority.bayes.training import topic_model
         from geocrawl.priority.topics.directory import all_topics
 
         model = topic_model(ingredients.topic, all_topics().values(), ingredients.keywords())

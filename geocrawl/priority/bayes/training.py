@@ -6,11 +6,13 @@ A crawl for a topic trains a classifier at its start (`topic`); `geocrawl train 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from geocrawl.errors import UsageError
 from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader
+from geocrawl.priority.topics.directory import Topic
+from geocrawl.priority.topics.nearness import TopicModel
 
 LEAST_SOURCES = 2
 """A word of fewer sources is left out of the model: a site's names and navigation are no evidence elsewhere.
@@ -52,3 +54,31 @@ def train_bayes(samples: Iterable[Sample], lexicon: Sequence[str], *, least: int
     kept = sorted(feature for feature, known in sources.items() if len(known) >= least)
     features_kept = {feature: (plus[feature], minus[feature]) for feature in kept}
     return BayesModel(totals[True], totals[False], (contexts[True], contexts[False]), features_kept, tuple(lexicon))
+
+
+def topic_model(topic: Topic, others: Iterable[Topic], keywords: TopicModel) -> BayesModel:
+    """Train the model on the sample texts alone. Raises UsageError when there is no other topic to compare with."""
+    return train_bayes(topic_samples(topic, others), topic_lexicon(keywords), least=1)
+
+
+def topic_samples(topic: Topic, others: Iterable[Topic]) -> Iterator[Sample]:
+    """Yield each line of a sample text as a sample: as the anchor of a link and as the text around it.
+
+    The topic's lines are repeated until they are about as many as those of the others: smoothing favours the smaller
+    class, and one topic is compared with many.
+    """
+    ours, theirs = _lines([topic]), _lines(other for other in others if other.name != topic.name)
+    repeated = ours * max(1, round(len(theirs) / max(len(ours), 1)))
+    for lines, positive in ((repeated, True), (theirs, False)):
+        for number, line in enumerate(lines):
+            yield Sample(line, (line,), positive, f"line {number}")
+
+
+def _lines(topics: Iterable[Topic]) -> list[str]:
+    texts = (text for topic in topics for text in (topic.title, *topic.texts))
+    return list(dict.fromkeys(stripped for text in texts for line in text.splitlines() if (stripped := line.strip())))
+
+
+def topic_lexicon(keywords: TopicModel) -> tuple[str, ...]:
+    """Return the domain terms: the topic's keywords in all its languages, sorted."""
+    return tuple(sorted({word.lower() for vector in keywords.vectors.values() for word in vector}))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.priority.codec.arrays import Arrays
+from geocrawl.priority.codec import Arrays
 from geocrawl.priority.fusion.value_model import Example
 
 NO_PAGE = NO_GROUP = -1

@@ -22,7 +22,7 @@ from itertools import islice
 
 import numpy as np
 
-from geocrawl.priority.codec.arrays import Arrays
+from geocrawl.priority.codec import Arrays
 
 FRONT = 8
 """Links of a group that are ranked ahead of the rest, so that several workers find work in one group."""

@@ -26,22 +26,26 @@ from numpy.typing import NDArray
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.codec.arrays import pack_arrays, unpack_arrays
+from geocrawl.priority.codec import pack_arrays, unpack_arrays
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.bands import SEED_TIER, TIERS, rank_of
 from geocrawl.priority.fusion.crawl_memory import NO_GROUP, NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
-from geocrawl.priority.fusion.features_codec import JudgedPages, LinkFeatures, key_of
 from geocrawl.priority.fusion.link_groups import LinkGroups
-from geocrawl.priority.fusion.link_reader import LinkReader
-from geocrawl.priority.fusion.page_level import page_level
-from geocrawl.priority.fusion.prior import PRIOR_FILE, read_prior
-from geocrawl.priority.fusion.value_model import PAGE_HEAD, Example, ValueModel, probabilities, probability
+from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, LinkReader, key_of
+from geocrawl.priority.fusion.value_model import (
+    PAGE_HEAD,
+    PRIOR_FILE,
+    Example,
+    ValueModel,
+    probabilities,
+    probability,
+    read_prior,
+)
 from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.models.naive_bayes import BAYES_FILE, read_bayes
 from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.topics.link_relevance import LinkModel
-from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
+from geocrawl.priority.topics.nearness import LinkModel, TopicMeasure, TopicModel
 
 NAME = "fusion"
 _FORMAT = "geocrawl-fusion 4"
@@ -373,3 +377,12 @@ def make(ingredients: Ingredients) -> FusionStrategy:
     words = WordModels(ingredients.text_model(), bayes)
     models = ingredients.keywords(), ingredients.link_words(), words
     return FusionStrategy(*models, prior.weights, ingredients.options, ingredients.max_depth)
+
+
+HIGH, LOW = 0.68, 0.01
+"""Least r of levels 2 and 1."""
+
+
+def page_level(r: float) -> Relevance:
+    """Return the level of a page by r = cos(T, P): 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
+    return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))

@@ -13,14 +13,17 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.priority.codec.arrays import Arrays
+from geocrawl.priority.codec import Arrays
 from geocrawl.priority.fusion.feature_names import ARM_KINDS, BUCKETS, LINK_ARMS, SHARE_LIMITS, arm_state, bucket
+from geocrawl.priority.models.files import Format, malformed, read_model, write_model
 
 SIZES = 7
 """Steps of an arm's visits: 0, 1, 2-3, 4-7 … 32 and more."""
@@ -198,3 +201,35 @@ def _state_buckets() -> tuple[tuple[int, ...], ...]:
         tuple(bucket(arm_state(kind, visits, visits * share)) for visits in _OF_SIZE for share in _OF_SHARE)
         for kind in ARM_KINDS
     )
+
+
+PRIOR_FILE = "fusion_prior.json"
+"""Name of the file in a folder of models."""
+_FORMAT = Format("geocrawl-fusion-prior", "geocrawl train fusion")
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """Weights by feature name, and the record of their training."""
+
+    weights: Mapping[str, float]
+    made: Mapping[str, object] = field(default_factory=dict)
+
+
+def read_prior(path: Path) -> Prior:
+    """Return the weights in `path`. Raises EnvironmentFault for an unreadable file, UsageError for another content."""
+    data = read_model(path, _FORMAT)
+    try:
+        weights = {str(name): float(weight) for name, weight in data["weights"].items()}
+        if not all(map(math.isfinite, weights.values())):
+            raise ValueError("a weight is no number")
+        return Prior(weights, dict(data["made"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise malformed(path, _FORMAT, error) from error
+
+
+def write_prior(prior: Prior, path: Path) -> None:
+    """Write the weights, farthest from 0 first. Raises EnvironmentFault when `path` cannot be written."""
+    order = sorted(prior.weights, key=lambda name: (-abs(prior.weights[name]), name))
+    weights = {name: round(prior.weights[name], 4) for name in order}
+    write_model(path, _FORMAT, {"made": prior.made, "weights": weights})

@@ -32,7 +32,7 @@ from geocrawl.priority.text.terms import (
     term_counts,
     term_of_word,
 )
-from geocrawl.priority.vectors.tfidf import TextModel, tf_idf
+from geocrawl.priority.text.tfidf import TextModel, tf_idf
 
 REMEMBERED = 50_000
 READ = 6_000

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from geocrawl.priority.codec.arrays import Arrays, pack_arrays, unpack_arrays
+from geocrawl.priority.codec import Arrays, pack_arrays, unpack_arrays
 from geocrawl.priority.graph.options import MAX_EDGES
 
 Floats = NDArray[np.float64]

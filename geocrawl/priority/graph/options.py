@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from geocrawl.priority.options import Option
-from geocrawl.priority.presets import Constant
+from geocrawl.priority.options import Constant, Option
 
 MAX_EDGES = 2_000_000
 """Most edges of a graph; with the matrices of an iteration they need less than 300 MiB."""

@@ -22,7 +22,7 @@ from functools import lru_cache
 from importlib import resources
 
 from geocrawl.priority.text.keywords import Keywords
-from geocrawl.priority.text.words import has_han
+from geocrawl.priority.text.terms import has_han
 
 FAR = 0.49
 """Highest similarity of words that share letters only."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.formats.json_values import JsonObject, number_of
+from geocrawl.formats.json import JsonObject, number_of
 
 _KEYS = frozenset({"serviceDescription", "mapName", "layers", "tables", "services", "folders", "geometryType"})
 _KEYS |= {"serviceDataType", "pixelSizeX"}

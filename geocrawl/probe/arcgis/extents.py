@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.formats.json_values import JsonObject, number_of, object_of
+from geocrawl.formats.json import JsonObject, number_of, object_of
 from geocrawl.probe.extents.boxes import is_extent
 from geocrawl.probe.extents.systems import NO_BOX, Box, in_numbered_system
 

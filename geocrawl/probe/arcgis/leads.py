@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from geocrawl.formats.json_values import JsonObject, line_of, lines, list_of, objects
+from geocrawl.formats.json import JsonObject, line_of, lines, list_of, objects
 from geocrawl.model import Candidate, Kind, Url
 from geocrawl.probe.arcgis.reader import Form, form_of
 from geocrawl.probe.leads import lead

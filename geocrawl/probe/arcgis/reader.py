@@ -12,7 +12,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from geocrawl.formats.json_values import (
+from geocrawl.formats.json import (
     MAX_ITEMS,
     JsonObject,
     first_line,

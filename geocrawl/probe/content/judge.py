@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from geocrawl.formats.json_reader import read_json
-from geocrawl.formats.json_values import JsonObject
+from geocrawl.formats.json import JsonObject, read_json
 from geocrawl.model import ContentOutcome, Failure, Page, Purpose, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.content.answer import picture_of, refusal

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from geocrawl.formats.json_values import number_of, text_of
+from geocrawl.formats.json import number_of, text_of
 from geocrawl.probe.extents.boxes import read_box
 
 if TYPE_CHECKING:

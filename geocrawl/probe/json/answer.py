@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from geocrawl.formats.json_reader import read_json
-from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, number_of, object_of
+from geocrawl.formats.json import JsonObject, first_line, line_of, lines, number_of, object_of, read_json
 from geocrawl.model import Candidate, Deviation, Failure, Page, Url, Verdict
 from geocrawl.probe import interview
 from geocrawl.probe.answer import Finding, by_status, rejection

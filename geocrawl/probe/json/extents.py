@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from geocrawl.formats.json_values import MAX_ITEMS, JsonObject, list_of, member, object_of, text_of
+from geocrawl.formats.json import MAX_ITEMS, JsonObject, list_of, member, object_of, text_of
 from geocrawl.probe.extents.crs import crs_code
 from geocrawl.probe.extents.systems import NO_BOX, Box, in_system
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from geocrawl.formats.json_values import JsonObject, line_of, objects, text_of
+from geocrawl.formats.json import JsonObject, line_of, objects, text_of
 from geocrawl.model import Url
 from geocrawl.urls import read_url, with_parameters
 

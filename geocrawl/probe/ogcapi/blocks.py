@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from geocrawl.formats.json_values import JsonObject, lines
+from geocrawl.formats.json import JsonObject, lines
 from geocrawl.probe.json.links import relations
 from geocrawl.probe.ogcapi.documents import OGC_REL
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.formats.json_values import JsonObject, lines, list_of, objects
+from geocrawl.formats.json import JsonObject, lines, list_of, objects
 from geocrawl.probe.json.links import relations
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, local_name, namespace_of
-from geocrawl.formats.truncation import Cut
+from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Deviation, Kind, Layer, Page, Service
 from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
 from geocrawl.probe.fingerprint import fingerprint

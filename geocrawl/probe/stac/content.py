@@ -5,7 +5,7 @@ An API is searched; a catalogue in files is followed from child to child until a
 
 from __future__ import annotations
 
-from geocrawl.formats.json_values import JsonObject
+from geocrawl.formats.json import JsonObject
 from geocrawl.model import ContentOutcome, Endpoint, Failure, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.formats.json_values import JsonObject
+from geocrawl.formats.json import JsonObject
 
 
 def is_stac(value: JsonObject) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geocrawl.formats.json_values import JsonObject
+from geocrawl.formats.json import JsonObject
 from geocrawl.model import Candidate, Kind, Status, Url
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 
-from geocrawl.formats.json_values import (
+from geocrawl.formats.json import (
     MAX_ITEMS,
     JsonObject,
     first_line,

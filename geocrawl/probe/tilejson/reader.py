@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from geocrawl.formats.json_values import MAX_ITEMS, JsonObject, line_of, list_of, objects, text_of
+from geocrawl.formats.json import MAX_ITEMS, JsonObject, line_of, list_of, objects, text_of
 from geocrawl.model import Deviation, Kind, Layer, Page, Service
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents.boxes import read_box

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, line_of, local_name
-from geocrawl.formats.json_values import number_of
+from geocrawl.formats.json import number_of
 from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread

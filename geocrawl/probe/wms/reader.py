@@ -12,7 +12,7 @@ from dataclasses import replace
 from lxml import etree
 
 from geocrawl.formats.elements import child, local_name, namespace_of
-from geocrawl.formats.truncation import Cut
+from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Deviation, Page
 from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
 from geocrawl.probe.fingerprint import fingerprint

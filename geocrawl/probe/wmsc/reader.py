@@ -9,8 +9,7 @@ from itertools import islice
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, line_of, local_name
-from geocrawl.formats.truncation import Cut
-from geocrawl.formats.xml_reader import Reading
+from geocrawl.formats.xml_reader import Cut, Reading
 from geocrawl.model import Kind, Layer, Page
 from geocrawl.probe.answer import Finding, answer_deviations
 from geocrawl.probe.extents.systems import Box, in_system

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from geocrawl.model.report import ReportRow
+from geocrawl.model.published import ReportRow
 from geocrawl.store.engine.connection import Connection
 
 SOFTWARE = {

@@ -1,19 +1,16 @@
-"""Represent the topic as vectors and measure how near a page is to the topic (gws, "topic model" and "page vector").
-
-There is one vector for each language, with n keywords each, and a page's r is the highest of its cosines with these
-vectors. One joint vector would cap r: a page in English has no Chinese words, so even a perfect page would reach only
-the share of the English keywords, and never the threshold 0.68. Chinese pages leave WMS, OGC and the names of
-operations in Latin letters, so these words are in both vectors.
-"""
+"""Measure how near a page or a link is to the topic: topic vectors (gws eq. 2) and link keywords (gws eq. 3)."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from urllib.parse import unquote
 
-from geocrawl.priority.text.keywords import Keywords
+from geocrawl.model import Relevance
+from geocrawl.priority.text.keywords import Keywords, hint_of
 
 MOST_WEIGHT = 0.65
 """Largest weight of one keyword in a topic vector of length 1 by default: below the 0.68 of gws eq. 2."""
@@ -104,3 +101,57 @@ def _cosine(topic: Mapping[str, float], page: Mapping[str, float]) -> float:
             product += weight * frequency
             squares += frequency * frequency
     return min(product / math.sqrt(squares), 1.0) if squares > 0.0 else 0.0
+
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Boundary between words of camel case: get|WMS, WMS|Server."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkModel:
+    """The trained link words, in lower case, and the record of the training."""
+
+    keywords: Mapping[str, tuple[str, ...]]
+    """Words of level 2: language → its k link keywords, the most frequent first."""
+    abbreviations: tuple[str, ...]
+    """Words of level 1."""
+    made: Mapping[str, object] = field(default_factory=dict)
+
+
+class LinkMatch(NamedTuple):
+    """A link's level and the words that determined the level."""
+
+    level: Relevance
+    words: tuple[str, ...]
+
+
+_NO_MATCH = LinkMatch(Relevance.NONE, ())
+
+
+class LinkMeasure:
+    """Determines the level of links by a link model."""
+
+    def __init__(self, model: LinkModel, both: Relevance = Relevance.HIGH) -> None:
+        """Make measures; `both` is the level of a link keyword that is also an abbreviation (wms, ows)."""
+        keywords = {word for words in model.keywords.values() for word in words}
+        self._levels = {
+            **dict.fromkeys(model.abbreviations, Relevance.SOME),
+            **dict.fromkeys(keywords, Relevance.HIGH),
+            **dict.fromkeys(keywords.intersection(model.abbreviations), both),
+        }
+        self._words = Keywords(self._levels)
+        self._hint = hint_of(self._levels)
+
+    def match(self, address: str, anchor: str) -> LinkMatch:
+        """Return the level by gws eq. 3: 2 with a link keyword in URL or anchor, 1 with an abbreviation, else 0."""
+        text = f"{unquote(address) if '%' in address else address} {anchor}"
+        if not self._hint.search(text.lower()):  # most links: skips the search for word boundaries
+            return _NO_MATCH
+        words = dict.fromkeys([*self._words.found_in(text), *self._words.found_in(split_camel_case(text))])
+        level = max((self._levels[word] for word in words), default=Relevance.NONE)
+        return LinkMatch(level, tuple(word for word in words if self._levels[word] == level))
+
+
+def split_camel_case(text: str) -> str:
+    """Return `text` with a space between the words of camel case: "getWMS" becomes "get WMS"."""
+    return _CAMEL.sub(" ", text)

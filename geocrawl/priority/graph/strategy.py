@@ -1,23 +1,80 @@
-"""Rerank waiting links by the link graph, when enough pages were read since the last time.
-
-The papers iterate every p downloads. On a growing graph that is quadratic work, a weakness that the papers mention. So
-after p downloads the next iteration also waits until the crawl has grown by the factor `growth` (1: as in the papers).
-The frontier gets the new scores of an iteration once, and only those that changed by more than the share `change`:
-smaller changes hardly affect the queue.
-
-`learn` computes everything; `revise` only returns the result. So the same feedback results in the same state whether or
-not `revise` was called in between.
-"""
+"""Define the base class of strategies that rank links by iterating over the link graph."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from geocrawl.errors import needs_extra
 from geocrawl.model import Feedback, Purpose, Rank, State
 from geocrawl.priority.graph.link_graph import Flags, Floats, Ints, LinkGraph
+from geocrawl.priority.ingredients import Defaults
+from geocrawl.priority.options import Value
+
+
+class GraphStrategy(Defaults):
+    """A strategy that delegates reranking, dump and counts to its `GraphRanking`; subclasses implement `learn`."""
+
+    learns = True
+    _ranking: GraphRanking
+
+    def _make_ranking(
+        self,
+        values: Mapping[str, Value],
+        period: str,
+        *,
+        worth: str,
+        max_in_links: int = 0,
+        judged: Callable[[LinkGraph], Floats] | None = None,
+    ) -> GraphRanking:
+        """Return a ranking by `_scores` and `_rank`; arguments as in `graph_options` and `GraphRanking`.
+
+        Raises EnvironmentFault without SciPy.
+        """
+        try:
+            from geocrawl.priority.graph.link_graph import LinkGraph
+        except ModuleNotFoundError as error:
+            raise needs_extra(f"the strategy {self.name}", "SciPy") from error
+
+        return GraphRanking(
+            LinkGraph(max_edges=int(values["edges"]), max_in_links=max_in_links),
+            self._scores,
+            self._rank,
+            period=int(values[period]),
+            growth=float(values["growth"]),
+            change=float(values["change"]),
+            worth=worth,
+            judged=judged,
+        )
+
+    @abstractmethod
+    def _scores(self, graph: LinkGraph) -> Floats:
+        """Iterate over the graph and return a score for every node."""
+
+    @abstractmethod
+    def _rank(self, score: float) -> Rank | None:
+        """Return the rank of a link with that score; None drops it."""
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        """Return, after an iteration, the new ranks of the waiting links whose score changed."""
+        return self._ranking.revise()
+
+    def dump(self) -> bytes:
+        """Return the graph with the values of its nodes."""
+        return self._ranking.dump()
+
+    def load(self, state: bytes) -> None:
+        """Restore an earlier dump. Raises UsageError for a dump of another version."""
+        self._ranking.load(state)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return, for status: nodes, edges, forgotten edges and bytes of the graph."""
+        return self._ranking.counts
+
 
 BATCH = 2_000
 

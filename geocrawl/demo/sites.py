@@ -1,10 +1,12 @@
-"""Make the sites of Norvale that are about maps: geoportal, data catalogue, water agency, university."""
+"""Make the sites of the demo web: four about maps in English, one in Chinese, a newspaper and a shop."""
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 from collections.abc import Iterator
 
-from geocrawl.demo.pages import Site, Target
+from geocrawl.demo.pages import DemoPage, Site, Target
 
 _GEOSERVER = "http://maps.norvale-geoportal.example/geoserver"
 _MAPSERVER = "http://maps.water-agency.example/cgi-bin"
@@ -221,3 +223,128 @@ def university() -> Site:
 
 def _slug(name: str) -> str:
     return name.lower().replace(" ", "-")
+
+
+_GIS = "http://gis.qingshan-map.example"
+_CITIES = ("云溪市", "白沙市", "临江市", "石门市", "龙泉市", "安平市", "南湖市", "北岭市")
+_QINGSHAN_THEMES = ("交通", "水系", "影像", "土地利用", "行政区划", "地名地址")
+_QINGSHAN_REQUEST = "service=WMS&request=GetCapabilities"
+
+
+def platform() -> Site:
+    """Make the platform: service lists, themes, cities, news, and a page of the old site."""
+    navigation = [
+        ("/", "首页"),
+        ("/fuwu", "地图服务"),
+        ("/zhuti", "专题"),
+        ("/chengshi", "市县节点"),
+        ("/xinwen", "新闻动态"),
+    ]
+    site = Site("http://www.qingshan-map.example", "青山省地理信息公共服务平台", navigation, language="zh-CN")
+    site.add(
+        "/",
+        "天地图·青山",
+        "提供在线地图、影像服务、矢量服务、数据目录和元数据查询, 支持 OGC 标准的网络地图服务 (WMS)。",
+        links=[("/old/index.htm", "旧版网站"), ("http://www.norvale-courier.example/world", "友情链接: 诺维尔新闻")],
+    )
+    _services(site)
+    themes = [(f"/zhuti/{number}", f"{name}专题") for number, name in enumerate(_QINGSHAN_THEMES, 1)]
+    site.add("/zhuti", "专题地图", "按专题浏览图层与空间数据。", links=themes)
+    for path, title in themes:
+        site.add(path, title, f"{title}: 图层说明、元数据、服务地址和接口文档。", links=[("/fuwu", "服务列表")])
+    cities = [(f"/chengshi/{number}", name) for number, name in enumerate(_CITIES, 1)]
+    site.add("/chengshi", "市县节点", "各市地理信息公共服务平台节点。", links=cities)
+    for path, name in cities:
+        site.add(path, f"{name}节点", f"{name}地理信息公共服务平台: 矢量地图、影像地图、地名查询。")
+    news = [(f"/xinwen/{number}", f"平台动态第{number}期") for number in range(1, 11)]
+    site.add("/xinwen", "新闻动态", "平台建设与应用新闻。", links=news)
+    for path, title in news:
+        site.add(path, title, "省自然资源厅召开会议, 部署年度工作。", relevant=False)
+    return site
+
+
+def _services(site: Site) -> None:
+    site.add(
+        "/fuwu",
+        "地图服务列表",
+        "以下网络地图服务 (WMS) 可直接在 GIS 软件中调用, 点击查看能力文档。",
+        links=[
+            (f"{_GIS}:8090/iserver/services/map-roads/wms111/roads", "交通地图服务 (WMS 1.1.1)"),
+            (f"{_GIS}:8090/iserver/services/map-water/wms130/water?{_QINGSHAN_REQUEST}", "水系地图服务能力文档"),
+            (f"/ows/image?{_QINGSHAN_REQUEST}", "影像服务"),
+            (f"{_GIS}/wms/boundary?{_QINGSHAN_REQUEST}", "行政区划服务"),
+            (f"{_GIS}/geoserver/place/wms?{_QINGSHAN_REQUEST}", "地名地址服务"),
+        ],
+    )
+    # As many older Chinese pages: GB18030 under the label gb2312, named in <meta> only; 镕 and 喆 are not in GB2312.
+    site.add(
+        "/old/index.htm",
+        "地理信息服务 (旧版)",
+        "本页由张喆、李镕维护。网络地图服务、图层与元数据。",
+        links=[(f"{_GIS}:6163/igs/rest/ogc/doc/landuse/WMSServer?{_QINGSHAN_REQUEST}", "土地利用现状地图服务")],
+        charset="gb18030",
+        label="gb2312",
+    )
+
+
+CALENDAR_PATH = "/calendar"
+_SECTIONS = ("world", "sport", "culture", "business")
+_GOODS = ("Lantern", "Candle", "Wick", "Lamp oil", "Matches", "Paper shade", "Hook", "Glass chimney")
+_NEWSPAPER = "http://www.norvale-courier.example"
+_SHOP = "http://shop.lanternlane.example"
+
+
+def newspaper() -> Site:
+    """Make a newspaper: sections with articles that link to each other, and a link to the calendar."""
+    navigation = [("/", "Front page"), *((f"/{name}", name.title()) for name in _SECTIONS), (CALENDAR_PATH, "Calendar")]
+    site = Site(_NEWSPAPER, "The Norvale Courier", navigation, relevant=False)
+    site.add("/", "The Norvale Courier", "News of the day.", links=[(f"{_SHOP}/", "Our advertisers: Lantern Lane")])
+    for section in _SECTIONS:
+        articles = [(f"/{section}/{number}.html", f"{section.title()} story {number}") for number in range(1, 7)]
+        site.add(f"/{section}", section.title(), f"All about {section}.", links=articles)
+        for number, (path, title) in enumerate(articles):
+            text = f"{title}: the council met, the team won, the concert was long. Read more tomorrow."
+            site.add(
+                path, title, text, links=[articles[(number + 1) % 6], (f"/{section}/gone-{number}.html", "Yesterday")]
+            )
+    return site
+
+
+def calendar_page(today: datetime.date, year: int | None, month: int | None) -> DemoPage:
+    """Make a month of the endless calendar; without year and month the entry page, which shows this month."""
+    shown = datetime.date(year or today.year, month or today.month, 1)
+    months = [_add_months(shown, step) for step in (-1, 1)]
+    links = [
+        (f"{CALENDAR_PATH}?year={day.year}&month={day.month}", f"{day:%B %Y}") for day in months if day is not None
+    ]
+    query = f"?year={shown.year}&month={shown.month}" if year else ""
+    site = Site(_NEWSPAPER, "The Norvale Courier", [("/", "Front page")], relevant=False)
+    site.add(CALENDAR_PATH + query, f"Calendar, {shown:%B %Y}", "No events this month.", links=links)
+    return site.pages[0]
+
+
+def _add_months(day: datetime.date, step: int) -> datetime.date | None:
+    year, month = divmod(day.year * 12 + day.month - 1 + step, 12)
+    return datetime.date(year, month + 1, 1) if 1 <= year <= 9999 else None
+
+
+def shop() -> Site:
+    """Make a shop that adds a session id to every link, a new one on every page."""
+    site = Site(_SHOP, "Lantern Lane", [], relevant=False)
+
+    def links(path: str) -> list[tuple[str, str]]:
+        drawn = hashlib.sha256(path.encode()).hexdigest()[:24].upper()
+        listed = [("/", "Shop"), ("/cart", "Cart"), *((f"/goods/{number}", name) for number, name in enumerate(_GOODS))]
+        if path.startswith("/goods/"):
+            listed.append((f"{path}/reviews", "Reviews"))
+        return [(f"{href};jsessionid={drawn}", text) for href, text in listed]
+
+    site.add("/", "Lantern Lane", "Lamps, lanterns and everything that glows.", links=links("/"))
+    site.add("/cart", "Your cart", "Your cart is empty.", links=links("/cart"))
+    for number, name in enumerate(_GOODS):
+        path = f"/goods/{number}"
+        site.add(path, name, f"{name}, hand made. Sent within two days.", links=links(path))
+        site.add(
+            f"{path}/reviews", f"Reviews of {name}", "Five stars, says everybody.", links=links(f"{path}/reviews")[:2]
+        )
+    return site

@@ -1,0 +1,296 @@
+"""Recognise services by their addresses: the form of a path, or the request in a query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from urllib.parse import unquote
+
+from geocrawl.model import Candidate, Evidence, Kind, Url
+from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.urls import query_parameters, read_url, service_endpoint
+
+# --------------------------------------------------------------------------- paths
+
+
+_SHORT_CHARS = 16
+"""Longest path that may be the root of a host named after its service: `/`, `/api/v1.0.0/`."""
+_LONG_CHARS = 500
+"""No service has a longer path, and matching a pattern may take quadratic time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A form of path, with the kind that declares the form."""
+
+    kind: Kind
+    form: PathForm
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerHost:
+    """A form of host name for servers whose address has no path, or nearly none."""
+
+    kind: Kind
+    pattern: re.Pattern[str]
+    path: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParameter:
+    """A query parameter by which a server is recognised."""
+
+    name: str
+    kind: Kind
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Places that only write about services."""
+
+    hosts: frozenset[str]
+    beneath: tuple[str, ...]
+    """Ends of hosts, each with its dot."""
+    segments: frozenset[str]
+    """Segments of paths."""
+
+    def holds(self, host: str, path: str) -> bool:
+        """Return whether an address is in such a place."""
+        if host in self.hosts or f".{host}".endswith(self.beneath):
+            return True
+        return not self.segments.isdisjoint(path.split("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownServers:
+    """The forms of address that kinds declare. Of two that fit, the first one counts."""
+
+    servers: tuple[Server, ...]
+    hint: re.Pattern[str]
+    """Pattern of hints: every path that can match contains a hint."""
+    parameters: tuple[ServerParameter, ...]
+    named_hosts: tuple[ServerHost, ...]
+    never: Never
+
+    @classmethod
+    def of(cls, kinds: Sequence[KindDeclaration]) -> KnownServers:
+        """Compile the forms of these kinds, in their order."""
+        return cls(
+            servers=tuple(Server(each.kind, form, re.compile(form.path)) for each in kinds for form in each.paths),
+            hint=_any_of(form.hint for each in kinds for form in each.paths),
+            parameters=tuple(
+                ServerParameter(form.name, each.kind, re.compile(form.value))
+                for each in kinds
+                for form in each.parameters
+            ),
+            named_hosts=tuple(
+                ServerHost(each.kind, re.compile(form.host), re.compile(form.path))
+                for each in kinds
+                for form in each.hosts
+            ),
+            never=read_never(),
+        )
+
+    def find(self, host: str, path: str, query: str = "") -> Kind | None:
+        """Return the kind of the first form that fits a path, else the kind that the host is named after.
+
+        `path` is in lower case and not decoded. None at places that only write about services.
+        """
+        kind = self.form(path, query)
+        if kind is None and len(path) <= _SHORT_CHARS:
+            kind = self._named(host, path)
+        return None if kind is None or self.is_never(host, path) else kind
+
+    def form(self, path: str, query: str = "") -> Kind | None:
+        """Return the kind of the first form that fits a path on any host; None without one."""
+        if len(path) > _LONG_CHARS or self.hint.search(path) is None:
+            return None
+        for server in self.servers:
+            if server.form.hint in path and server.form.query in query and server.pattern.search(path):
+                return server.kind
+        return None
+
+    def _named(self, host: str, path: str) -> Kind | None:
+        for named in self.named_hosts:
+            if named.pattern.search(host) and named.path.search(path):
+                return named.kind
+        return None
+
+    def is_never(self, host: str, path: str) -> bool:
+        """Return whether an address is in a place that only writes about services."""
+        return self.never.holds(host, path)
+
+
+def _any_of(hints: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of these texts; texts that contain another one are left out."""
+    found = set(hints)
+    shortest = sorted(hint for hint in found if not any(other in hint for other in found - {hint}))
+    return re.compile("|".join(map(re.escape, shortest)))
+
+
+def read_never() -> Never:
+    """Return the shipped list of places that only write about services."""
+    import tomllib
+
+    data = tomllib.loads(resources.files("geocrawl").joinpath("data/not_services.toml").read_text("utf-8"))
+    hosts: list[str] = data["hosts"]
+    return Never(
+        hosts=frozenset(host.removeprefix(".") for host in hosts),
+        beneath=tuple(host for host in hosts if host.startswith(".")),
+        segments=frozenset(data["segments"]),
+    )
+
+
+# --------------------------------------------------------------------------- signs
+
+
+_OGC_HOSTS = ("www.opengis.net", "www.opengeospatial.net")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Signs of all kinds. Of two kinds that an address or a document fits, the first declared one counts."""
+
+    kinds: tuple[KindDeclaration, ...]
+    of_kind: Mapping[Kind, KindDeclaration]
+    of_service: Mapping[str, KindDeclaration]
+    """Value of SERVICE → kind."""
+    of_request: Mapping[str, KindDeclaration]
+    """Value of REQUEST → kind."""
+    of_old_request: Mapping[str, KindDeclaration]
+    of_root: Mapping[str, Kind]
+    """Root element of a document → kind."""
+    of_namespace: Mapping[str, Kind]
+    """Beginning of a namespace of OWS Common's root, without scheme → kind."""
+    servers: KnownServers
+
+    @classmethod
+    def of(cls, kinds: Sequence[KindDeclaration]) -> Rules:
+        """Return the index of the signs of these kinds."""
+        return cls(
+            kinds=tuple(kinds),
+            of_kind={each.kind: each for each in kinds},
+            of_service={service: each for each in kinds for service in each.services},
+            of_request={request: each for each in kinds for request in each.requests},
+            of_old_request={request: each for each in kinds for request in each.old_requests},
+            of_root={root: each.kind for each in kinds for root in each.roots | each.error_roots},
+            of_namespace={
+                f"{host}/{place}": each.kind for each in kinds for place in each.namespaces for host in _OGC_HOSTS
+            },
+            servers=KnownServers.of(kinds),
+        )
+
+
+# --------------------------------------------------------------------------- queries
+
+
+_HINTS = ("request", "service", "wms", "map=")
+"""Every query with a request contains one of these (WMTVER occurs together with REQUEST)."""
+_ESCAPED_QUERY = re.compile(r"[^=&]*(?:service|request)%3d", re.IGNORECASE)
+_KML = re.compile(r"/kml/?\Z")
+"""Path of GeoServer's KML service, which answers requests of WMS with a redirect."""
+RECORD_REQUESTS = frozenset({"getrecords", "getrecordbyid"})
+
+
+def may_ask(query: str) -> bool:
+    """Return whether a query (lower case) may contain a request and is worth parsing: a quick check."""
+    return "%" in query or any(hint in query for hint in _HINTS)
+
+
+def of_query(rules: Rules, url: Url, path: str) -> Candidate | None:
+    """Return the candidate for the request in a query; None without a request.
+
+    `path`: in lower case, for requests that do not name the service.
+    """
+    url = _unescaped(url)
+    parameters = _parameters(url)
+    service, request = parameters.get("service", ""), parameters.get("request", "")
+    if service:
+        named = rules.of_service.get(service)
+        return _asked(named, request, url) if named else None
+    if request:
+        kind = _kind_of_request(rules, request, parameters, url, path)
+        if kind is not None:
+            return strong(kind, url)
+    return _of_place(rules, parameters, url, path)
+
+
+def asks_for_records(url: Url) -> bool:
+    """Return whether an address requests records of a catalogue, whose answer is read like a page."""
+    address = url.address.lower()
+    return "getrecord" in address and _parameters(_unescaped(url)).get("request") in RECORD_REQUESTS
+
+
+def strong(kind: Kind, url: Url) -> Candidate:
+    """Return a candidate whose address contains a request that only a service answers."""
+    return Candidate(service_endpoint(kind, url), Evidence("query", "", url.address))
+
+
+def weak(kind: Kind, url: Url, signal: str = "path") -> Candidate:
+    """Return a candidate that may as well be an ordinary page."""
+    return Candidate(service_endpoint(kind, url), Evidence(signal, "", url.address), weak=True)
+
+
+def _asked(named: KindDeclaration, request: str, url: Url) -> Candidate:
+    """Return the candidate of the kind that SERVICE names; weak when REQUEST is no operation of that kind."""
+    known = request in named.requests or request in named.shared_requests or request in named.old_requests
+    return strong(named.kind, url) if known else weak(named.kind, url, "query")
+
+
+def _kind_of_request(rules: Rules, request: str, parameters: dict[str, str], url: Url, path: str) -> Kind | None:
+    """Return the kind that REQUEST names without SERVICE, alone or together with the path."""
+    said = rules.servers.form(path)
+    of_path = rules.of_kind[said] if said else None
+    if of_path and of_path.services and (request in of_path.requests or request in of_path.shared_requests):
+        return of_path.kind
+    if request == "gettile" and "tilematrix" in parameters:
+        return Kind.WMTS
+    if of_path and not of_path.services:  # a path of a kind that no query asks: nothing is asked here
+        return None
+    if found := rules.of_request.get(request):
+        if found.kind is Kind.WMS and of_path and of_path.kind is not Kind.WMS:
+            return None
+        return found.kind
+    if request == "getcapabilities":
+        return None if _KML.search(path) else Kind.WMS
+    old = rules.of_old_request.get(request)
+    return old.kind if old and _is_old(rules, parameters, url, path) else None
+
+
+def _is_old(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> bool:
+    """Return whether `request=map` and similar requests mean WMS 1.0.0, by other parameters or a known server."""
+    return (
+        "wmtver" in parameters
+        or {"layers", "bbox"} <= parameters.keys()
+        or rules.servers.find(url.host, path) is not None
+    )
+
+
+def _of_place(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> Candidate | None:
+    """Return the candidate recognised by the path, or by a parameter that names a map, without a request."""
+    servers = rules.servers
+    if kind := servers.find(url.host, path, url.address.partition("?")[2].lower()):
+        return weak(kind, url)
+    for parameter in servers.parameters:
+        if parameter.pattern.search(parameters.get(parameter.name, "")):
+            return weak(parameter.kind, url)
+    return None
+
+
+def _parameters(url: Url) -> dict[str, str]:
+    """Return names and values in lower case, each value only up to an escaped `&` (`GetMap%26version=…`)."""
+    return {
+        name.strip().lower(): value.partition("&")[0].strip().lower() for name, value in reversed(query_parameters(url))
+    }
+
+
+def _unescaped(url: Url) -> Url:
+    """Return the address with a query that was escaped once too often unescaped (`?request%3DGetMap%26…`)."""
+    place, _, query = url.address.partition("?")
+    if _ESCAPED_QUERY.match(query) is None:
+        return url
+    return read_url(f"{place}?{unquote(query)}") or url

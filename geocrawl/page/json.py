@@ -1,0 +1,286 @@
+"""Read JSON as `Content`: catalogues and contexts that are recognised by the structure of the document.
+
+`_FORMATS` lists the readers in the order in which they are tried; the first reader that recognises the document returns
+its links. Values may have any type, so every value's type is checked (`formats.json_values`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from geocrawl.formats.json import JsonObject, integer_of, is_too_deep, one_or_more, string_of
+from geocrawl.formats.text import fold, well_formed_escapes
+from geocrawl.model import Url
+from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawLink
+from geocrawl.page.linked import read_linked
+from geocrawl.page.metadata import address_in, link
+from geocrawl.page.naming import kind_among, kind_of_protocol
+from geocrawl.page.rdf import read_json_ld
+from geocrawl.urls import RECORDS, ckan_search_url, records_start, records_url
+
+# --------------------------------------------------------------------------- OWS Context in GeoJSON (OGC 14-055r2)
+
+
+def read_offerings(data: JsonObject, url: Url) -> list[RawLink] | None:
+    """Return links of a context document or of one of its resources; None for any other document."""
+    resources = one_or_more(data.get("features")) or [data]
+    links = [found for resource in resources for found in _operations(resource)]
+    return links or None
+
+
+def _operations(resource: JsonObject) -> Iterator[RawLink]:
+    """Yield the operations requested by GET; a POST's address alone requests nothing (OGC 14-055r2, 7.1.4)."""
+    properties = resource.get("properties")
+    if not isinstance(properties, dict):
+        return
+    for offering in one_or_more(properties.get("offerings")):
+        kind = kind_of_protocol(string_of(offering.get("code")))
+        for operation in one_or_more(offering.get("operations")):
+            href = string_of(operation.get("href"))
+            if href and string_of(operation.get("method")).upper() in ("", "GET"):
+                names = [string_of(properties.get("title")), string_of(operation.get("code"))]
+                descriptions = [string_of(properties.get("publisher")), string_of(properties.get("abstract"))]
+                yield link(href, "owc", names=names, descriptions=descriptions, kind=kind)
+
+
+# --------------------------------------------------------------------------- CKAN
+
+
+_CKAN = "ckan"
+_ACTION = re.compile(r"/api/(?:\d/)?action/\w+/?\Z")
+
+
+def read_ckan(data: JsonObject, url: Url) -> list[RawLink] | None:
+    """Return links to the data sets' resources and to the next page; None for any other document."""
+    result = data.get("result")
+    if "success" not in data or result is None:
+        return None
+    if isinstance(result, list) and all(isinstance(each, str) for each in result):
+        return _by_search(url)  # names only: one search replaces a request for each
+    if isinstance(result, dict) and isinstance(result.get("results"), list):
+        packages = one_or_more(result["results"])
+        following = _next_ckan_page(url, integer_of(result.get("count")), len(result["results"]))
+    else:
+        packages, following = one_or_more(result), []
+    return [*(found for package in packages for found in _resources(package)), *following]
+
+
+def _resources(package: JsonObject) -> Iterator[RawLink]:
+    title = string_of(package.get("title")) or string_of(package.get("name"))
+    organisation = string_of(package.get("organization"), "title", "name") or string_of(package.get("author"))
+    for resource in one_or_more(package.get("resources")):
+        href = address_in(string_of(resource.get("url")))
+        if href:
+            name, form = string_of(resource.get("name")), string_of(resource.get("format"))
+            stated = [string_of(resource.get(key)) for key in ("protocol", "resource_locator_protocol", "service_type")]
+            yield link(
+                href,
+                _CKAN,
+                names=[title, name, form],
+                descriptions=[organisation, string_of(resource.get("description"))],
+                kind=kind_among(form, *stated),
+            )
+
+
+def _next_ckan_page(url: Url, count: int, returned: int) -> list[RawLink]:
+    start = records_start(url)
+    if start is None or not returned or start + returned >= count:
+        return []
+    following = records_url(url, start + returned)
+    return [RawLink(following.address, RECORDS)] if following is not None else []
+
+
+def _by_search(url: Url) -> list[RawLink]:
+    root = _ACTION.sub("", url.address.partition("?")[0])
+    search = ckan_search_url(root) if "package_list" in url.address else None
+    return [RawLink(search.address, RECORDS)] if search is not None else []
+
+
+# --------------------------------------------------------------------------- ArcGIS
+
+
+_PORTAL = "arcgis-portal"
+_FOLDER = "arcgis-folder"
+_ROOT = re.compile(r".*?/services(?=/|\Z)", re.I)
+_MAP_TYPES = frozenset({"MapServer", "ImageServer", "FeatureServer", "SceneServer", "VectorTileServer"})
+_ITEM_TYPES = frozenset({"map service", "feature service", "image service", "vector tile service", "scene service"})
+_MAX_FOLDERS = 200
+
+
+def read_arcgis(data: JsonObject, url: Url) -> list[RawLink] | None:
+    """Return links of a folder or of a page of search results; None for any other document."""
+    if isinstance(data.get("services"), list) and ("folders" in data or "currentVersion" in data):
+        return list(_folder(data, url))
+    if isinstance(data.get("results"), list) and "nextStart" in data and "num" in data:
+        return [*_items(data), *_next_portal_page(data, url)]
+    return None
+
+
+def _folder(data: JsonObject, url: Url) -> Iterator[RawLink]:
+    """Yield links to the services, whose names contain that of their folder, and to folders below `…/rest/services`."""
+    place = url.address.partition("?")[0].rstrip("/")
+    found = _ROOT.match(place)
+    root = found[0] if found else place
+    for service in one_or_more(data["services"]):
+        name, form = string_of(service.get("name")), string_of(service.get("type"))
+        if name and form in _MAP_TYPES:
+            yield link(f"{root}/{name}/{form}", _FOLDER, names=[name, form], descriptions=[], kind="arcgis")
+    folders = data.get("folders")
+    for name in folders[:_MAX_FOLDERS] if isinstance(folders, list) else ():
+        if isinstance(name, str) and name:
+            # Some servers name folders by their whole path, most by their own name.
+            beneath = name if name.startswith("/") else f"/{name}"
+            yield RawLink(f"{root}{beneath}?f=json", RECORDS, anchor=name)
+
+
+def _items(data: JsonObject) -> Iterator[RawLink]:
+    for item in one_or_more(data["results"]):
+        href = address_in(string_of(item.get("url")))
+        if href:
+            form = string_of(item.get("type"))
+            kind = "arcgis" if form.lower() in _ITEM_TYPES else kind_of_protocol(form)
+            organisation = string_of(item.get("accessInformation")) or string_of(item.get("owner"))
+            descriptions = [organisation, string_of(item.get("snippet"))]
+            yield link(href, _PORTAL, names=[string_of(item.get("title")), form], descriptions=descriptions, kind=kind)
+
+
+def _next_portal_page(data: JsonObject, url: Url) -> list[RawLink]:
+    """Return the link to the next page, if any: `nextStart` is -1 on the last page, and a smaller one would loop."""
+    start, following = records_start(url), integer_of(data.get("nextStart")) - 1
+    if start is None or following <= start or not data["results"]:
+        return []
+    after = records_url(url, following)
+    return [RawLink(after.address, RECORDS)] if after is not None else []
+
+
+# --------------------------------------------------------------------------- GeoNetwork
+
+
+_GEONETWORK = "geonetwork"
+_MAX_LINKS = 200
+"""Most links read of one record."""
+
+
+def read_geonetwork(data: JsonObject, url: Url) -> list[RawLink] | None:
+    """Return the records' links and the link to the next page; None for any other document."""
+    if "metadata" not in data or "summary" not in data:
+        return None
+    records = one_or_more(data["metadata"])
+    links = [found for record in records for found in _geonetwork_links(record)]
+    return [*links, *_next_geonetwork_page(data, url, len(records))]
+
+
+def _geonetwork_links(record: JsonObject) -> Iterator[RawLink]:
+    """Yield the record's links, each `name|description|address|protocol|type|order`.
+
+    A single link is a string; several links are a list of strings.
+    """
+    title = string_of(record.get("title")) or string_of(record.get("defaultTitle"))
+    parts = string_of(record.get("responsibleParty")).split("|")
+    organisation = parts[2] if len(parts) > 2 else ""
+    texts = record.get("link")
+    for text in (texts if isinstance(texts, list) else [texts])[:_MAX_LINKS]:
+        fields = text.split("|") if isinstance(text, str) else []
+        href = address_in(fields[2]) if len(fields) > 3 else ""
+        if href:
+            kind = kind_of_protocol(fields[3])
+            yield link(
+                href,
+                _GEONETWORK,
+                names=[title, fields[0], fields[3]],
+                descriptions=[organisation, fields[1]],
+                kind=kind,
+            )
+
+
+def _next_geonetwork_page(data: JsonObject, url: Url, returned: int) -> list[RawLink]:
+    start = records_start(url)
+    count = integer_of(data["summary"].get("@count")) if isinstance(data["summary"], dict) else -1
+    last = integer_of(data.get("@to"), (start or 0) + returned)
+    if start is None or not returned or last <= start or last >= count:
+        return []
+    following = records_url(url, last, rows=last - start)
+    return [RawLink(following.address, RECORDS)] if following is not None else []
+
+
+# --------------------------------------------------------------------------- data sets after DCAT
+
+
+_DCAT = "dcat"
+_ADDRESSES = ("accessURL", "contentUrl", "endpointURL", "downloadURL", "accessUrl", "downloadUrl")
+_FORMAT_NAMES = ("format", "encodingFormat", "mediaType", "conformsTo")
+_SHORT_TITLE = 24
+"""A distribution's title of at most this many characters counts as the name of a format, if it names a kind."""
+
+
+def read_datasets(data: JsonObject, url: Url) -> list[RawLink] | None:
+    """Return links to the distributions of a list of data sets, or of one data set; None for any other document."""
+    datasets = one_or_more(data.get("dataset")) or ([data] if "distribution" in data else [])
+    if not any("distribution" in each or "landingPage" in each for each in datasets):
+        return None
+    return [found for dataset in datasets for found in _distributions(dataset)]
+
+
+def _distributions(dataset: JsonObject) -> Iterator[RawLink]:
+    title = string_of(dataset.get("title")) or string_of(dataset.get("name"))
+    publisher = string_of(dataset.get("publisher"), "name")
+    description = string_of(dataset.get("description"))
+    for distribution in one_or_more(dataset.get("distribution")):
+        own = string_of(distribution.get("title")) or string_of(distribution.get("name"))
+        formats = [string_of(distribution.get(name)) for name in _FORMAT_NAMES]
+        kind = kind_among(*formats, own if len(own) <= _SHORT_TITLE else "")
+        descriptions = [publisher, string_of(distribution.get("description")) or description]
+        for name in _ADDRESSES:
+            if href := address_in(string_of(distribution.get(name))):
+                yield link(href, _DCAT, names=[title, own, formats[0]], descriptions=descriptions, kind=kind)
+    if href := address_in(string_of(dataset.get("landingPage"))):
+        yield link(href, _DCAT, names=[title], descriptions=[publisher, description], kind="")
+
+
+# --------------------------------------------------------------------------- any document
+
+
+_MAX_KEYS = 64
+_FORMATS = (read_offerings, read_ckan, read_arcgis, read_geonetwork, read_linked, read_datasets)
+
+
+def read_data(text: str, url: Url, *, max_links: int) -> Content | None:
+    """Return text and links of a JSON document at `url`; None for bytes that are no JSON object or list."""
+    data = _parse(text)
+    if not isinstance(data, (dict, list)):
+        return None
+    content = Content(text=text[:MAX_TEXT_CHARS])
+    if isinstance(data, dict):
+        content.json_keys = tuple(islice((key for key in data if len(key) <= 100), _MAX_KEYS))
+        content.title = fold(string_of(data.get("title")), MAX_TITLE_CHARS)
+    content.links = list(dict.fromkeys(islice(_links(data, url), max_links)))
+    return content
+
+
+def _parse(text: str) -> Any:
+    begun = text.lstrip("\ufeff \t\r\n")
+    if not begun.startswith(("{", "[")):
+        return None
+    if is_too_deep(begun):
+        return None
+    try:
+        return json.loads(well_formed_escapes(begun))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _links(data: Any, url: Url) -> Iterable[RawLink]:
+    if isinstance(data, dict):
+        for reader in _FORMATS:
+            links = reader(data, url)
+            if links is not None:
+                return links
+    if isinstance(data, dict) and not {"@context", "@graph"}.isdisjoint(data):
+        return read_json_ld(data, url)
+    if isinstance(data, list) and data and isinstance(data[0], dict) and "@id" in data[0]:
+        return read_json_ld(data, url)
+    return ()

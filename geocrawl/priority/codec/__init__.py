@@ -1,1 +1,0 @@
-"""Pack the state and features of strategies as bytes: named arrays, and values of a page and its links."""
