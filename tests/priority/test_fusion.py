@@ -16,10 +16,11 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Document, Feedback, Link, Purpose, Rank, Relevance, State
 from geocrawl.priority.bayes.strategy import BayesStrategy
 from geocrawl.priority.fusion import feature_names
+from geocrawl.priority.fusion.bands import SEED_TIER
 from geocrawl.priority.fusion.crawl_memory import CrawlMemory, WaitingLink
 from geocrawl.priority.fusion.link_groups import FRONT, LinkGroups
 from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, unpack_features
-from geocrawl.priority.fusion.strategy import OPTIONS, SEED_TIER, FusionStrategy
+from geocrawl.priority.fusion.strategy import OPTIONS, FusionStrategy
 from geocrawl.priority.fusion.value_model import Prior, ValueModel, probability, read_prior, write_prior
 from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader
