@@ -13,8 +13,7 @@ from geocrawl.errors import UsageError
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.web.csw.configuration import CswOptions
-    from geocrawl.web.csw.process import CswProcess
+    from geocrawl.web.csw.process import CswOptions, CswProcess
 
 
 def serve(
@@ -50,10 +49,9 @@ def serve(
     _check_address("--csw-url", csw_url)
     from geocrawl.store import Store
     from geocrawl.urls.database import file_of
-    from geocrawl.web.application import make_application
-    from geocrawl.web.csw.configuration import CswOptions
+    from geocrawl.web.application import make_application, run
+    from geocrawl.web.csw.process import CswOptions
     from geocrawl.web.options import Options
-    from geocrawl.web.server import run
 
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
@@ -69,8 +67,7 @@ def serve(
 
 
 def _csw(settings: Settings, options: CswOptions) -> CswProcess:
-    from geocrawl.web.csw.configuration import find_interpreter
-    from geocrawl.web.csw.process import CswProcess
+    from geocrawl.web.csw.process import CswProcess, find_interpreter
 
     return CswProcess(find_interpreter(settings.csw_python), options)
 

@@ -1,8 +1,8 @@
-"""Keep finished answers for as long as the catalogue stays the same, and answer 304 to clients that have them.
+"""Answer requests: the format and the language that a client wants, kept answers, problems.
 
-Pages and documents depend on the catalogue, the address, the language and the format alone. While a crawl writes, an
-answer is kept for `FRESH_S`, so that a page that everybody asks for is made once in that time and not once a request.
-"""
+Pages and documents depend on the catalogue, the address, the language and the format alone, so a finished answer is
+kept for as long as the catalogue stays the same, and a client that has it is answered 304. While a crawl writes, an
+answer is kept for `FRESH_S`: a page that everybody asks for is made once in that time and not once a request."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import asyncio
 import gzip
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from hashlib import blake2b
+from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.responses import Response
+
+from geocrawl.web.publishing import as_json
 
 FRESH_S = 5.0
 """Seconds for which a kept answer is sent again although the catalogue has changed."""
@@ -128,3 +132,99 @@ def has_it(request: Request, etag: str) -> bool:
     given = request.headers.get("if-none-match", "")
     known = {each.strip().removeprefix("W/").strip('"').removesuffix("-gz") for each in given.split(",")}
     return etag in known or "*" in known
+
+
+class Format(StrEnum):
+    """The format of an answer."""
+
+    HTML = "html"
+    JSON = "json"
+
+
+LANGUAGES = ("en", "zh")
+_JSON_TYPES = ("application/json", "application/*")
+_JSON_SUFFIX = "+json"
+"""Ends the media types whose documents are JSON (RFC 6839), such as that of OpenAPI."""
+_HTML_TYPES = ("text/html", "application/xhtml+xml", "text/*")
+
+
+def preferences(header: str) -> list[tuple[str, float]]:
+    """Return the values of an Accept header with their weights, the most wanted first (RFC 9110, 12.5.1)."""
+    found = []
+    for part in header.split(",")[:40]:
+        value, *parameters = (each.strip() for each in part.split(";"))
+        weight = 1.0
+        for parameter in parameters:
+            if parameter.lower().startswith("q="):
+                try:
+                    weight = min(max(float(parameter[2:]), 0.0), 1.0)
+                except ValueError:
+                    weight = 0.0
+        if value and weight > 0:
+            found.append((value.lower(), weight))
+    return sorted(found, key=lambda each: -each[1])
+
+
+def wanted_format(request: Request) -> Format:
+    """Return the format that `f` or Accept names, JSON without either. Raises Problem 400 for another `f`, 406 when
+    Accept names none that there is."""
+    if (named := request.query_params.get("f")) is not None:
+        try:
+            return Format(named.lower())
+        except ValueError:
+            raise bad_parameter("f", named, "html or json") from None
+    if request.headers.get("hx-request") == "true":  # htmx accepts anything, and means a part of the page
+        return Format.HTML
+    accepted = preferences(request.headers.get("accept", "*/*"))
+    for value, _ in accepted:
+        if value in _HTML_TYPES:
+            return Format.HTML
+        if value in _JSON_TYPES or value == "*/*" or value.endswith(_JSON_SUFFIX):
+            return Format.JSON
+    if not accepted:
+        return Format.JSON
+    raise Problem(406, "there is HTML (text/html) and JSON (application/json), and Accept names neither")
+
+
+def wanted_language(request: Request) -> str:
+    """Return the language that `lang` or Accept-Language names; English when it is neither of the two."""
+    named = request.query_params.get("lang", "").lower()
+    if named in LANGUAGES:
+        return named
+    for value, _ in preferences(request.headers.get("accept-language", "")):
+        if value.partition("-")[0] in LANGUAGES:
+            return value.partition("-")[0]
+    return LANGUAGES[0]
+
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(Exception):
+    """A request that gets no answer: its status and a sentence for people."""
+
+    def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
+        """`detail` says what is wrong and what to do, and is shown to the client."""
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+
+    @property
+    def title(self) -> str:
+        """Return the name of the status, such as Not Found."""
+        return HTTPStatus(self.status).phrase
+
+
+def bad_parameter(name: str, value: str, expected: str) -> Problem:
+    """Return the problem of a parameter whose value cannot be read."""
+    shown = value if len(value) <= 80 else f"{value[:79]}…"
+    return Problem(400, f"{name}={shown}: expected {expected}")
+
+
+def problem_response(problem: Problem) -> Response:
+    """Return a problem as a JSON document."""
+    body = {"type": "about:blank", "title": problem.title, "status": problem.status, "detail": problem.detail}
+    return Response(
+        as_json(body), problem.status, {**problem.headers, "Cache-Control": "no-store"}, media_type=MEDIA_TYPE
+    )

@@ -1,4 +1,4 @@
-"""Put the application together: routes, formats, kept answers, what becomes of errors."""
+"""Put the application together (routes, formats, what becomes of errors), and run it by uvicorn."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -16,20 +17,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
-from geocrawl.web import badge, discovery, feeds
-from geocrawl.web.answers import Answers
-from geocrawl.web.finding import Finder
+from geocrawl.web import discovery
+from geocrawl.web.answers import Answers, Format, Problem, problem_response, wanted_format, wanted_language
 from geocrawl.web.guard import Guard
-from geocrawl.web.negotiation import Format, wanted_format, wanted_language
-from geocrawl.web.options import Options
-from geocrawl.web.pages import documents, interfaces, operations, overview, search, service, statistics
-from geocrawl.web.preview.answer import preview
-from geocrawl.web.preview.sharing import open_previews
-from geocrawl.web.problems import Problem, problem_response
-from geocrawl.web.reader import CatalogReader
+from geocrawl.web.options import IDLE_S, Options
+from geocrawl.web.pages import overview, search, service, statistics
+from geocrawl.web.preview import open_previews, preview
+from geocrawl.web.reader import CatalogReader, Finder
 from geocrawl.web.records import items, landing
 from geocrawl.web.site import ITEMS, STATIC, Site, base_url, page, site_of
 
@@ -91,24 +90,24 @@ def _hosts(options: Options) -> list[str]:
 def _routes() -> list[Route | Mount]:
     return [
         Route("/", _in_formats(html=overview.overview, json=landing.landing)),
-        Route("/conformance", _in_formats(html=documents.conformance, json=landing.conformance)),
-        Route("/api", _in_formats(html=interfaces.api_page, json=interfaces.openapi)),
-        Route("/collections", _in_formats(html=documents.collections, json=landing.collections)),
-        Route("/collections/services", _in_formats(html=documents.collection, json=landing.collection)),
-        Route("/collections/services/sortables", _in_formats(html=documents.sortables, json=landing.sortables)),
+        Route("/conformance", _in_formats(html=overview.conformance, json=landing.conformance)),
+        Route("/api", _in_formats(html=overview.api_page, json=overview.openapi)),
+        Route("/collections", _in_formats(html=overview.collections, json=landing.collections)),
+        Route("/collections/services", _in_formats(html=overview.collection, json=landing.collection)),
+        Route("/collections/services/sortables", _in_formats(html=overview.sortables, json=landing.sortables)),
         Route(ITEMS, _in_formats(html=search.search, json=items.items)),
         Route(_ITEM, _in_formats(html=service.service, json=items.item)),
         Route(f"{_ITEM}/layers", _kept(service.layers)),
-        Route(f"{_ITEM}/health", _kept(badge.health)),
-        Route(f"{_ITEM}/history", _kept(badge.history)),
-        Route(f"{_ITEM}/changes", _kept(badge.changes)),
-        Route(f"{_ITEM}/badge.svg", _kept(badge.badge)),
-        Route(f"{_ITEM}/thumbnail", _kept(badge.thumbnail)),
+        Route(f"{_ITEM}/health", _kept(items.health)),
+        Route(f"{_ITEM}/history", _kept(items.history)),
+        Route(f"{_ITEM}/changes", _kept(items.changes)),
+        Route(f"{_ITEM}/badge.svg", _kept(items.badge)),
+        Route(f"{_ITEM}/thumbnail", _kept(items.thumbnail)),
         Route(f"{_ITEM}/preview", preview),
-        Route("/operations", _kept(operations.operations)),
+        Route("/operations", _kept(statistics.operations)),
         Route("/statistics", _kept(statistics.statistics)),
-        Route("/feed.atom", _kept(feeds.atom)),
-        Route("/feed.json", _kept(feeds.json_feed)),
+        Route("/feed.atom", _kept(discovery.atom)),
+        Route("/feed.json", _kept(discovery.json_feed)),
         Route("/opensearch.xml", _kept(discovery.opensearch)),
         Route("/sitemap.xml", _kept(discovery.sitemap)),
         Route("/sitemap-{part}.xml", _kept(discovery.sitemap_part)),
@@ -189,3 +188,46 @@ def _shown(request: Request, problem: Problem) -> Response:
     response = page(request, "problem.html", {"problem": problem}, status=problem.status)
     response.headers.update({**problem.headers, "Cache-Control": "no-store"})
     return response
+
+
+_MOST_CONNECTIONS = 1_000
+_HEAD_BYTES = 32 * 1024
+
+
+def config_of(application: ASGIApp, options: Options) -> uvicorn.Config:
+    """Return how uvicorn serves an application."""
+    return uvicorn.Config(
+        application,
+        host=options.host,
+        port=options.port,
+        http="h11",  # the one that bounds the bytes of a head
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=IDLE_S,
+        timeout_graceful_shutdown=5,
+        limit_concurrency=_MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=_HEAD_BYTES,
+    )
+
+
+def run(application: ASGIApp, options: Options) -> None:
+    """Serve until a signal comes. Raises EnvironmentFault when the address cannot be had, UsageError when the host is
+    none."""
+    try:
+        options.host.encode("idna")
+    except UnicodeError:
+        raise UsageError(f"--host = {plain(options.host)}: expected the address or the name of a host") from None
+    server = uvicorn.Server(config_of(application, options))
+    try:
+        server.run()
+    except SystemExit as error:  # uvicorn logged why: the port is taken, or may not be used
+        raise EnvironmentFault(
+            f"{options.host}:{options.port}: the server could not start; choose another --host or --port"
+        ) from error
+    if not server.started:
+        raise EnvironmentFault(
+            f"{options.host}:{options.port}: the server could not start; choose another --host or --port"
+        )

@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from geocrawl.web.answers import Problem, problem_response
 from geocrawl.web.options import ANSWER_S, MAX_AT_ONCE, MAX_URL_CHARS
-from geocrawl.web.problems import Problem, problem_response
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "

@@ -1,22 +1,36 @@
-"""Run queries in a few threads, each with a read-only connection of its own, so that none holds up the event loop."""
+"""Read the catalogue for requests, in a few threads, each with a read-only connection of its own, so that none holds up
+the event loop; searches in a thread of their own, whose engine keeps facts of every service in memory."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar, overload
+
+from starlette.requests import Request
 
 from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.search.engine import SearchEngine
+from geocrawl.search.filters import QueryError
+from geocrawl.search.results import Results
 from geocrawl.store import Connection, Store
+from geocrawl.store.read.history import EndpointHistory, NewsRow, history_of_service, read_news
+from geocrawl.store.read.published import with_thumbnail
+from geocrawl.store.read.show import ServiceDetail, service_detail
+from geocrawl.store.search.index import search_engine
 from geocrawl.urls.database import Place, ServerDatabase
+from geocrawl.web.answers import Problem
 from geocrawl.web.options import ANSWER_S
-from geocrawl.web.problems import Problem
+from geocrawl.web.records.parameters import Asked
+from geocrawl.web.site import site_of
 
 _Result = TypeVar("_Result")
 
@@ -109,3 +123,130 @@ def _state(path: Place) -> tuple[int, int, int]:
     except OSError:
         return 0, 0, 0
     return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found, with what the pages show beside it."""
+
+    results: Results
+    pictures: frozenset[int]
+    """Services of the hits that have a thumbnail."""
+
+
+class Finder:
+    """Searches one catalogue; one search at a time."""
+
+    def __init__(self, reader: CatalogReader) -> None:
+        """`reader` has one thread, so that one engine does it all."""
+        self._reader = reader
+        self._connection: Connection | None = None
+        self._engine: SearchEngine | None = None
+
+    async def find(self, asked: Asked, *, facets: bool, apart: bool = False) -> Found:
+        """Return the services that a request asks for, twins as one hit unless `apart`.
+
+        Raises Problem 400 for a query that cannot be read, 503 when the catalogue cannot."""
+
+        def question(connection: Connection) -> Found:
+            results = _search(self._engine_of(connection), asked, facets=facets, apart=apart)
+            return Found(results, with_thumbnail(connection, [hit.id for hit in results.hits]))
+
+        try:
+            return await self._reader.read(question)
+        except QueryError as error:
+            raise Problem(400, str(error)) from None
+
+    async def whole(self) -> Results:
+        """Return the facets of the whole catalogue."""
+        return await self._reader.read(lambda connection: self._engine_of(connection).search(limit=1, facets=True))
+
+    def close(self) -> None:
+        """End the thread."""
+        self._reader.close()
+
+    def _engine_of(self, connection: Connection) -> SearchEngine:
+        """Return the engine of this connection; a new one after the catalogue was opened anew."""
+        if self._engine is None or self._connection is not connection:
+            self._engine, self._connection = search_engine(connection), connection
+        return self._engine
+
+
+def _search(engine: SearchEngine, asked: Asked, *, facets: bool, apart: bool) -> Results:
+    def search(limit: int, offset: int) -> Results:
+        return engine.search(
+            asked.text, asked.filters, sort=asked.sort, limit=limit, offset=offset, facets=facets, apart=apart
+        )
+
+    if not asked.is_descending:
+        return search(asked.limit, asked.offset)
+    # The engine knows one direction: the page is counted from the end and turned round.
+    total = search(1, 0).total
+    first = max(total - asked.offset - asked.limit, 0)
+    found = search(max(min(asked.limit, total - asked.offset), 1), first)
+    return replace(found, hits=tuple(reversed(found.hits)) if total > asked.offset else ())
+
+
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+_MOST_NEWS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Everything that is shown of one service."""
+
+    service: ServiceDetail
+    histories: tuple[EndpointHistory, ...]
+    news: tuple[NewsRow, ...]
+    has_picture: bool
+
+    @property
+    def best(self) -> EndpointHistory | None:
+        """Return the history of the best address; of the first where none is the best."""
+        best = (each for each in self.histories if each.url == self.service.best)
+        return next(best, self.histories[0] if self.histories else None)
+
+    @property
+    def health(self) -> str:
+        """Return the state of the best address."""
+        return self.best.health if self.best else "new"
+
+    @property
+    def availability(self) -> float | None:
+        """Return the share of the last 30 days in which the best address answered."""
+        return self.best.availability.get(30) if self.best else None
+
+
+def number_of(request: Request) -> int:
+    """Return the number of the service in a request's path. Raises Problem 404 for what is no number."""
+    text = str(request.path_params["number"])
+    if not _NUMBER.fullmatch(text):
+        raise _unknown(text)
+    return int(text)
+
+
+@overload
+async def detail_of(request: Request, number: int) -> Detail: ...
+@overload
+async def detail_of(request: Request, number: int, *, or_none: Literal[True]) -> Detail | None: ...
+async def detail_of(request: Request, number: int, *, or_none: bool = False) -> Detail | None:
+    """Return a service with its history. Raises Problem 404 when it is not in the catalogue (any more), unless
+    `or_none`."""
+
+    def question(connection: Connection) -> Detail | None:
+        service = service_detail(connection, number)
+        if service is None:
+            return None
+        histories = history_of_service(connection, number, time.time())
+        news = tuple(read_news(connection, _MOST_NEWS, number))
+        return Detail(service, histories, news, bool(with_thumbnail(connection, [number])))
+
+    found = await site_of(request).reader.read(question)
+    if found is None and not or_none:
+        raise _unknown(str(number))
+    return found
+
+
+def _unknown(text: str) -> Problem:
+    shown = text if len(text) <= 40 else f"{text[:39]}…"
+    return Problem(404, f"there is no service {shown} in the catalogue; it may have been removed")

@@ -18,16 +18,15 @@ from starlette.responses import Response
 
 from geocrawl import __version__
 from geocrawl.charts import svg
-from geocrawl.web.answers import Answers
-from geocrawl.web.negotiation import wanted_language
-from geocrawl.web.options import Options
+from geocrawl.web.answers import wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
-from geocrawl.web.reader import CatalogReader
-from geocrawl.web.wording import Words
+from geocrawl.web.texts import Words
 
 if TYPE_CHECKING:
-    from geocrawl.web.finding import Finder
-    from geocrawl.web.preview.proxy import Previews
+    from geocrawl.web.answers import Answers
+    from geocrawl.web.options import Options
+    from geocrawl.web.preview import Previews
+    from geocrawl.web.reader import CatalogReader, Finder
 
 STATIC = Path(__file__).parent / "static"
 ITEMS = "/collections/services/items"

@@ -16,9 +16,8 @@ from starlette.testclient import TestClient
 
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
-from geocrawl.web.application import make_application
+from geocrawl.web.application import config_of, make_application
 from geocrawl.web.options import Options
-from geocrawl.web.server import config_of
 from tests.support.crawls import crawl, settings_for
 
 Serve = Callable[..., TestClient]

@@ -18,8 +18,7 @@ import httpx
 import pytest
 from lxml import etree
 
-from geocrawl.web.csw.configuration import CswOptions, find_interpreter
-from geocrawl.web.csw.process import CswProcess
+from geocrawl.web.csw.process import CswOptions, CswProcess, find_interpreter
 from tests.support.mapservers import interpreter
 from tests.support.parts import PYCSW, lack
 from tests.support.places import ROOT

@@ -11,8 +11,7 @@ import pytest
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.search import fold
-from geocrawl.web.csw.configuration import PROGRAM, CswOptions, configuration_of, find_interpreter
-from geocrawl.web.csw.process import CswProcess
+from geocrawl.web.csw.process import PROGRAM, CswOptions, CswProcess, configuration_of, find_interpreter
 from geocrawl.web.csw.pycsw_side.conditions import SEARCHED, rewritten, text_query
 from geocrawl.web.csw.pycsw_side.repository import open_catalogue
 

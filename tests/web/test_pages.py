@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from geocrawl.web.wording import deviations, texts
+from geocrawl.web.texts import deviations, texts
 from tests.support.world import World
 from tests.web.conftest import Serve
 

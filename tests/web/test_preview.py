@@ -18,9 +18,8 @@ from starlette.testclient import TestClient
 
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings, SiteSettings
-from geocrawl.web.preview.proxy import MOST_WAITING_OF_HOST
-from geocrawl.web.preview.sharing import open_previews
-from geocrawl.web.problems import Problem
+from geocrawl.web.answers import Problem
+from geocrawl.web.preview import MOST_WAITING_OF_HOST, open_previews
 from tests.support.crawls import url
 from tests.web.conftest import Serve
 

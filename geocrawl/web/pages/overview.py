@@ -1,20 +1,24 @@
-"""Show the first page: what the catalogue has, and what is new."""
+"""Show the first page, the documents of the API, and the API itself: a page for people, OpenAPI for programs."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl import __version__
 from geocrawl.store import Connection
 from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.store.read.statistics import KindCount, kind_counts
 from geocrawl.store.read.status import CatalogStatus, read_status
-from geocrawl.web.negotiation import wanted_language
-from geocrawl.web.pages.sentences import sentences
-from geocrawl.web.site import page, site_of
-from geocrawl.web.wording import Words
+from geocrawl.web.answers import wanted_language
+from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
+from geocrawl.web.records.parameters import FACETS, MAX_LIMIT, PARAMETERS, SORTS
+from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
+from geocrawl.web.texts import Words, sentences
 
 _MOST_NEWS = 12
 
@@ -28,3 +32,162 @@ async def overview(request: Request) -> Response:
     status, kinds, news = await site_of(request).reader.read(question)
     words = Words(wanted_language(request))
     return page(request, "landing.html", {"status": status, "kinds": kinds, "news": sentences(news, words)})
+
+
+_COLLECTION = "/collections/services"
+
+
+async def conformance(request: Request) -> Response:
+    """Return the page on what the API conforms to."""
+    return _page(request, Words(wanted_language(request))("conforms-to"), "", [(each, each) for each in CONFORMS_TO])
+
+
+async def collections(request: Request) -> Response:
+    """Return the page on the collections, of which there is one."""
+    heading = Words(wanted_language(request))("collections")
+    return _page(request, heading, "", [(Links(request)(_COLLECTION, f="html"), TITLE)])
+
+
+async def collection(request: Request) -> Response:
+    """Return the page on the collection `services`."""
+    words, links = Words(wanted_language(request)), Links(request)
+    below = [
+        (links(ITEMS, f="html"), words("search")),
+        (links(f"{_COLLECTION}/sortables", f="html"), words("order")),
+        (links("/api", f="html"), words("interfaces")),
+    ]
+    return _page(request, TITLE, DESCRIPTION, below)
+
+
+async def sortables(request: Request) -> Response:
+    """Return the page on the orders of records."""
+    words, links = Words(wanted_language(request)), Links(request)
+    return _page(request, words("order"), "", [(links(ITEMS, f="html", sortby=name), name) for name in SORTS])
+
+
+def _page(request: Request, heading: str, about: str, links: Sequence[tuple[str, str]]) -> Response:
+    shown = [{"href": href, "title": title} for href, title in links]
+    return page(request, "document.html", {"heading": heading, "about": about, "links": shown})
+
+
+_NUMBER = "{number}"
+PATHS: Mapping[str, tuple[str, str]] = {
+    "/": ("Landing page", "application/json"),
+    "/conformance": ("What the API conforms to", "application/json"),
+    "/api": ("This description (OpenAPI 3.0)", "application/vnd.oai.openapi+json;version=3.0"),
+    "/collections": ("Collections: there is one, services", "application/json"),
+    "/collections/services": ("The collection of services", "application/json"),
+    "/collections/services/sortables": ("By what records can be ordered", "application/schema+json"),
+    ITEMS: ("Search services", "application/geo+json"),
+    f"{ITEMS}/{_NUMBER}": ("One service", "application/geo+json"),
+    f"{ITEMS}/{_NUMBER}/health": ("Health of a service and its addresses", "application/json"),
+    f"{ITEMS}/{_NUMBER}/history": ("Changes of health of the addresses", "application/json"),
+    f"{ITEMS}/{_NUMBER}/changes": ("Changes of the description", "application/json"),
+    f"{ITEMS}/{_NUMBER}/thumbnail": ("Small picture of its content", "image/png"),
+    f"{ITEMS}/{_NUMBER}/badge.svg": ("Badge of its health", "image/svg+xml"),
+    "/feed.atom": ("News as Atom", "application/atom+xml"),
+    "/feed.json": ("News as JSON feed", "application/feed+json"),
+    "/opensearch.xml": ("OpenSearch description", "application/opensearchdescription+xml"),
+    "/sitemap.xml": ("Sitemaps", "application/xml"),
+}
+"""Path → (what it is, media type)."""
+_WITH_PAGES = (
+    *("/", "/conformance", "/api", "/collections", "/collections/services", "/collections/services/sortables"),
+    *(ITEMS, f"{ITEMS}/{_NUMBER}"),
+)
+_EXAMPLE = """\
+from owslib.ogcapi.records import Records
+
+catalogue = Records("{base}/")
+found = catalogue.collection_items("services", q="land cover", bbox=[5, 47, 15, 55], limit=10)
+for record in found["features"]:
+    print(record["properties"]["title"], record["properties"]["externalIds"][0]["value"])"""
+
+
+async def api_page(request: Request) -> Response:
+    """Return the description for people."""
+    links = Links(request)
+    interfaces = [
+        {"path": path, "summary": summary, "href": links(path.replace(_NUMBER, "1"), f=_format(path))}
+        for path, (summary, _) in PATHS.items()
+    ]
+    parameters = [{"name": name, "description": text} for name, text in PARAMETERS.items()]
+    values = {
+        "interfaces": interfaces,
+        "item_parameters": parameters,
+        "example": _EXAMPLE.format(base=base_url(request)),
+    }
+    return page(request, "api.html", values)
+
+
+def _format(path: str) -> str:
+    """Return `json` for paths that have HTML, too."""
+    return "json" if path in _WITH_PAGES else ""
+
+
+async def openapi(request: Request) -> Response:
+    """Return the description as OpenAPI 3.0."""
+    paths = {path: {"get": _operation(path, *about)} for path, about in PATHS.items()}
+    described = {
+        "openapi": "3.0.3",
+        "info": {"title": TITLE, "description": DESCRIPTION, "version": __version__},
+        "servers": [{"url": f"{base_url(request)}/"}],
+        "paths": paths,
+        "components": {"schemas": {"problem": _PROBLEM}},
+    }
+    return document(described, "application/vnd.oai.openapi+json;version=3.0")
+
+
+_PROBLEM = {
+    "type": "object",
+    "description": "RFC 9457",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+}
+
+
+def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
+    schema = {"type": "object"} if "json" in media_type else {"type": "string"}
+    problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}}
+    failing = {
+        "400": "A parameter cannot be read",
+        "404": "There is none",
+        "429": "Too many requests",
+        "503": "Not now",
+    }
+    name = path.strip("/").replace("/", "-").replace("{", "").replace("}", "").replace(".", "-")
+    return {
+        "operationId": name or "landing",
+        "summary": summary,
+        "parameters": _parameters(path),
+        "responses": {
+            "200": {"description": summary, "content": {media_type: {"schema": schema}}},
+            **{status: {"description": text, "content": problem} for status, text in failing.items()},
+        },
+    }
+
+
+def _parameters(path: str) -> list[dict[str, Any]]:
+    found = []
+    if _NUMBER in path:
+        found.append({"name": "number", "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}})
+    if path == ITEMS:
+        found += [
+            {"name": name, "in": "query", "required": False, "description": text, "schema": _SCHEMAS.get(name, _TEXT)}
+            for name, text in PARAMETERS.items()
+        ]
+    return found
+
+
+_TEXT = {"type": "string"}
+_SCHEMAS: Mapping[str, Mapping[str, Any]] = {
+    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 20},
+    "offset": {"type": "integer", "minimum": 0, "default": 0},
+    "bbox": {"type": "string", "example": "5,47,15,55"},
+    "sortby": {"type": "string", "enum": [*SORTS, "-title"]},
+    "facets": {"type": "string", "example": "kind,country", "description": ", ".join(FACETS)},
+}

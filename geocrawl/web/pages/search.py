@@ -11,11 +11,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from geocrawl.search.results import FacetValue, Results
-from geocrawl.web.negotiation import wanted_language
-from geocrawl.web.problems import Problem
+from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.records.parameters import FACETS, Asked, read_asked
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
-from geocrawl.web.wording import Words
+from geocrawl.web.texts import Words
 
 _MOST_VALUES = 30
 _SINGLE = ("level",)

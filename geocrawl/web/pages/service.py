@@ -14,17 +14,15 @@ from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
-from geocrawl.web.details import Detail, detail_of, number_of
-from geocrawl.web.negotiation import wanted_language
+from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.pages.layers import Tree, layer_tree, systems_of
-from geocrawl.web.pages.sentences import sentences
 from geocrawl.web.pages.snippets import snippets
-from geocrawl.web.preview.requests import can_be_shown, projection_of
-from geocrawl.web.problems import Problem
+from geocrawl.web.preview_requests import can_be_shown, projection_of
 from geocrawl.web.publishing import is_masked
+from geocrawl.web.reader import Detail, detail_of, number_of
 from geocrawl.web.records.record import linked_data
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
-from geocrawl.web.wording import Words, deviations
+from geocrawl.web.texts import Words, deviations, sentences
 
 _PARAMETERS = ("f", "lang", "layers")
 _MOST_DEVIATIONS = 40

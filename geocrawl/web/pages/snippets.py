@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.read.show import LayerRow, ServiceDetail
-from geocrawl.web.addresses import client_address
+from geocrawl.web.publishing import client_address
 
 _OWSLIB = {
     "wms": ("owslib.wms", "WebMapService"),

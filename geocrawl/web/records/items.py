@@ -1,18 +1,24 @@
-"""Answer `/collections/services/items` and its items for programs: GeoJSON."""
+"""Answer programs about services: records (GeoJSON), health, history, changes, badge and thumbnail."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
+from html import escape
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.search.results import Results
-from geocrawl.web.details import detail_of, number_of
+from geocrawl.store.read.history import EndpointHistory
+from geocrawl.store.read.published import read_thumbnail
+from geocrawl.web.answers import Problem, wanted_language
+from geocrawl.web.reader import detail_of, number_of
 from geocrawl.web.records.parameters import Asked, read_asked
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service
 from geocrawl.web.site import ITEMS, base_url, document, site_of
+from geocrawl.web.texts import Words
 from geocrawl.wording import iso
 
 
@@ -85,3 +91,88 @@ def _paging(request: Request, asked: Asked, total: int) -> list[dict[str, Any]]:
 def _facet(name: str, results: Results) -> dict[str, Any]:
     buckets = [{"value": each.value, "label": each.label, "count": each.count} for each in results.facets.get(name, ())]
     return {"type": "term", "property": name, "buckets": buckets}
+
+
+_COLOURS = {"alive": "#1a7a43", "degraded": "#8a5a00", "down": "#b3261e", "gone": "#6b2220", "new": "#536870"}
+
+
+async def badge(request: Request) -> Response:
+    """Return a small picture of a service's kind and health."""
+    detail = await detail_of(request, number_of(request))
+    words = Words(wanted_language(request))
+    state = words(f"health-{detail.health}")
+    if detail.availability is not None:
+        state += f" {words.percent(detail.availability)}"
+    kind = detail.service.kind.upper()
+    left, right = _width(kind), _width(state)
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
+        f'aria-label="{escape(kind)}: {escape(state)}"><rect width="{left}" height="20" rx="3" fill="#3a4a51"/>'
+        f'<rect x="{left - 3}" width="{right + 3}" height="20" rx="3" fill="{_COLOURS.get(detail.health, "#536870")}"/>'
+        f'<rect x="{left - 3}" width="6" height="20" fill="{_COLOURS.get(detail.health, "#536870")}"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,Noto Sans CJK SC,sans-serif" font-size="11" '
+        f'text-anchor="middle"><text x="{(left - 3) / 2:g}" y="14">{escape(kind)}</text>'
+        f'<text x="{left + right / 2:g}" y="14">{escape(state)}</text></g></svg>'
+    )
+    return Response(svg, media_type="image/svg+xml")
+
+
+def _width(text: str) -> int:
+    """Return the pixels that a text and its margins need, about."""
+    return 12 + sum(12 if ord(character) > 0x2E7F else 7 for character in text)
+
+
+async def thumbnail(request: Request) -> Response:
+    """Return the small picture that the last content check kept."""
+    number = number_of(request)
+    image = await site_of(request).reader.read(lambda connection: read_thumbnail(connection, number))
+    if image is None:
+        raise Problem(404, "no picture of this service is kept")
+    return Response(image, headers={"Cache-Control": "public, max-age=3600"}, media_type="image/png")
+
+
+async def health(request: Request) -> Response:
+    """Return the health of a service and of each of its addresses."""
+    detail = await detail_of(request, number_of(request))
+    return document(
+        {
+            "service": detail.service.id,
+            "health": detail.health,
+            "availability30d": detail.availability,
+            "lastOk": iso(detail.service.last_ok),
+            "addresses": [_health_of(each) for each in detail.histories],
+        }
+    )
+
+
+def _health_of(history: EndpointHistory) -> dict[str, object]:
+    return {
+        "address": history.url,
+        "health": history.health,
+        "since": iso(history.since),
+        "inARow": history.in_a_row,
+        "nextProbe": iso(history.due_at),
+        "availability": {f"{days}d": share for days, share in history.availability.items()},
+        "responseMs": {f"p{part}": ms for part, ms in history.response_ms.items()},
+    }
+
+
+async def history(request: Request) -> Response:
+    """Return the history of each address of a service: changes of health."""
+    detail = await detail_of(request, number_of(request))
+    addresses = [
+        {**_health_of(each), "events": [{**event, "at": iso(_time(event["at"]))} for event in each.events]}
+        for each in detail.histories
+    ]
+    return document({"service": detail.service.id, "addresses": addresses})
+
+
+async def changes(request: Request) -> Response:
+    """Return what changed in the descriptions of a service, and its changes of health, newest first."""
+    detail = await detail_of(request, number_of(request))
+    rows = [{**asdict(each), "at": iso(each.at)} for each in detail.news]
+    return document({"service": detail.service.id, "changes": rows})
+
+
+def _time(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

@@ -24,7 +24,7 @@ from geocrawl.search.places import read_country
 from geocrawl.store import Connection
 from geocrawl.store.read.show import addresses_at
 from geocrawl.urls import read_url
-from geocrawl.web.problems import Problem, bad_parameter
+from geocrawl.web.answers import Problem, bad_parameter
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 1_000
 MAX_OFFSET = 1_000_000

@@ -10,8 +10,7 @@ from geocrawl.sanitize import masked
 from geocrawl.search.filters import Box
 from geocrawl.search.results import Hit
 from geocrawl.store.read.show import ServiceDetail
-from geocrawl.web.addresses import client_address
-from geocrawl.web.publishing import web_address
+from geocrawl.web.publishing import client_address, web_address
 from geocrawl.web.site import ITEMS
 from geocrawl.wording import iso
 

@@ -1,26 +1,46 @@
-"""Ask services for pictures on behalf of visitors: few, small, at the pace of each host, through the crawl's fetcher.
-
-The fetcher obeys robots.txt, opt-outs, delays and back-offs, and refuses private addresses; it shares all of these with
-crawls on the same catalogue. A picture is decoded and written anew, so that nothing but an image leaves this server.
-"""
+"""Show pictures of layers: `/collections/services/items/{number}/preview`, fetched politely and kept for a while."""
 
 from __future__ import annotations
 
 import asyncio
 import io
+import sys
 import time
 import warnings
 from collections import Counter, OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from PIL import Image, UnidentifiedImageError
+from starlette.requests import Request
+from starlette.responses import Response
 
+from geocrawl.app import wiring
+from geocrawl.app.fetchers import make_fetcher
 from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import Fetcher
 from geocrawl.sanitize import masked, plain
-from geocrawl.web.problems import Problem
+from geocrawl.settings import MIB, Settings
+from geocrawl.store import Store
+from geocrawl.urls.database import Place
+from geocrawl.web.answers import Problem
+from geocrawl.web.preview_requests import picture_url, read_wanted
+from geocrawl.web.reader import detail_of, number_of
+from geocrawl.web.site import site_of
+
+
+async def preview(request: Request) -> Response:
+    """Return a PNG that the service drew. Raises Problem as `Previews.picture` does, and 404 without previews."""
+    previews = site_of(request).previews
+    if previews is None:
+        raise Problem(404, "this server shows no previews (--no-preview)")
+    service = (await detail_of(request, number_of(request))).service
+    url = picture_url(service, read_wanted(dict(request.query_params), service))
+    picture = await previews.picture(url)
+    return Response(picture, headers={"Cache-Control": "private, max-age=600"}, media_type="image/png")
+
 
 MOST_AT_ONCE = 8
 MOST_WAITING_OF_HOST = 4
@@ -138,3 +158,43 @@ def _picture_of(answer: Page | Failure) -> tuple[bytes, str]:
         return b"", f"the service sent no image but: {text}" if text else "the service sent no image"
     except Exception as error:  # decoders raise what they like on a broken image
         return b"", f"the service sent a broken image ({plain(str(error), 100)})"
+
+
+_MAX_BODY_BYTES = 4 * MIB
+_TOTAL_TIMEOUT_S = 15.0
+
+
+class AskedHosts:
+    """Covers every host that no preview is about (`ports.OptOuts`): a redirect leads nowhere else."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        """Host → previews that ask it now."""
+
+    async def covers(self, host: str) -> bool:
+        """Return whether a host must not be asked."""
+        return not self.asked[host]
+
+
+@contextmanager
+def open_previews(settings: Settings, catalogue: Place) -> Iterator[Previews]:
+    """Yield the previews of a catalogue. A catalogue that cannot be written is not shared with: a line says so."""
+    clock, hosts = wiring.system_clock(), AskedHosts()
+    bounded = replace(
+        settings,
+        map_body_bytes=min(settings.map_body_bytes, _MAX_BODY_BYTES),
+        total_timeout_s=min(settings.total_timeout_s, _TOTAL_TIMEOUT_S),
+        ignore_robots=False,
+        # A password was given for the crawl, not for whoever visits the pages.
+        sites={name: replace(site, user="", password="") for name, site in settings.sites.items()},
+    )
+
+    def say(line: str) -> None:
+        sys.stderr.write(f"geocrawl: previews: {line}\n")
+
+    with (
+        wiring.shared_politeness(catalogue, bounded, clock, say) as sharing,
+        Store.open("sqlite://", clock=clock) as scratch,
+    ):
+        fetcher = make_fetcher(bounded, scratch.robots(), clock, opt_outs=hosts, share_with=sharing)
+        yield Previews(fetcher, hosts.asked)

@@ -1,13 +1,15 @@
-"""Say things in the language of the visitor: sentences of `texts.toml`, numbers, times."""
+"""Say things in the language of the visitor: sentences of `texts.toml`, numbers, times, what happened to services."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from geocrawl.store.read.history import NewsRow
 from geocrawl.wording import moment
 
 _FOLDER = Path(__file__).parent
@@ -86,3 +88,32 @@ def deviations() -> Mapping[str, tuple[str, str]]:
 def _unmarked(text: str) -> str:
     """Return a cell of a table without Markdown's marks."""
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Something that happened, for people."""
+
+    service_id: int
+    title: str
+    url: str
+    at: float
+    sentence: str
+
+
+def sentences(news: Iterable[NewsRow], words: Words) -> list[Sentence]:
+    """Return news as sentences."""
+    return [Sentence(each.service_id, each.title, each.url, each.at, sentence_of(each, words)) for each in news]
+
+
+def sentence_of(news: NewsRow, words: Words) -> str:
+    """Return what happened."""
+    if news.what == "health":
+        if news.before == "new":
+            found = words("news-found")
+            return found if news.after == "alive" else f"{found}, {words(f'news-{news.after}')}"
+        said = words(f"news-{news.after}")
+        return said if news.after == "alive" else f"{said} ({news.name})"
+    if words.knows(f"news-{news.what}"):
+        return words(f"news-{news.what}", name=news.name or news.after)
+    return words("news-changed", what=news.what)

@@ -1,1 +1,0 @@
-"""Show layers live: a proxy that asks the services of the catalogue alone, as politely as a crawl."""
