@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.connection import Connection, OpenSnapshot
     from geocrawl.store.engine.database import stored_strategy, stored_topic
     from geocrawl.store.engine.opt_out import BlockedHost, OptOut, read_blocked
-    from geocrawl.store.frontier.feedback_log import read_feedback, read_state
+    from geocrawl.store.frontier.learner import read_feedback, read_state
     from geocrawl.store.frontier.options import FrontierOptions
     from geocrawl.store.maintenance.daemon_lock import BEAT_S, DaemonLock
     from geocrawl.store.maintenance.migrate import TableSum

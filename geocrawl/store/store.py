@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.engine.connection import Connection
     from geocrawl.store.engine.opt_out import OptOut
-    from geocrawl.store.frontier.awaited import AwaitedFrontier
-    from geocrawl.store.frontier.frontier import SqlFrontier
+    from geocrawl.store.frontier.frontier import AwaitedFrontier, SqlFrontier
     from geocrawl.store.frontier.options import FrontierOptions
     from geocrawl.store.maintenance.clock_limits import ClockLimits
     from geocrawl.store.maintenance.daemon_lock import DaemonLock
@@ -124,31 +123,31 @@ class Store:
 
     def queue(self, frontier: SqlFrontier) -> AwaitedFrontier:
         """Return a frontier as the loop awaits it (`ports.CrawlQueue`)."""
-        from geocrawl.store.frontier.awaited import AwaitedFrontier
+        from geocrawl.store.frontier.frontier import AwaitedFrontier
 
         return AwaitedFrontier(frontier)
 
     def opt_outs(self) -> OptOuts:
         """Return the hosts that opted out as the loop awaits them (`ports.OptOuts`)."""
-        from geocrawl.store.frontier.awaited import AwaitedOptOuts
+        from geocrawl.store.frontier.frontier import AwaitedOptOuts
 
         return AwaitedOptOuts(self.opt_out)
 
     def host_leases(self, settings: Settings) -> HostLeases:
         """Return the hosts' leases for a session that shares this database's politeness."""
-        from geocrawl.store.frontier.shared_leases import SharedLeases
+        from geocrawl.store.frontier.host_leases import SharedLeases
 
         return SharedLeases(self.database, settings)
 
     def robots(self) -> RobotsStore:
         """Return the store of robots.txt answers."""
-        from geocrawl.store.frontier.robots import SqlRobots
+        from geocrawl.store.frontier.host_leases import SqlRobots
 
         return SqlRobots(self.database)
 
     def shared_robots(self, own: RobotsStore) -> RobotsStore:
         """Return a store of robots.txt answers that reads and writes both this database's and `own`."""
-        from geocrawl.store.frontier.shared_leases import SharedRobots
+        from geocrawl.store.frontier.host_leases import SharedRobots
 
         return SharedRobots(self.database, own)
 

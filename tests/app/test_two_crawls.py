@@ -15,7 +15,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
 from geocrawl.store.engine.database import Database, open_readonly
 from geocrawl.store.engine.owner import LEARNER
-from geocrawl.store.frontier.learner_role import UNTIL
+from geocrawl.store.frontier.learner import UNTIL
 from tests.support.crawls import url
 from tests.support.killed_crawl import Watcher, settings_for
 from tests.support.world import ManualClock

@@ -15,7 +15,7 @@ from geocrawl.errors import PassingFault
 from geocrawl.model import Feedback, Purpose, Rank
 from geocrawl.priority.breadth_first import BreadthFirst
 from geocrawl.store.frontier.frontier import SqlFrontier
-from geocrawl.store.frontier.learner_role import TERM_S
+from geocrawl.store.frontier.learner import TERM_S
 from tests.support.world import World, candidate, link, verdict
 
 

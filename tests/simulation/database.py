@@ -20,8 +20,7 @@ from geocrawl.ports import Clock, HostLeases, OptOuts, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.frontier.awaited import AwaitedFrontier
-from geocrawl.store.frontier.frontier import SqlFrontier
+from geocrawl.store.frontier.frontier import AwaitedFrontier, SqlFrontier
 from geocrawl.urls.database import Place, place_of
 from tests.simulation.scheduler import SimulatedClock, SimulatedLoop
 from tests.support.postgres import Server, running_server

@@ -18,9 +18,9 @@ import pytest
 
 from geocrawl.fetch.leased_host import OwnHosts
 from geocrawl.model import Lease, Rank
-from geocrawl.store.frontier.awaited import AwaitedFrontier
-from geocrawl.store.frontier.economy import Economy
-from geocrawl.store.frontier.settlement import Settlement
+from geocrawl.store.frontier.frontier import AwaitedFrontier
+from geocrawl.store.frontier.lease import Economy
+from geocrawl.store.frontier.settle import Settlement
 from tests.simulation.database import InterruptedConnection, SimulatedStore, engine_named
 from tests.simulation.processes import PROCESS, Process
 from tests.simulation.run import Result

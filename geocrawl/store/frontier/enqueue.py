@@ -9,12 +9,10 @@ from geocrawl.ports import Clock
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Steps, batches, do
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.arrivals import Source
-from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
-from geocrawl.store.frontier.plan import candidate_key
+from geocrawl.store.frontier.plan import Source, candidate_key
 from geocrawl.store.frontier.queue import Queue
-from geocrawl.store.frontier.settlement import Settlement
+from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
 from geocrawl.urls import RECORDS, read_url
 
 _RAISING = "lifting-records"

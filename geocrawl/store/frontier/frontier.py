@@ -1,15 +1,17 @@
 """Keep the frontier on one database: which URLs are known, which one is next, and what a visit changes.
 
-`lifecycle.py` defines the states; `enqueue.py` adds addresses that an operator supplies; `leasing.py` chooses what is
-next; `plan.py` decides what a visit changes, and `settling.py` has it written. This module joins these parts.
+`lifecycle.py` defines the states; `enqueue.py` adds addresses that an operator supplies; `lease.py` chooses what is
+next; `plan.py` decides what a visit changes, and `settle.py` writes it. This module joins these parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from geocrawl.model import (
     Candidate,
+    Feedback,
     FrontierStats,
     HostState,
     Lease,
@@ -20,43 +22,32 @@ from geocrawl.model import (
     Visit,
     WaitingHost,
 )
-from geocrawl.ports import Clock
+from geocrawl.ports import Clock, Waiting
 from geocrawl.settings import Settings
 from geocrawl.store.catalog import health
-from geocrawl.store.catalog.catalog import Catalog
-from geocrawl.store.catalog.content_reports import ContentReportWriter
+from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter
 from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.opt_out import OptOut
 from geocrawl.store.engine.owner import this_process
-from geocrawl.store.engine.steps import Steps
+from geocrawl.store.engine.steps import Steps, do_async
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.arrivals import ArrivalRules, Limits
-from geocrawl.store.frontier.arriving import ArrivalWriter
-from geocrawl.store.frontier.batches import Batches
-from geocrawl.store.frontier.budgets import QUARANTINED, Budgets, Caps
-from geocrawl.store.frontier.candidate_pages import CandidatePages
-from geocrawl.store.frontier.counters import Counters, read_stats
-from geocrawl.store.frontier.economy import Economy
+from geocrawl.store.frontier.budgets import QUARANTINED, BudgetReopener, Budgets, Caps
+from geocrawl.store.frontier.counters import Counters, Notes, read_stats
 from geocrawl.store.frontier.enqueue import Enqueuer
-from geocrawl.store.frontier.feedback_log import FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
-from geocrawl.store.frontier.learner_role import LearnerRole
-from geocrawl.store.frontier.learning_log import SqlLearningLog
-from geocrawl.store.frontier.leases import Leases
-from geocrawl.store.frontier.leasing import Leasing
+from geocrawl.store.frontier.learner import STATE, FeedbackLog, LearnerRole, read_version
+from geocrawl.store.frontier.lease import Batches, Economy, Leases, Leasing
 from geocrawl.store.frontier.lifecycle import NAMED_TIER, PROBE_TIER
-from geocrawl.store.frontier.notes import Notes
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.page_store import PageStore
-from geocrawl.store.frontier.plan import SettlementRules
+from geocrawl.store.frontier.plan import ArrivalRules, Limits, SettlementRules
 from geocrawl.store.frontier.queue import Queue
-from geocrawl.store.frontier.reopen_budgeted import BudgetReopener
 from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
-from geocrawl.store.frontier.settlement import Settlement
-from geocrawl.store.frontier.settling import Settling
+from geocrawl.store.frontier.settle import ArrivalWriter, CandidatePages, Settlement, Settling
 from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.keys import page_key
 from geocrawl.urls import read_url, service_keys
@@ -64,6 +55,85 @@ from geocrawl.urls import read_url, service_keys
 _ORDINARY = FrontierOptions()
 _LOOK_FOR_DEAD_S = 2.0
 """Least time between two looks, when nothing is ready, whether processes that have leased hosts were killed."""
+
+
+class SqlLearningLog:
+    """`ports.LearningLog` on one connection, for one process; a part of the frontier."""
+
+    def __init__(
+        self, database: Database, queue: Queue, reranking: Reranking, feedback: FeedbackLog, role: LearnerRole
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._reranking = reranking
+        self._feedback = feedback
+        self._role = role
+
+    def waiting(self) -> Iterator[Waiting]:
+        """Yield pages that wait, and those that the present strategy dropped, in the order first seen.
+
+        They may be reranked while they are read.
+        """
+        return self._queue.rankable()
+
+    def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
+        """Store new ranks of waiting pages, where None drops a page from the queue. Returns how many pages changed.
+
+        `through`: the number of the feedback after which the ranks were made. It is stored after the last of the
+        ranks, so a process that is killed before reranks once more after its restart. With it,
+        LearnsElsewhere is raised when another process has become the learner.
+        """
+        return self._reranking.write(ranks, through)
+
+    def lead(self) -> bool:
+        """Take or renew the role of the learner unless another process has it; return whether this process has it."""
+        return self._role.take()
+
+    def resign(self) -> None:
+        """Give the role of the learner up, if this process has it: another one may take it at once."""
+        self._role.resign()
+
+    def feedback(self, after: int | None = None) -> Iterator[Feedback]:
+        """Yield the feedback after a number, None: since the strategy's last dump, in order.
+
+        What other processes may still be writing comes with a later call, and so does all feedback with a higher
+        number."""
+        return self._feedback.read(after)
+
+    def wrote(self, number: int) -> bool:
+        """Return whether this process wrote the feedback of this number, not long ago."""
+        return self._feedback.wrote(number)
+
+    def publish(self, dump: bytes, counts: Mapping[str, int], version: int) -> None:
+        """Store the strategy's dump for a restart and for other processes, with counts of what it has learnt.
+
+        `version`: the number of the last feedback that it has learnt. Raises LearnsElsewhere when another process has
+        become the learner.
+        """
+        with self._database.transaction:
+            self._feedback.store_dump(dump, counts, version)
+
+    def version(self) -> int:
+        """Return the version of the strategy's last dump, the number of the last feedback it covers; 0: none."""
+        return read_version(self._database.connection)
+
+    def revised(self) -> int:
+        """Return the number of the feedback after which the queue was last reranked; 0: never."""
+        return self._feedback.revised()
+
+    def strategy_state(self) -> bytes | None:
+        """Return the strategy's last dump; None when there was none."""
+        return self._database.meta_bytes(STATE)
+
+    def set_state_aside(self) -> None:
+        """Keep the strategy's last dump under another name (`strategy:set-aside`), because it cannot be restored."""
+        with self._database.transaction:
+            self._feedback.set_state_aside()
+
+    def clear_feedback(self) -> None:
+        """Delete the dump and all feedback, because another strategy begins."""
+        with self._database.transaction:
+            self._feedback.clear()
 
 
 class SqlFrontier(SqlLearningLog):
@@ -346,3 +416,82 @@ class SqlFrontier(SqlLearningLog):
     def stats(self) -> FrontierStats:
         """Return counts for status and progress."""
         return read_stats(self._connection, self.clock.now())
+
+
+class AwaitedFrontier:
+    """A frontier whose methods are awaited. SQLite answers at once, so none of them lets another task run, but for a
+    lease between two of its transactions: the order of visits with one worker, and what is written together, stay as
+    they are.
+
+    A commit on a server costs a way there and a write to its disk. So the visits that are ready at the same time are
+    settled in one transaction there."""
+
+    def __init__(self, frontier: SqlFrontier) -> None:
+        self._frontier = frontier
+        self._ready: list[tuple[Visit, asyncio.Future[Settled]]] = []
+        """Visits to be settled together, with who waits for the result."""
+
+    async def lease(self, wanted: Callable[[], int] = lambda: 1, *, pages: bool = True) -> Sequence[Lease]:
+        """Lease the best ready entries with their hosts; none when nothing is ready now. On SQLite one at a time."""
+        most = 1
+        if self._frontier.settling.groups:
+            await asyncio.sleep(0)  # those whose visits were settled together ask together
+            most = wanted()
+        return await do_async(self._frontier.lease_in_steps(most, pages=pages), self._frontier.clock)
+
+    async def ready_at(self, *, pages: bool = True) -> float | None:
+        """Return when the next entry can be leased; None when nothing waits."""
+        return self._frontier.ready_at(pages=pages)
+
+    async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
+        """Return the hosts that have addresses never visited, the first to be ready first."""
+        return self._frontier.waiting_hosts(pages=pages)
+
+    async def others_at_work(self) -> bool:
+        """Return whether others have leased hosts with queued URLs, and we none."""
+        return self._frontier.others_at_work()
+
+    async def settle(self, visit: Visit) -> Settled:
+        """Write all results of a visit in one transaction, on a server with others that are ready; end its lease."""
+        if not self._frontier.settling.groups:
+            return self._frontier.settle(visit)
+        loop = asyncio.get_running_loop()
+        result: asyncio.Future[Settled] = loop.create_future()
+        self._ready.append((visit, result))
+        if len(self._ready) == 1:
+            loop.call_soon(self._settle_ready)
+        return await result
+
+    def _settle_ready(self) -> None:
+        """Settle the visits that are ready together, without those for whose result nobody waits any more."""
+        ready = [(visit, result) for visit, result in self._ready if not result.done()]
+        self._ready.clear()
+        outcomes = self._frontier.settle_many([visit for visit, _ in ready])
+        for (_, result), outcome in zip(ready, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                result.set_exception(outcome)
+            else:
+                result.set_result(outcome)
+
+    async def renew(self, lease: Lease, until: float) -> Lease | None:
+        """Extend a lease to at least `until`; None when another process has leased the host since."""
+        return self._frontier.renew(lease, until)
+
+    async def release(self, lease: Lease, host: HostState) -> None:
+        """End a lease whose visit was given up, and write the state of its host."""
+        self._frontier.release(lease, host)
+
+    async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
+        """Store new ranks of waiting pages; return how many changed."""
+        return self._frontier.rerank(ranks, through=through)
+
+
+class AwaitedOptOuts:
+    """The hosts that opted out, as this process last read them: no call waits for anything but the first read."""
+
+    def __init__(self, opt_out: OptOut) -> None:
+        self._opt_out = opt_out
+
+    async def covers(self, host: str) -> bool:
+        """Return whether a host, or a parent domain of it, opted out."""
+        return self._opt_out.covers(host)

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from geocrawl.model import RankedLink, Url
 from geocrawl.store.cache import TwoGenerations
-from geocrawl.store.frontier.arrivals import Source
-from geocrawl.store.frontier.snapshot import KnownUrl
+from geocrawl.store.frontier.plan import KnownUrl, Source
 
 _REMEMBERED_LINKS = 100_000
 """Twice that at most: about 200 bytes each."""

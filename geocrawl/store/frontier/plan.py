@@ -1,23 +1,429 @@
 """Plan a settlement: from a visit and a snapshot to the changes that it makes. Pure.
 
-`plan_settlement` decides everything (life cycle, counters, budgets, ranks, revisits); `settlement.py` reads the
-snapshot before it and writes the changes after it. A second engine has its own reader and writer, and shares this file.
+`plan_settlement` decides everything (life cycle, counters, budgets, ranks, revisits); `settle.py` reads the snapshot
+before it and writes the changes after it. `ArrivalPlan` receives links and probes in their order and collects the rows
+to add, the improvements of known rows and the counters. Ids are assigned in that order, because URLs of equal rank are
+served in the order of their ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from geocrawl.model import Candidate, Purpose, Rank, RankedLink, State, Url, Visit
-from geocrawl.store.frontier.arrivals import ArrivalPlan, ArrivalRules, Source
-from geocrawl.store.frontier.budgets import Caps, is_counted, is_spent, page_pattern_key, service_pattern_key
+from geocrawl.store.frontier.budgets import (
+    Caps,
+    crowded_site_reason,
+    is_counted,
+    is_spent,
+    page_pattern_key,
+    service_pattern_key,
+)
 from geocrawl.store.frontier.counters import CounterChanges
-from geocrawl.store.frontier.lifecycle import settled_state, shows_page
+from geocrawl.store.frontier.hosts import HostArrivals
+from geocrawl.store.frontier.lifecycle import CANDIDATE, PROBE_TIER, arrival_state, settled_state, shows_page
 from geocrawl.store.frontier.outlinks import OutLinks
 from geocrawl.store.frontier.revisits import NextVisit, RevisitWaits
-from geocrawl.store.frontier.snapshot import Current, Facts, KnownUrl
-from geocrawl.store.keys import page_key, probe_key
+from geocrawl.store.keys import group_key, is_over_cap, page_key, probe_key
+from geocrawl.urls import RECORDS, query_group, site_of
+
+# --------------------------------------------------------------------------- the rows that a plan depends on
+
+
+MANY = 2**62
+
+
+class Current(NamedTuple):
+    """The current row of a URL, with the lease on its host (the order of `statements.CURRENT`)."""
+
+    host_id: int
+    purpose: str
+    state: str
+    depth: int
+    tier: int
+    score: float
+    attempts: int
+    hops: int
+    endpoint_id: int | None
+    found_on: int | None
+    reason: str | None
+    revisit_s: float | None
+    digest: int | None
+    lists_news: int
+    """1 for a seed, a sitemap and a page of records, to which sites add new entries."""
+    lease_token: int
+    lease_url: int | None
+
+
+@dataclass(slots=True)
+class KnownUrl:
+    """A page or probe that is in the frontier."""
+
+    id: int
+    depth: int
+    rank: Rank
+    state: str
+
+
+@dataclass(slots=True)
+class Facts:
+    """The facts that decide on unknown addresses, and ids for them."""
+
+    url_ids: Sequence[int] = range(1, MANY)
+    """Ids for new URLs, ascending."""
+    host_ids: Sequence[int] = range(1, MANY)
+    hosts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Host name → (id, pages seen of it)."""
+    site_hosts: dict[str, int] = field(default_factory=dict)
+    """Site → hosts seen of it."""
+    queries: dict[int, int] = field(default_factory=dict)
+    """Key of a path → addresses seen that differ only in their query."""
+    patterns: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Key of a pattern → (fruitless requests, finds)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The keys for which `read_facts` reads facts."""
+
+    hosts: Collection[str] = ()
+    sites: Collection[str] = ()
+    queries: Collection[int] = ()
+    patterns: Collection[int] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Return whether no unknown address arrives."""
+        return not (self.hosts or self.patterns)
+
+
+# --------------------------------------------------------------------------- links and candidates
+
+
+MAX_ANCHOR_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits by which an arriving link is refused or set aside."""
+
+    max_depth: int
+    max_queries_per_path: int
+    max_pages_of: Callable[[str], int]
+    """Returns the limit of pages of a host, by its name."""
+
+    def cap_reason(self, host: str, key: int, depth: int, pages: int, queries: int) -> str:
+        """Return why a page is left out ('' for none), by its key and how many were seen of its host and of its path.
+
+        Seeds (depth 0) are never left out.
+        """
+        if depth == 0:
+            return ""
+        if is_over_cap(key, queries, self.max_queries_per_path):
+            return "trap:queries"
+        if is_over_cap(key, pages, self.max_pages_of(host)):
+            return "trap:host-pages"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalRules:
+    """The settings that arrivals obey."""
+
+    limits: Limits
+    caps: Caps
+    by_depth: bool
+    """The score of a page is minus its depth (breadth-first)."""
+    not_permitted: Callable[[Url], str] = lambda url: ""
+    """Returns the reason for which an address, by its text alone, may not be requested, '' for one that may. Such an
+    address that a stranger names is refused as it arrives: a page may name thousands, and a visit of each would keep
+    the hosts that may be asked waiting."""
+    probe_tier: int = PROBE_TIER
+    """Tier in which probes arrive."""
+
+
+class Source(NamedTuple):
+    """The page or person that links come from."""
+
+    id: int | None
+    """The page; None for a person."""
+    depth: int
+    rank: Rank
+    hops: int
+    at: float
+
+
+class NewUrl(NamedTuple):
+    """A row of `url` to be added, in the order of `statements.ADD_URL`."""
+
+    id: int
+    key: int
+    address: str
+    purpose: Purpose
+    host_id: int
+    state: State
+    reason: str | None
+    depth: int
+    tier: int
+    score: float
+    found_on: int | None
+    anchor: str | None
+    found_in: str | None
+    hops: int
+    endpoint_id: int | None
+    first_seen: float
+
+
+@dataclass(slots=True)
+class Improvement:
+    """A shorter way or a better link to a URL that was known before."""
+
+    depth: int
+    rank: Rank
+    found: tuple[int | None, str | None, str] | None = None
+    """(page, anchor, place) of the best link, when it outranks the one that is stored."""
+
+
+@dataclass(slots=True)
+class ArrivalPlan:
+    """Rows to add and to improve, and what is counted with them."""
+
+    urls: dict[int, KnownUrl]
+    """Known URLs by key; what is added joins them."""
+    facts: Facts
+    rules: ArrivalRules
+    new_urls: list[NewUrl] = field(default_factory=list)
+    new_hosts: list[tuple[int, str]] = field(default_factory=list)
+    """(id, name), in the order of their ids."""
+    new_site_hosts: dict[str, int] = field(default_factory=dict)
+    """Site → number of its new hosts."""
+    queries: dict[int, int] = field(default_factory=dict)
+    """Key of a path → number of new addresses that differ only in their query."""
+    improvements: dict[int, Improvement] = field(default_factory=dict)
+    """By URL id."""
+    hosts: dict[int, HostArrivals] = field(default_factory=dict)
+    """By host id."""
+    touched_hosts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Host name → (id, pages seen of it) of the hosts that pages or probes were added to."""
+    counters: CounterChanges = field(default_factory=CounterChanges)
+    added_pages: int = 0
+    """Pages added that are not refused."""
+
+    # ----------------------------------------------------------------------- pages
+
+    def link(
+        self,
+        ranked: RankedLink,
+        key: int,
+        depth: int,
+        rank: Rank,
+        source: Source,
+        *,
+        candidate_of: int | None = None,
+    ) -> KnownUrl:
+        """Add or improve the page that a link leads to; return its new state.
+
+        `candidate_of`: the endpoint that its address may be; then the page waits for that endpoint's probe.
+        """
+        if self.rules.by_depth:
+            rank = Rank(rank.tier, float(-depth))
+        known = self.urls.get(key)
+        if known is None:
+            known = self.urls[key] = self._add_page(ranked, key, depth, rank, source, candidate_of)
+        elif depth < known.depth or rank > known.rank:
+            self._improve(known, ranked, depth, rank, source)
+        return known
+
+    def _add_page(
+        self, ranked: RankedLink, key: int, depth: int, rank: Rank, source: Source, candidate_of: int | None
+    ) -> KnownUrl:
+        link = ranked.link
+        url = link.url
+        host_id = self._host(url.host)
+        reason = (
+            ranked.refused
+            or self._not_permitted(url, source.id)
+            or (CANDIDATE if candidate_of is not None else "")
+            or self.count(url, key, depth)
+        )
+        state = arrival_state(depth, self.rules.limits.max_depth, reason)
+        url_id = self.facts.url_ids[len(self.new_urls)]
+        hops = source.hops + 1 if _is_hop(ranked, source) else 0
+        place = (depth, rank.tier, rank.score)
+        found = (source.id, link.anchor[:MAX_ANCHOR_CHARS] or None, link.where)
+        more = (hops, candidate_of, source.at)
+        self._add(
+            NewUrl(url_id, key, url.address, Purpose.PAGE, host_id, state, reason or None, *place, *found, *more), rank
+        )
+        if state is State.REFUSED:
+            self.counters.refuse(reason, 1)
+        self.added_pages += not reason
+        return KnownUrl(url_id, depth, rank, state)
+
+    def count(self, url: Url, key: int, depth: int) -> str:
+        """Count a new page towards the caps; return the reason to leave it out, '' for none."""
+        host_id, pages = self.facts.hosts[url.host]
+        pages += 1
+        self.facts.hosts[url.host] = self.touched_hosts[url.host] = (host_id, pages)
+        self._arrivals(host_id).pages += 1
+        queries = 0
+        if "?" in url.identity:
+            group = group_key(query_group(url))
+            queries = self.facts.queries[group] = self.facts.queries.get(group, 0) + 1
+            self.queries[group] = self.queries.get(group, 0) + 1
+        reason = self.rules.limits.cap_reason(url.host, key, depth, pages, queries)
+        if reason or not depth or url.host == url.site:
+            return reason
+        return crowded_site_reason(self.rules.caps, url.host, self.facts.site_hosts.get(url.site, 0))
+
+    def _improve(self, known: KnownUrl, ranked: RankedLink, depth: int, rank: Rank, source: Source) -> None:
+        found = (source.id, _anchor(ranked), ranked.link.where) if rank > known.rank and known.id != source.id else None
+        known.depth, known.rank = min(depth, known.depth), max(rank, known.rank)
+        index = bisect_left(self.new_urls, known.id, key=_id)
+        if index < len(self.new_urls) and self.new_urls[index].id == known.id:
+            self._improve_new(index, depth, rank, found)
+            known.state = self.new_urls[index].state
+            return
+        former = self.improvements.get(known.id)
+        if former is None:
+            self.improvements[known.id] = Improvement(depth, rank, found)
+        else:
+            former.depth, former.rank = min(depth, former.depth), max(rank, former.rank)
+            former.found = found or former.found
+
+    def _improve_new(
+        self, index: int, depth: int, rank: Rank, found: tuple[int | None, str | None, str] | None
+    ) -> None:
+        """Improve a page that this plan adds: two links of one page lead there."""
+        new = self.new_urls[index]
+        if found is not None:
+            found_on, anchor, found_in = found
+            new = new._replace(found_on=found_on, anchor=anchor, found_in=found_in)
+        former = Rank(new.tier, new.score)
+        depth, rank = moved_place(new.depth, former, depth, rank, by_depth=self.rules.by_depth)
+        if (depth, rank) != (new.depth, former):
+            opens = new.state is State.TOO_DEEP and depth <= self.rules.limits.max_depth
+            state = State.WAITING if opens else new.state
+            if state is State.WAITING:
+                self.counters.add(new.purpose, new.state, former.tier, -1)
+                self.counters.add(new.purpose, State.WAITING, rank.tier, 1)
+                self._arrivals(new.host_id).enter(rank, waiting=int(opens))
+            new = new._replace(state=state, depth=depth, tier=rank.tier, score=rank.score)
+        self.new_urls[index] = new
+
+    # ----------------------------------------------------------------------- probes
+
+    def probe(
+        self, candidate: Candidate, key: int, endpoint_id: int, depth: int, at: float, found_on: int | None
+    ) -> bool:
+        """Add the probe of an endpoint, above all pages; return whether it is new and waits.
+
+        A known one only rises in rank.
+        """
+        rank = Rank(self.rules.probe_tier, 0.0)
+        if known := self.urls.get(key):
+            if known.state is State.WAITING and rank > known.rank:
+                known.rank = rank
+                self.improvements[known.id] = Improvement(known.depth, rank)
+            return False
+        evidence, url = candidate.evidence, candidate.endpoint.url
+        reason = self._not_permitted(url, found_on)
+        new = NewUrl(
+            id=self.facts.url_ids[len(self.new_urls)],
+            key=key,
+            address=url.address,
+            purpose=Purpose.PROBE,
+            host_id=self._host(url.host),
+            state=State.REFUSED if reason else State.WAITING,
+            reason=reason or None,
+            depth=depth,
+            tier=rank.tier,
+            score=rank.score,
+            found_on=found_on,
+            anchor=evidence.anchor[:MAX_ANCHOR_CHARS] or None,
+            found_in=evidence.signal or None,
+            hops=0,
+            endpoint_id=endpoint_id,
+            first_seen=at,
+        )
+        self._add(new, rank)
+        if reason:
+            self.counters.refuse(reason, 1)
+        self.urls[key] = KnownUrl(new.id, depth, rank, new.state)
+        return not reason
+
+    # ----------------------------------------------------------------------- parts
+
+    def _not_permitted(self, url: Url, found_on: int | None) -> str:
+        """Return why an address may not be requested. An address that a person names is left to its visit, which
+        reports the reason."""
+        return self.rules.not_permitted(url) if found_on is not None else ""
+
+    def _add(self, new: NewUrl, rank: Rank) -> None:
+        self.new_urls.append(new)
+        self.counters.add(new.purpose, new.state, rank.tier, 1)
+        if new.state is State.WAITING:
+            self._arrivals(new.host_id).enter(rank, waiting=1)
+
+    def _host(self, name: str) -> int:
+        """Return the id of a host; a new one gets the next id and counts for its site."""
+        known = self.facts.hosts.get(name)
+        if known is None:
+            known = self.facts.hosts[name] = (self.facts.host_ids[len(self.new_hosts)], 0)
+            self.new_hosts.append((known[0], name))
+            self.touched_hosts[name] = known
+            site = site_of(name)
+            self.facts.site_hosts[site] = self.facts.site_hosts.get(site, 0) + 1
+            self.new_site_hosts[site] = self.new_site_hosts.get(site, 0) + 1
+        return known[0]
+
+    def _arrivals(self, host_id: int) -> HostArrivals:
+        arrivals = self.hosts.get(host_id)
+        if arrivals is None:
+            arrivals = self.hosts[host_id] = HostArrivals()
+        return arrivals
+
+
+def wanted_of(pages: Iterable[Url], probes: Iterable[Url], patterns: Iterable[int], caps: Caps) -> Wanted:
+    """Return the keys that must be read before these new pages and probes can arrive."""
+    hosts, sites, queries = dict[str, None](), dict[str, None](), dict[int, None]()
+    for url in pages:
+        hosts[url.host] = None
+        if caps.hosts_per_site and url.host != url.site:
+            sites[url.site] = None
+        if "?" in url.identity:
+            queries[group_key(query_group(url))] = None
+    for url in probes:
+        hosts[url.host] = None
+    return Wanted(hosts, sites, queries, dict.fromkeys(patterns))
+
+
+def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: bool) -> tuple[int, Rank]:
+    """Return the depth and rank of a page to which a way of `depth` and a link of `rank` lead: depth only falls, rank
+    only rises."""
+    depth, rank = min(depth, old_depth), max(rank, old)
+    return depth, Rank(rank.tier, float(-depth)) if by_depth else rank
+
+
+def _id(new: NewUrl) -> int:
+    return new.id
+
+
+def _anchor(ranked: RankedLink) -> str | None:
+    return ranked.link.anchor[:MAX_ANCHOR_CHARS] or None
+
+
+def _is_hop(ranked: RankedLink, source: Source) -> bool:
+    """Return whether a redirect led here; a catalogue's next page also has the depth of its source, but is not a
+    hop."""
+    return ranked.same_depth and source.id is not None and ranked.link.where != RECORDS
+
+
+# --------------------------------------------------------------------------- a visit
+
 
 _TITLE_CHARS = 500
 

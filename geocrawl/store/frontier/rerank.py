@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
 from geocrawl.model import Rank, State
+from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Steps, do
-from geocrawl.store.frontier import rank_statements as sql
 from geocrawl.store.frontier.counters import Counters
-from geocrawl.store.frontier.feedback_log import FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.learner import FeedbackLog
 from geocrawl.store.frontier.lifecycle import UNRANKED
 from geocrawl.store.frontier.memory import LinkMemory
 
@@ -31,6 +31,41 @@ _WRITTEN = 20_000
 """Ranks written in one transaction, which lasts about a tenth of a second: two statements write all of them."""
 _STEP = 2_000
 """Number of ranks that are read from the strategy at once."""
+# Read pages that wait or were dropped, by a JSON list of ids.
+_RANKS = f"""
+SELECT id, host_id, state, tier, score FROM url WHERE id IN {listed("?")}
+  AND purpose = 'page' AND (state = 'waiting' OR (state = 'refused' AND reason = 'unranked'))"""  # noqa: S608 our own
+# Write the rank of a waiting page. (SQLite looks at the indexes of the columns that are set, changed or not.)
+_MOVE_WAITING = "UPDATE url SET tier = ?2, score = ?3 WHERE id = ?1"
+# Write the rank, state and reason of a page.
+_WRITE_RANK = "UPDATE url SET tier = ?2, score = ?3, state = ?4, reason = ?5 WHERE id = ?1"
+# Make the staging table of new ranks, by URL id; no tier: the page is dropped.
+_MAKE_NEW_RANKS = "CREATE TEMP TABLE IF NOT EXISTS new_rank (id INTEGER PRIMARY KEY, tier INTEGER, score REAL)"
+# Empty the staging table.
+_CLEAR_NEW_RANKS = "DELETE FROM temp.new_rank"
+# Stage a rank (last write wins).
+_LAY_NEW_RANK = """
+INSERT INTO temp.new_rank (id, tier, score) VALUES (?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, score = excluded.score"""
+# Read the last of the ?2 staged ids from ?1 on.
+_LAST_OF_NEXT_RANKS = "SELECT max(id) FROM (SELECT id FROM temp.new_rank WHERE id >= ?1 ORDER BY id LIMIT ?2) n"
+# Pages that wait or were dropped and whose rank or state changes.
+_CHANGED = """
+n.id BETWEEN ?1 AND ?2 AND url.purpose = 'page'
+AND (url.state = 'waiting' OR (url.state = 'refused' AND url.reason = 'unranked'))
+AND CASE WHEN n.tier IS NULL THEN url.state = 'waiting'
+    ELSE url.state <> 'waiting' OR url.tier <> n.tier OR url.score <> n.score END"""
+# Count them by host, and by state and tier before and after. (The cross join keeps to the order of the rows.)
+_RANK_CHANGES = f"""
+SELECT url.host_id, url.state, url.tier, CASE WHEN n.tier IS NULL THEN 'refused' ELSE 'waiting' END,
+  coalesce(n.tier, url.tier), count(*)
+FROM temp.new_rank n CROSS JOIN url ON url.id = n.id WHERE {_CHANGED} GROUP BY 1, 2, 3, 4, 5"""  # noqa: S608 both are ours
+# Write their ranks. (Without NOT INDEXED the planner would walk the whole queue for each range.)
+_WRITE_NEW_RANKS = f"""
+UPDATE url NOT INDEXED SET tier = coalesce(n.tier, url.tier), score = coalesce(n.score, url.score),
+  state = CASE WHEN n.tier IS NULL THEN 'refused' ELSE 'waiting' END,
+  reason = CASE WHEN n.tier IS NULL THEN 'unranked' END
+FROM temp.new_rank n WHERE url.id = n.id AND url.id BETWEEN ?1 AND ?2 AND {_CHANGED}"""  # noqa: S608 both are ours
 
 
 class Reranking:
@@ -75,7 +110,7 @@ class Reranking:
         that did more than rise, of which a better rank may be remembered."""
         left: dict[int, int] = {}
         moved, turned, outdated = list[tuple[int, int, float]](), list[tuple[object, ...]](), list[int]()
-        for id_, host_id, state, tier, score in self._connection.execute(sql.RANKS, (json.dumps(list(ranks)),)):
+        for id_, host_id, state, tier, score in self._connection.execute(_RANKS, (json.dumps(list(ranks)),)):
             rank = ranks[id_]
             to, new = (State.WAITING, rank) if rank else (State.REFUSED, Rank(tier, score))
             if (state, tier, score) == (to, *new):
@@ -90,8 +125,8 @@ class Reranking:
                 self._counters.add("page", state, tier, -1)
                 self._counters.add("page", to, new.tier, 1)
             left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to == State.WAITING)
-        self._connection.executemany(sql.MOVE_WAITING, moved)
-        self._connection.executemany(sql.WRITE_RANK, turned)
+        self._connection.executemany(_MOVE_WAITING, moved)
+        self._connection.executemany(_WRITE_RANK, turned)
         self._refresh(left)
         return len(moved) + len(turned), outdated
 
@@ -102,7 +137,7 @@ class Reranking:
         self._counters.flush()
 
     def _write_in_steps(self, ranks: Iterator[tuple[int, Rank | None]], through: int | None) -> Steps[int]:
-        self._connection.execute(sql.MAKE_NEW_RANKS)
+        self._connection.execute(_MAKE_NEW_RANKS)
         changed = 0
         while self._stage(islice(ranks, _READY)):
             for number, (first, last) in enumerate(self._ranges()):
@@ -116,17 +151,17 @@ class Reranking:
 
     def _stage(self, ranks: Iterator[tuple[int, Rank | None]]) -> bool:
         """Fill the temporary table with the next ranks; return False when there are none."""
-        self._connection.execute(sql.CLEAR_NEW_RANKS)
+        self._connection.execute(_CLEAR_NEW_RANKS)
         some = False
         while batch := [(url_id, *(rank or (None, None))) for url_id, rank in islice(ranks, _STEP)]:
-            self._connection.executemany(sql.LAY_NEW_RANK, batch)
+            self._connection.executemany(_LAY_NEW_RANK, batch)
             some = True
         return some
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
         """Yield the (first, last) id of every `_WRITTEN` ranks in the temporary table."""
         first = -(2**63)
-        while (last := self._connection.execute(sql.LAST_OF_NEXT_RANKS, (first, _WRITTEN)).fetchone()[0]) is not None:
+        while (last := self._connection.execute(_LAST_OF_NEXT_RANKS, (first, _WRITTEN)).fetchone()[0]) is not None:
             yield first, last
             first = last + 1
 
@@ -134,12 +169,12 @@ class Reranking:
         """Write the ranks of these rows inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
         changed = 0
-        for host_id, state, tier, to, tier_to, count in self._connection.execute(sql.RANK_CHANGES, (first, last)):
+        for host_id, state, tier, to, tier_to, count in self._connection.execute(_RANK_CHANGES, (first, last)):
             self._counters.add("page", state, tier, -count)
             self._counters.add("page", to, tier_to, count)
             gone = (state == State.WAITING) - (to == State.WAITING)
             left[host_id] = left.get(host_id, 0) + gone * count
             changed += count
-        self._connection.execute(sql.WRITE_NEW_RANKS, (first, last))
+        self._connection.execute(_WRITE_NEW_RANKS, (first, last))
         self._refresh(left)
         return changed

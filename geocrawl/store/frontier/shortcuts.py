@@ -20,10 +20,10 @@ from geocrawl.model import Purpose, Rank, State
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Portion, Steps
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.arrivals import Improvement, moved_place
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.outlinks import unpack_outlinks
+from geocrawl.store.frontier.plan import Improvement, moved_place
 
 _LOWEST = Rank(-(2**31), float("-inf"))
 _Level = dict[int, Rank]

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
-from geocrawl.store.catalog.clusters import Edge, EndpointClusters, partition
-from geocrawl.store.catalog.matching import Description, describe, match
+from geocrawl.store.catalog.clusters import Description, Edge, EndpointClusters, describe, match, partition
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.read.show import addresses_at, best_address, why_same
 from geocrawl.urls import service_endpoint

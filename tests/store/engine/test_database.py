@@ -18,7 +18,7 @@ from geocrawl.model import RobotsRecord
 from geocrawl.store.engine.database import Database, open_readonly
 from geocrawl.store.engine.migrations import REVISIONS
 from geocrawl.store.engine.sqlite import faults
-from geocrawl.store.frontier.robots import SqlRobots
+from geocrawl.store.frontier.host_leases import SqlRobots
 from tests.support.invariants import check_invariants
 from tests.support.places import ROOT
 from tests.support.world import ManualClock, World, link, url

@@ -11,7 +11,7 @@ from geocrawl.errors import RefusedValue
 from geocrawl.model import Candidate, Lease, RankedLink, Settled, State, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.postgres.connection import PostgresConnection
-from geocrawl.store.frontier.awaited import AwaitedFrontier
+from geocrawl.store.frontier.frontier import AwaitedFrontier
 from geocrawl.store.frontier.shared_statements import LOCK_HOSTS
 from geocrawl.urls.database import server_of
 from tests.support.invariants import check_invariants

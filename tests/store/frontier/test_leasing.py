@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from geocrawl.model import RankedLink, State
 from geocrawl.settings import Settings
 from geocrawl.store.engine import steps
-from geocrawl.store.frontier.awaited import AwaitedFrontier
 from geocrawl.store.frontier.budgets import page_pattern_key
+from geocrawl.store.frontier.frontier import AwaitedFrontier
 from tests.support.invariants import check_invariants
 from tests.support.transactions import transactions_of
 from tests.support.world import World, link, url

@@ -7,10 +7,14 @@ from dataclasses import replace
 import pytest
 
 from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, RankedLink, Relevance, State, Visit
-from geocrawl.store.frontier.arrivals import ArrivalRules, Limits
 from geocrawl.store.frontier.budgets import Caps, page_pattern_key
 from geocrawl.store.frontier.plan import (
+    ArrivalRules,
     CandidateArrival,
+    Current,
+    Facts,
+    KnownUrl,
+    Limits,
     SettlementPlan,
     SettlementRules,
     Snapshot,
@@ -20,7 +24,6 @@ from geocrawl.store.frontier.plan import (
     plan_settlement,
 )
 from geocrawl.store.frontier.revisits import RevisitWaits
-from geocrawl.store.frontier.snapshot import Current, Facts, KnownUrl
 from geocrawl.store.keys import group_key, page_key
 from geocrawl.urls import query_group
 from tests.support.world import candidate, link, url

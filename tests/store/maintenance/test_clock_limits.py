@@ -10,7 +10,7 @@ import pytest
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.model import Kind, RobotsRecord, Service, State
 from geocrawl.settings import Settings
-from geocrawl.store.frontier.robots import SqlRobots
+from geocrawl.store.frontier.host_leases import SqlRobots
 from geocrawl.store.store import Store
 from tests.support.world import ManualClock, World, candidate, link, verdict
 

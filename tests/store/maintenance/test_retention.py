@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
 from geocrawl.settings import Settings
-from geocrawl.store.frontier.robots import SqlRobots
+from geocrawl.store.frontier.host_leases import SqlRobots
 from geocrawl.store.maintenance.retention import Retention
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict

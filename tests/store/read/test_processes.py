@@ -10,14 +10,14 @@ import pytest
 from geocrawl.cli.status import status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.owner import this_process
-from geocrawl.store.frontier import notes
+from geocrawl.store.frontier import counters
 from geocrawl.store.read.processes import read_workers
 from geocrawl.store.read.status import read_status
 from tests.support.world import World
 
 
 def test_a_crawl_is_shown_with_its_leases_and_its_speed(engine_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notes, "_EVERY_S", 0.0)
+    monkeypatch.setattr(counters, "_EVERY_S", 0.0)
     world = World(engine_url, owner=this_process().text)
     connection = world.database.connection
     assert read_workers(connection, world.clock.now()) == []

@@ -10,7 +10,7 @@ from shapely.geometry import box
 
 from geocrawl.model import Attempt, ContentOutcome, ContentReport, Kind, Layer, Level, Service
 from geocrawl.store import Store
-from geocrawl.store.catalog.content_reports import ContentReportWriter
+from geocrawl.store.catalog.catalog import ContentReportWriter
 from geocrawl.store.read.published import (
     Selection,
     published_layers,

@@ -1,4 +1,4 @@
-"""Lease hosts of a catalogue without their URLs, and share their robots.txt with a scratch session.
+"""Lease hosts without their URLs, and keep what origins answered for /robots.txt, shared with a scratch session.
 
 A scratch session (`app.shared_politeness`) has no URL in the catalogue, and neither has a request for a robots.txt that
 another host redirects to. Otherwise such a lease is like any other: it has an owner and an end, the fencing number of a
@@ -7,6 +7,7 @@ later lease invalidates it, and the lease of a killed process ends at once.
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 
 from geocrawl.errors import DatabaseFault
@@ -16,8 +17,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.frontier.hosts import Hosts, politeness
-from geocrawl.store.frontier.leases import lease_of_s
-from geocrawl.store.frontier.robots import SqlRobots
+from geocrawl.store.frontier.lease import lease_of_s
 
 _Row = tuple[int, float, int, float, float | None, int, int, float, str, float, int, str]
 """A row of `_FIND`."""
@@ -163,3 +163,37 @@ class SharedRobots:
             await self._catalogue.write_robots(record)
         except DatabaseFault:
             return  # the next turn shows the line that nothing is shared
+
+
+# --------------------------------------------------------------------------- robots.txt
+
+
+_READ = "SELECT origin, status, body, fetched_at, expires_at FROM robots WHERE origin = ?"
+_WRITE = """
+INSERT INTO robots (origin, status, body, fetched_at, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (origin) DO UPDATE
+SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at, expires_at =
+excluded.expires_at"""
+
+
+class SqlRobots:
+    """`ports.RobotsStore` in SQLite: no method waits for anything but the file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
+        """Return the last answer, expired or not; None when the origin was never asked."""
+        row = self._database.connection.execute(_READ, (origin,)).fetchone()
+        if row is None:
+            return None
+        origin, status, body, fetched_at, expires_at = row
+        text = zlib.decompress(body).decode("utf-8", "surrogatepass") if isinstance(body, bytes) else body
+        return RobotsRecord(origin, status, text, fetched_at, expires_at)
+
+    async def write_robots(self, record: RobotsRecord) -> None:
+        """Write an answer in the place of the last one."""
+        # Compressed: 500 KiB of one rule again and again would fill the database.
+        body = None if record.body is None else zlib.compress(record.body.encode("utf-8", "surrogatepass"))
+        values = (record.origin, record.status, body, record.fetched_at, record.expires_at)
+        with self._database.shared_transaction:
+            self._database.connection.execute(_WRITE, values)

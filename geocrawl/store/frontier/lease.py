@@ -1,27 +1,138 @@
-"""Lease the best ready URL together with its host, and end leases that expired or whose process died."""
+"""Lease the best ready URL together with its host, after all that decides which one that is.
+
+Short cuts are followed to their end, due URLs are made ready, URLs that caps or budgets exclude by now are refused, and
+when nothing is ready, addresses that a budget refused may wait again. Each of these may concern any number of URLs, so
+a lease takes as many transactions as it needs; mostly one. With one worker the order of visits is the same as if it
+were always one: nothing is leased before all of it is done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators, WaitingHost
 from geocrawl.ports import CatalogQueries
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.steps import Portion
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Portion, Steps
 from geocrawl.store.frontier import shared_statements as shared
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.arrivals import Limits
-from geocrawl.store.frontier.budgets import Budgets
-from geocrawl.store.frontier.economy import Economy
+from geocrawl.store.frontier.budgets import BudgetReopener, Budgets
+from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import PARK_S, Hosts
-from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
+from geocrawl.store.frontier.lifecycle import BATCH_TIER, INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
+from geocrawl.store.frontier.plan import Limits
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.keys import group_key
 from geocrawl.store.stored_url import stored_url
 from geocrawl.urls import query_group
+
+
+class Leasing:
+    """Leases URLs, each in as many short transactions as it needs."""
+
+    def __init__(
+        self,
+        database: Database,
+        leases: Leases,
+        queue: Queue,
+        first: Sequence[Callable[[], Steps[None]]],
+        reopener: BudgetReopener,
+        batches: Batches | None,
+        *,
+        records_only: bool,
+    ) -> None:
+        """`first`: the work that settlements left and that decides what comes next. `batches`: None for a strategy
+        without them. `records_only`: of pages only those of a harvest are leased."""
+        self._database = database
+        self._leases = leases
+        self._queue = queue
+        self._first = first
+        self._reopener = reopener
+        self._batches = batches
+        self._records_only = records_only
+        self._looks_first = False
+
+    def expect_work(self) -> None:
+        """Let the next lease begin without a look whether anything is ready: a visit was settled, so mostly it is."""
+        self._looks_first = False
+
+    def lease(self, now: float, most: int, *, pages: bool) -> Steps[list[Lease]]:
+        """Lease the best ready entries and their hosts, `most` at most; none: nothing is ready now.
+
+        `pages=False`: probes only."""
+        if (
+            self._looks_first
+            and not self._leases.may_be_ready(now, pages=pages)
+            and not self._may_reopen(now, pages=pages)
+        ):
+            return []
+        self._looks_first = True  # it costs less than a transaction in vain, as most leases are after another one
+        for work in self._first:
+            yield from work()
+        leases = yield from self._lease_ready(now, most, pages=pages, begins=True)
+        if not leases and (yield from self._reopen(now, pages=pages)):
+            leases = yield from self._lease_ready(now, most, pages=pages, begins=False)
+        return leases
+
+    def _lease_ready(self, now: float, most: int, *, pages: bool, begins: bool) -> Steps[list[Lease]]:
+        """Lease the best entries of those that are ready, beside other processes if that is possible.
+
+        `begins`: make ready what is due, and a batch if need be."""
+        if self._database.connection.shares_writes and self._batches is None:
+            with self._database.shared_transaction:
+                found = self._leases.lease_beside(now, most, pages=pages)
+            if found is not None:
+                return found
+        return (yield from self._lease_alone(now, most, pages=pages, begins=begins))
+
+    def _lease_alone(self, now: float, most: int, *, pages: bool, begins: bool) -> Steps[list[Lease]]:
+        while True:
+            portion, leases = Portion(), list[Lease]()
+            with self._database.transaction:
+                if begins:
+                    self._leases.wake(now, portion)
+                    if not portion.is_spent:
+                        begins = False
+                        if self._batches and pages:
+                            self._batches.refill()
+                while not begins and len(leases) < most:
+                    lease = self._leases.lease(now, portion, pages=pages)
+                    if lease is None:
+                        break
+                    leases.append(lease)
+                self._queue.flush()
+            if leases or not portion.is_spent:
+                return leases
+            yield
+
+    def _may_reopen(self, now: float, *, pages: bool) -> bool:
+        """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""
+        if not pages or self._records_only:
+            return False
+        is_due = self._reopener.is_due(lambda: self._nothing_waits(now))
+        return is_due or self._reopener.is_late_due(self._leases.is_queue_empty)
+
+    def _reopen(self, now: float, *, pages: bool) -> Steps[int]:
+        """Let addresses that a budget refused wait again, if it is time to; return how many."""
+        if not pages or self._records_only:
+            return 0
+        count = (yield from self._reopener.reopen()) if self._reopener.is_due(lambda: self._nothing_waits(now)) else 0
+        if not count and self._reopener.is_late_due(self._leases.is_queue_empty):
+            count = yield from self._reopener.reopen_late()
+        return count
+
+    def _nothing_waits(self, now: float) -> bool:
+        return self._leases.ready_at(now) is None
+
+
+# --------------------------------------------------------------------------- one transaction
+
 
 _REQUESTS_BUT_MAPS = 12
 """Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
@@ -292,3 +403,139 @@ class Leases:
     def _least(self, *, pages: bool) -> int:
         """Return the lowest tier that may be leased."""
         return self._least_tier if pages else max(PROBE_TIER, self._least_tier)
+
+
+# --------------------------------------------------------------------------- waiting for better pages
+
+
+MOMENT_S = 10.0
+"""The longest wait for one lease of a host."""
+LOOK_S = 0.1
+"""Pause before looking again whether another process has ended its lease: nothing wakes this one."""
+
+
+class _Better(NamedTuple):
+    """A page that may be had soon."""
+
+    rank: Rank
+    until: float | None
+    """When to look again, for a page of a leased host."""
+
+
+class Economy:
+    """Holds back pages that promise much less than the best that waits at a busy host or one that rests for a moment.
+
+    A host is asked by one worker at a time. Without a bar, every other worker would read whatever other hosts offer,
+    however little it promises, and spend the page budget on it.
+
+    - Of a strategy whose scores are expected yields (`by_yield`) a page is taken when its score is at least the share
+      `economy` of the best one's.
+    - The rest of a batch (best-N-first) comes before all else, in any order.
+    - By depth (bfs): a page is taken when none of lesser depth waits. Any other: when none of a higher tier waits.
+    - A host counts as resting for a moment while it is ready within `hosts.PARK_S`, and as busy for `MOMENT_S` after
+      its lease was first seen. So nothing is held for long by a slow or dead host, nor by a process that was killed.
+
+    The best page is read by indexes: the first of the hosts that are not leased, and one page of each host that is
+    leased, or has a probe before its pages, of which there are about as many as workers.
+    """
+
+    def __init__(
+        self, connection: Connection, settings: Settings, *, owner: str, by_yield: bool, by_depth: bool
+    ) -> None:
+        """`owner`: text of this process's leases. `by_yield`, `by_depth`: as in `ports.Strategy`. A crawl with less
+        patience than a moment holds nothing."""
+        self._connection = connection
+        self._owner = owner
+        self._share = settings.economy if settings.patience_s >= MOMENT_S else 0.0
+        self._by_yield = by_yield
+        self._by_depth = by_depth
+        self._leases: dict[int, tuple[int, float]] = {}
+        """Host → its lease's token, and when that lease was first seen."""
+
+    def held_until(self, rank: Rank, now: float) -> float | None:
+        """Return when to look again whether the best ready entry, which is of this rank, may be leased; None: it may be
+        leased at once.
+
+        Everything but the time at which a lease was first seen is read from the database, because other processes
+        change it.
+        """
+        if not self._share or rank.tier > BATCH_TIER:
+            return None
+        better = self._better(now)
+        if all(self._is_near(rank, known.rank) for known in better):
+            return None
+        row = self._connection.execute(sql.NEXT_BETTER, tuple(rank)).fetchone()
+        ends = [known.until for known in better if known.until is not None]
+        return min((at for at in (*row, *ends) if at is not None), default=now + MOMENT_S)
+
+    def _is_near(self, rank: Rank, better: Rank) -> bool:
+        if rank >= better:
+            return True
+        if self._by_yield and better.tier < BATCH_TIER:
+            return rank.score >= self._share * better.score
+        return rank.tier == better.tier and not self._by_depth
+
+    def _better(self, now: float) -> list[_Better]:
+        """Return the ranks of pages of which one is the best that may be had soon."""
+        found: list[_Better] = []
+        seen: dict[int, tuple[int, float]] = {}
+        rows = self._connection.execute(sql.BEST_PAGES_SOON, (BATCH_TIER, now + PARK_S)).fetchall()
+        for tier, score, host_id, token, owner in rows:
+            if host_id is None:
+                found.append(_Better(Rank(tier, score), None))
+                continue
+            known = self._leases.get(host_id)
+            seen[host_id] = known if known and known[0] == token else (token, now)
+            ends_at = seen[host_id][1] + MOMENT_S
+            if now < ends_at:
+                # Nothing wakes this process when another one ends a lease.
+                look_at = ends_at if owner == self._owner else min(ends_at, now + LOOK_S)
+                found.append(_Better(Rank(tier, score), look_at))
+        self._leases = seen
+        return found
+
+
+# --------------------------------------------------------------------------- batches
+
+
+_Row = tuple[int, int, float, int]
+"""(id, tier, score, host)"""
+
+
+class Batches:
+    """Serves the best N waiting pages as a batch (best-N-first); the links that they add wait for the next batch.
+
+    A batch is a tier above every strategy's own: its pages are served before all others, and the next batch is made
+    only when none of them waits or is leased. The tier is stored with the URLs, so a killed crawl continues with its
+    batch. A host that backs off does not delay the next batch: a batch is used up when all its remaining pages are on
+    such hosts. Works inside the caller's transaction.
+    """
+
+    def __init__(self, connection: Connection, hosts: Hosts, counters: Counters, stride: int) -> None:
+        self._connection = connection
+        self._hosts = hosts
+        self._counters = counters
+        self._stride = stride
+
+    def refill(self) -> None:
+        """Make the next batch when the last one is used up: by tier, then score, then the first seen."""
+        if self._connection.execute(sql.BATCH_GOES_ON, (BATCH_TIER,)).fetchone():
+            return
+        probing = self._connection.execute(sql.COUNT_HEADS, (PROBE_TIER,)).fetchone()[0]
+        # The best N pages are on hosts whose best page is among the best N; a probe at a queue's head hides that page's
+        # rank.
+        hosts = self._connection.execute(sql.BEST_HOSTS, (self._stride + probing,)).fetchall()
+        best = heapq.merge(*map(self._pages, hosts), key=lambda row: (-row[1], -row[2], row[0]))
+        for url_id, tier, score, host_id in list(islice(best, self._stride)):
+            self._connection.execute(sql.RAISE_TIER, (url_id, BATCH_TIER))
+            self._counters.add("page", "waiting", tier, -1)
+            self._counters.add("page", "waiting", BATCH_TIER, 1)
+            self._hosts.raise_head(host_id, Rank(BATCH_TIER, score))
+        self._hosts.flush()
+
+    def _pages(self, host: tuple[int, int | None]) -> Iterator[_Row]:
+        """Yield a host's waiting pages, the best first, without the one under way."""
+        host_id, leased_id = host
+        for url_id, tier, score in self._connection.execute(sql.BEST_PAGES, (host_id, self._stride)):
+            if url_id != leased_id:
+                yield url_id, tier, score, host_id
