@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from geocrawl.model import Candidate, Purpose, Rank, RankedLink, State, Url, Visit
@@ -29,9 +30,6 @@ from geocrawl.store.frontier.outlinks import OutLinks
 from geocrawl.store.frontier.revisits import NextVisit, RevisitWaits
 from geocrawl.store.keys import group_key, is_over_cap, page_key, probe_key
 from geocrawl.urls import RECORDS, query_group, site_of
-
-# --------------------------------------------------------------------------- the rows that a plan depends on
-
 
 MANY = 2**62
 
@@ -253,10 +251,21 @@ class ArrivalPlan:
         url_id = self.facts.url_ids[len(self.new_urls)]
         hops = source.hops + 1 if _is_hop(ranked, source) else 0
         place = (depth, rank.tier, rank.score)
-        found = (source.id, link.anchor[:MAX_ANCHOR_CHARS] or None, link.where)
         more = (hops, candidate_of, source.at)
         self._add(
-            NewUrl(url_id, key, url.address, Purpose.PAGE, host_id, state, reason or None, *place, *found, *more), rank
+            NewUrl(
+                url_id,
+                key,
+                url.address,
+                Purpose.PAGE,
+                host_id,
+                state,
+                reason or None,
+                *place,
+                *_found(ranked, source),
+                *more,
+            ),
+            rank,
         )
         if state is State.REFUSED:
             self.counters.refuse(reason, 1)
@@ -280,9 +289,9 @@ class ArrivalPlan:
         return crowded_site_reason(self.rules.caps, url.host, self.facts.site_hosts.get(url.site, 0))
 
     def _improve(self, known: KnownUrl, ranked: RankedLink, depth: int, rank: Rank, source: Source) -> None:
-        found = (source.id, _anchor(ranked), ranked.link.where) if rank > known.rank and known.id != source.id else None
+        found = _found(ranked, source) if rank > known.rank and known.id != source.id else None
         known.depth, known.rank = min(depth, known.depth), max(rank, known.rank)
-        index = bisect_left(self.new_urls, known.id, key=_id)
+        index = bisect_left(self.new_urls, known.id, key=attrgetter("id"))
         if index < len(self.new_urls) and self.new_urls[index].id == known.id:
             self._improve_new(index, depth, rank, found)
             known.state = self.new_urls[index].state
@@ -408,12 +417,9 @@ def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: 
     return depth, Rank(rank.tier, float(-depth)) if by_depth else rank
 
 
-def _id(new: NewUrl) -> int:
-    return new.id
-
-
-def _anchor(ranked: RankedLink) -> str | None:
-    return ranked.link.anchor[:MAX_ANCHOR_CHARS] or None
+def _found(ranked: RankedLink, source: Source) -> tuple[int | None, str | None, str]:
+    """Return page, anchor and place of a link, as columns."""
+    return source.id, ranked.link.anchor[:MAX_ANCHOR_CHARS] or None, ranked.link.where
 
 
 def _is_hop(ranked: RankedLink, source: Source) -> bool:
