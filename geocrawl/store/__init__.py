@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "engine.connection": "Connection OpenSnapshot",
     "engine.database": "stored_strategy stored_topic",
-    "frontier.feedback_log": "read_feedback read_state",
+    "frontier.learner": "read_feedback read_state",
     "frontier.options": "FrontierOptions",
     "maintenance.daemon_lock": "BEAT_S DaemonLock",
     "maintenance.migrate": "TableSum",

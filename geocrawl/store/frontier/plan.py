@@ -238,8 +238,7 @@ class ArrivalPlan:
     def _add_page(
         self, ranked: RankedLink, key: int, depth: int, rank: Rank, source: Source, candidate_of: int | None
     ) -> KnownUrl:
-        link = ranked.link
-        url = link.url
+        url = ranked.link.url
         host_id = self._host(url.host)
         reason = (
             ranked.refused
@@ -250,23 +249,8 @@ class ArrivalPlan:
         state = arrival_state(depth, self.rules.limits.max_depth, reason)
         url_id = self.facts.url_ids[len(self.new_urls)]
         hops = source.hops + 1 if _is_hop(ranked, source) else 0
-        place = (depth, rank.tier, rank.score)
-        more = (hops, candidate_of, source.at)
-        self._add(
-            NewUrl(
-                url_id,
-                key,
-                url.address,
-                Purpose.PAGE,
-                host_id,
-                state,
-                reason or None,
-                *place,
-                *_found(ranked, source),
-                *more,
-            ),
-            rank,
-        )
+        row = (url_id, key, url.address, Purpose.PAGE, host_id, state, reason or None, depth, rank.tier, rank.score)
+        self._add(NewUrl(*row, *_found(ranked, source), hops, candidate_of, source.at), rank)
         if state is State.REFUSED:
             self.counters.refuse(reason, 1)
         self.added_pages += not reason
