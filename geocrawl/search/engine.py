@@ -4,8 +4,7 @@
         results = search_engine(connection).search("land use bavaria kind:wms")
 
 An engine holds facts of all services in memory and reads what changed before each search, so it may be kept for as
-long as its database is open. It is for one thread.
-"""
+long as its database is open. It is for one thread."""
 
 from __future__ import annotations
 
@@ -19,18 +18,14 @@ from numpy.typing import NDArray
 
 from geocrawl.model.health import DAY_S
 from geocrawl.sanitize import masked, plain
-from geocrawl.search.conditions import meeting
-from geocrawl.search.facets import count
 from geocrawl.search.filters import HEALTHS, LEVELS, Box, Filters, QueryError, Sort
-from geocrawl.search.ordering import Keys, Positions, keys_of, page
 from geocrawl.search.places import shipped_places
-from geocrawl.search.plan import Concept, Plan, Planner
+from geocrawl.search.plan import Concept, Plan, Planner, differences, read_as
 from geocrawl.search.port import HitRow, SearchIndex
 from geocrawl.search.query import read_query
 from geocrawl.search.ranking import Scores, all_and_most, match_concept, match_together, of_places, with_quality
-from geocrawl.search.reading_aloud import differences, read_aloud
-from geocrawl.search.remembering import Remembering
 from geocrawl.search.results import Hit, LayerHit, Results, Twin
+from geocrawl.search.selection import Keys, Positions, count, keys_of, meeting, page
 from geocrawl.search.snapshot import Flags, Snapshot
 from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary
 
@@ -106,7 +101,7 @@ class SearchEngine:
     ) -> None:
         """Search `index` (see `store.search.index.search_engine`). `now`: seconds since 1970 UTC. `shows_secrets`:
         addresses are not masked. `vocabulary`: words that mean the same, those shipped by default."""
-        self._index = Remembering(index)
+        self._index = index
         self._now = now
         self._shown = (lambda address: address) if shows_secrets else masked
         self._snapshot = Snapshot()
@@ -142,14 +137,14 @@ class SearchEngine:
         keys = found.keys if order is Sort.RELEVANCE else keys_of(self._snapshot, positions, order)
         total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit, apart=apart)
         is_partial = bool(total) and not found.whole[positions].any()
-        differ = differences(plan, dropped_kinds=found.dropped_kinds, is_partial=is_partial)
+        differ = tuple(differences(plan, dropped_kinds=found.dropped_kinds, is_partial=is_partial))
         return Results(
             hits=tuple(self._hits(plan, found, groups)),
             total=total,
             services=len(found.positions),
             catalogue=int(np.count_nonzero(self._snapshot["is_there"])),
             facets=count(self._snapshot, found.positions) if facets else {},
-            read_as=(*differ, *read_aloud(plan, dropped_kinds=found.dropped_kinds)),
+            read_as=(*differ, *read_as(plan, dropped_kinds=found.dropped_kinds)),
             differences=differ,
             suggestion=suggestion,
             is_suggested=found.is_suggested,
@@ -164,17 +159,12 @@ class SearchEngine:
         _, found, _ = self._answer(text, filters)
         return frozenset(self._snapshot["id"][found.positions].tolist())
 
-    def forget(self) -> None:
-        """Forget the words that were looked up last, for measurements."""
-        self._index.forget()
-
     # ----------------------------------------------------------------------- finding
 
     def _answer(self, text: str, filters: Filters) -> tuple[Plan, _Found, str | None]:
         """Return the plan of a query, or of a corrected one that finds more; the services; the corrected query."""
         plan = self._planner.plan(read_query(text), filters)
-        if self._snapshot.refresh(self._index):
-            self._index.forget()
+        self._snapshot.refresh(self._index)
         found = self._find(plan)
         suggestion = self._corrected(text, found)
         if suggestion is not None:

@@ -7,15 +7,20 @@ person asks for becomes a phrase of them. No dictionary decides where words end.
 
 A text for the index also gets the parts of names that programs write: `LandUse2018` is found by `landuse`, `land use`
 and `2018`.
-"""
+
+A word of a query is asked for in other forms, too: `forest` for `forests`, `Karte` for `Karten`. The endings of several
+languages are exchanged for each other, and every form that results is asked for. A form that no text holds costs a
+look-up in the index and finds nothing, so no language needs to be known; a stemmer would make one word of different
+ones (`water` and `wat`) in the languages for which it was not made."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 # By the place of this file: the CSW's interpreter loads it where geocrawl is not installed.
 _SIMPLIFIED = Path(__file__).resolve().parents[1] / "data" / "search" / "simplified.txt"
@@ -131,3 +136,90 @@ def _simplified() -> dict[int, int]:
     text = _SIMPLIFIED.read_text("utf-8")
     traditional, simplified = text.split("\n")[:2]
     return {ord(a): ord(b) for a, b in zip(traditional, simplified, strict=True)}
+
+
+_STRIPPED = ("ern", "ies", "ing", "es", "en", "er", "em", "ed", "as", "os", "s", "e", "n", "y", "a", "o", "i")
+_PARTNERS = {
+    "s": ("", "es"),
+    "es": ("", "e", "en", "s"),
+    "e": ("", "es", "en", "er", "n", "i", "a"),
+    "en": ("", "e", "es"),
+    "n": ("", "e"),
+    "er": ("", "e", "ern"),
+    "ern": ("", "er"),
+    "em": ("", "e"),
+    "ed": ("", "e", "ing"),
+    "ing": ("", "e", "s", "ed"),
+    "ies": ("y", "ie"),
+    "y": ("ies", "ie"),
+    "as": ("a", "o", "os"),
+    "os": ("o", "a", "as"),
+    "a": ("as", "e", "o", "os"),
+    "o": ("os", "a", "i", "as"),
+    "i": ("o", "e"),
+}
+_ADDED = ("s", "es", "e", "en", "n", "er", "ern")
+_RUN = re.compile(r"\d+|\D+")
+_F = re.compile("foto|graf|morf")
+_LEAST_STEM = 4
+_MOST_FORMS = 24
+
+
+def forms(word: str) -> tuple[str, ...]:
+    """Return forms in which a folded word may occur, itself first; a short word, a number and a word of a script
+    without such endings have only one."""
+    if not word.isalpha() or not word[:1].isascii() or len(word) < _LEAST_STEM - 1:
+        return (word,)
+    if len(word) < _LEAST_STEM:
+        return (word, word + "s")
+    found = [word]
+    found += [word + ending for ending in _ADDED]
+    for ending in _STRIPPED:
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= _LEAST_STEM - (ending == "s"):
+            found += [stem + partner for partner in _PARTNERS[ending]]
+    return tuple(dict.fromkeys(found))[:_MOST_FORMS]
+
+
+def number_apart(word: str) -> tuple[str, ...]:
+    """Return the letters and the digits of a word apart: `natura`, `2000` for `natura2000`."""
+    return tuple(_RUN.findall(word)) or (word,)
+
+
+def other_sounds(word: str) -> tuple[str, ...]:
+    """Return a folded word with the sound f written in the other way: `orthofoto`, `geografie`."""
+    with_f, with_ph = word.replace("ph", "f"), _F.sub(lambda found: found[0].replace("f", "ph"), word)
+    return tuple(dict.fromkeys(other for other in (with_f, with_ph) if other != word))
+
+
+def plurals(word: str) -> tuple[str, ...]:
+    """Return the forms of a folded word that differ by an ending of the plural, itself first: those of the many words
+    that mean the same."""
+    if not word.isalpha() or not word[:1].isascii() or len(word) < _LEAST_STEM:
+        return (word,)
+    found = [word]
+    found += [stem for ending in ("s", "n", "en") if (stem := word.removesuffix(ending)) != word and len(stem) > 3]
+    found += [word + ending for ending in ("s", "n", "en") if not word.endswith(("s", "n"))]
+    return tuple(dict.fromkeys(found))
+
+
+_LATIN_FORMS: Final = """
+а a, б b, в v, г g, д d, е e, ж zh, з z, и i, к k, л l, м m, н n, о o, п p, р r, с s, т t, у u, ф f, х kh, ц ts, ч ch,
+ш sh, щ shch, ъ, ы y, ь, э e, ю yu, я ya, і i, є ie, ґ g, ј j,
+α a, β v, γ g, δ d, ε e, ζ z, η i, θ th, ι i, κ k, λ l, μ m, ν n, ξ x, ο o, π p, ρ r, σ s, ς s, τ t, υ y, φ f, χ ch,
+ψ ps, ω o
+"""
+_LATIN: Final[Mapping[str, str]] = {
+    pair.split()[0]: "".join(pair.split()[1:]) for pair in _LATIN_FORMS.replace("\n", " ").split(",")
+}
+_TABLE: Final = str.maketrans(dict(_LATIN))
+
+
+def in_latin(word: str) -> str:
+    """Return a folded word with Cyrillic and Greek letters written in Latin ones."""
+    return word if word.isascii() else word.translate(_TABLE)
+
+
+def letters_for(latin: str) -> tuple[str, ...]:
+    """Return the Cyrillic and Greek letters whose Latin form begins with a letter."""
+    return tuple(letter for letter, form in _LATIN.items() if form.startswith(latin))

@@ -16,7 +16,7 @@ from geocrawl.search.filters import Box, QueryError
 from geocrawl.search.fold import words_of
 
 if TYPE_CHECKING:
-    from geocrawl.search.likeness import Sides
+    from geocrawl.search.snapshot import Sides
 
 Words = tuple[str, ...]
 
@@ -94,7 +94,7 @@ class Places:
         of_host = self._country_of_host(host)
         if extent is None or extent[0] > extent[2] or not self._owners:
             return of_host
-        from geocrawl.search.likeness import likeness, sides_of  # NumPy costs a crawl without services 50 ms
+        from geocrawl.search.snapshot import likeness, sides_of  # NumPy costs a crawl without services 50 ms
 
         if self._sides is None:
             self._sides = sides_of(self._boxes)

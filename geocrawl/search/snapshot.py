@@ -2,21 +2,23 @@
 
 A service has a position, at which every array says something of it. 100,000 services take about 30 MB. Changes of the
 catalogue are read as they come; only what changed is read again.
-"""
+
+Two services of one server that offer the same content by several protocols are twins. ArcGIS Server publishes a map as
+`/arcgis/rest/services/A/MapServer` and as `/arcgis/services/A/MapServer/WMSServer`; GeoServer and others answer as WMS
+and WFS at paths that differ in the last word only."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.search.filters import HEALTHS, LEVELS
+from geocrawl.search.filters import HEALTHS, LEVELS, Box
 from geocrawl.search.fold import words_of
 from geocrawl.search.port import Numbers, SearchIndex, ServiceFacts
-from geocrawl.search.quality import quality_of
-from geocrawl.search.twins import server_of
 
 Flags = NDArray[np.bool_]
 
@@ -83,11 +85,11 @@ class Snapshot:
         self._positions = np.full(_FIRST_ROOM, -1, np.int32)
         """Position by id."""
 
-    def refresh(self, index: SearchIndex) -> bool:
-        """Read what has changed; return whether anything has."""
+    def refresh(self, index: SearchIndex) -> None:
+        """Read what has changed."""
         changes = index.changes(self.upto)
         if changes is None:
-            return False
+            return
         self.items.update(index.items(max(self.items, default=0)))
         for number in changes.dropped:
             if (position := self.position(number)) >= 0:
@@ -95,7 +97,6 @@ class Snapshot:
         if changes.written:
             self._write(changes.written)
         self.upto = changes.upto
-        return True
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return an array of one fact of all positions."""
@@ -160,3 +161,61 @@ class Snapshot:
         self.titles.append("")
         self.hosts.append("")
         return position
+
+
+_OF_HEALTH: Mapping[str, float] = {"alive": 1.0, "degraded": 0.6, "new": 0.5, "down": 0.15, "gone": 0.0}
+_OF_LEVEL: Mapping[str, float] = {"delivers": 1.0, "answers": 0.7, "advertised": 0.4}
+_UNPROVEN = 0.3
+
+
+def quality_of(health: str, level: str, completeness: int) -> float:
+    """Return the quality of a service, 0 to 1: half its health, a third the level of its proof, the rest how much it
+    says of itself (`completeness`, 0 to 100)."""
+    return 0.5 * _OF_HEALTH.get(health, 0.5) + 0.3 * _OF_LEVEL.get(level, _UNPROVEN) + 0.2 * completeness / 100
+
+
+_ESRI = re.compile(
+    r"^(?P<site>[^?]*?)(?:/rest)?/services/(?P<name>[^?]+?)/(?:map|feature|image|wms|wfs|wcs)server(?:/[a-z0-9]*server)?"
+    r"(?:/\d+)?/?(?:[?].*)?$",
+    re.I,
+)
+_LAST_WORD = re.compile(r"/(?:gwc/service/)?(?:ows|wms|wfs|wmts|wcs|csw|wps|tms)/?$", re.I)
+
+
+def server_of(key: str) -> str:
+    """Return a text that is the same for endpoints of one server with the same content; '' when nothing tells.
+
+    `key` is an endpoint's identity (`urls.endpoint_key`): its address without scheme.
+    """
+    if "/services/" in key.lower() and (esri := _ESRI.match(key)):  # the pattern is slow
+        return f"{esri['site']}/{esri['name']}".lower()
+    path, _, query = key.partition("?")
+    stem = _LAST_WORD.sub("", path)
+    if stem == path:
+        return ""
+    return f"{stem}?{query}".lower()
+
+
+Sides = NDArray[np.float64]
+"""West, south, east, north of several boxes, as four rows."""
+_LEAST_AREA = 1e-9
+"""Square degrees: the area that a point counts as having."""
+
+
+def sides_of(boxes: Iterable[Box]) -> Sides:
+    """Return the sides of boxes as four rows."""
+    return np.array(list(boxes), np.float64).reshape(-1, 4).T
+
+
+def likeness(one: Sides, others: Sides) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how alike a box is to others (intersection over union of their areas in degrees), and which share of it
+    lies within them. Either may be several boxes when the other is one; 0 for sides that are not numbers."""
+    west, south = np.fmax(one[0], others[0]), np.fmax(one[1], others[1])
+    east, north = np.fmin(one[2], others[2]), np.fmin(one[3], others[3])
+    common = np.clip(east - west, 0, None) * np.clip(north - south, 0, None)
+    area = np.maximum((one[2] - one[0]) * (one[3] - one[1]), _LEAST_AREA)
+    other_area = np.maximum((others[2] - others[0]) * (others[3] - others[1]), _LEAST_AREA)
+    alike = common / (area + other_area - common)
+    is_point = (area <= _LEAST_AREA) & (east >= west) & (north >= south)
+    within = np.where(is_point, 1.0, common / area)
+    return np.nan_to_num(alike), np.nan_to_num(within)

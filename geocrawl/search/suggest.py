@@ -14,11 +14,10 @@ from collections.abc import Iterable, Mapping
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from geocrawl.search.fold import is_unspaced, words_of
+from geocrawl.search.fold import in_latin, is_unspaced, letters_for, words_of
 from geocrawl.search.places import Places
 from geocrawl.search.plan import Concept
 from geocrawl.search.port import SearchIndex
-from geocrawl.search.transliteration import in_latin, letters_for
 from geocrawl.search.vocabulary import Vocabulary
 
 _LEAST_CHARS = 4

@@ -8,9 +8,8 @@ import pytest
 
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import Filters
-from geocrawl.search.forms import number_apart, other_sounds
+from geocrawl.search.fold import in_latin, number_apart, other_sounds
 from geocrawl.search.query import read_query
-from geocrawl.search.transliteration import in_latin
 from tests.search.catalogue import engine_of, record, service
 from tests.support.world import World
 

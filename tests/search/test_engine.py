@@ -8,9 +8,8 @@ from geocrawl.model import Kind
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import Filters, QueryError, Sort
 from geocrawl.search.places import shipped_places
-from geocrawl.search.plan import Planner
+from geocrawl.search.plan import Planner, read_as
 from geocrawl.search.query import read_query
-from geocrawl.search.reading_aloud import read_aloud
 from geocrawl.search.vocabulary import shipped_vocabulary
 from geocrawl.store import Store
 from geocrawl.store.search.index import search_engine
@@ -281,7 +280,7 @@ def test_a_query_without_a_letter_or_digit_is_not_taken_for_the_whole_catalogue_
 
 def test_words_that_mean_the_same_are_named_as_people_write_them() -> None:
     planner = Planner(shipped_vocabulary(), shipped_places())
-    [said] = read_aloud(planner.plan(read_query("water quality")))
+    [said] = read_as(planner.plan(read_query("water quality")))
     assert said.startswith("“water quality”: also water pollution, Wasserqualität, Gewässergüte, qualité de l'eau, ")
-    [said] = read_aloud(planner.plan(read_query("rivers")))
+    [said] = read_as(planner.plan(read_query("rivers")))
     assert said.startswith("“rivers”: also streams, watercourses, Fluss, Flüsse, Fließgewässer, rivière and ")

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.search.fold import folded, folded_for_index, lines_of_words, spellings, words_of
-from geocrawl.search.forms import forms, plurals
+from geocrawl.search.fold import folded, folded_for_index, forms, lines_of_words, plurals, spellings, words_of
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.read.processes import alive_holder, working_processes
 from geocrawl.store.schema.tables import METADATA
-from geocrawl.store.search.copying import copy_words
+from geocrawl.store.search.upkeep import copy_words
 
 _ROWS = 1_000
 _MADE_ANEW = frozenset({"search_change"})

@@ -53,6 +53,9 @@ _ANSWERS = """
 SELECT at, status = 'valid' FROM probe WHERE endpoint_id = ?1 AND at >= coalesce(
   (SELECT max(at) FROM probe WHERE endpoint_id = ?1 AND at < ?2), ?2) ORDER BY at, id"""
 _MOST_LAYERS_READ = 2_000
+_MOST_ANSWERS = 64
+"""Answers of `match` that are kept, since the pages of one search and its facets ask for the same words; each has at
+most 8 bytes a service."""
 _HIGHEST = "\U0010ffff"
 
 
@@ -70,12 +73,14 @@ class SqlSearchIndex:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._matched = lru_cache(_MOST_ANSWERS)(self._look_up)
 
     def changes(self, after: int) -> Changes | None:
         """Return what has changed since change number `after` (0: everything there is); None for nothing."""
         upto = int(self._connection.execute(_LAST_CHANGE).fetchone()[0])
         if upto == after:
             return None
+        self.forget()
         if after == 0:
             rows = self._connection.execute(_FACTS).fetchall()
             return Changes(upto, self._facts(rows, dict(self._connection.execute(_PROOFS))), ())
@@ -91,8 +96,13 @@ class SqlSearchIndex:
 
     def match(self, phrases: Sequence[Phrase], columns: Sequence[str] = ()) -> Numbers:
         """Return the ids of the services in which one of the phrases occurs, in the named columns or in any."""
-        if not phrases:
-            return np.empty(0, np.int64)
+        return self._matched(tuple(phrases), tuple(columns)) if phrases else np.empty(0, np.int64)
+
+    def forget(self) -> None:
+        """Forget the last answers of `match`."""
+        self._matched.cache_clear()
+
+    def _look_up(self, phrases: Sequence[Phrase], columns: Sequence[str]) -> Numbers:
         if self._connection.engine == "postgresql":
             return postgres.match(self._connection, phrases, columns)
         query = " OR ".join(_quoted(phrase) for phrase in phrases)

@@ -63,7 +63,6 @@ def engines(tmp_path_factory: pytest.TempPathFactory, postgres_server: Server) -
 
 
 def answer(engine: SearchEngine, text: str, **options: object) -> Results:
-    engine.forget()
     return replace(engine.search(text, facets=True, **options), ms=0.0)  # type: ignore[arg-type]
 
 
