@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl import store
 from geocrawl.ports import CrawlQueue, HostLeases, OptOuts, RobotsStore
 from scripts import architecture
 from tests.support.places import ROOT
@@ -85,11 +84,6 @@ def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
     methods = {name: method for name, method in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"}
     assert methods
     assert [name for name, method in methods.items() if not inspect.iscoroutinefunction(method)] == []
-
-
-def test_every_public_name_of_the_store_is_loaded_from_its_module() -> None:
-    assert [name for name in store.__all__ if getattr(store, name).__class__ is store.__class__] == []
-    assert sorted(store.__all__) == sorted(name for names in store._MODULES.values() for name in names.split())
 
 
 def test_a_file_tells_one_story_and_a_function_does_one_thing() -> None:

@@ -17,6 +17,7 @@ from benchmarks.shows.search import typed_queries
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.results import Results
 from geocrawl.store import Store
+from geocrawl.store.maintenance.migrate import migrate
 from geocrawl.store.search.index import search_engine
 from tests.support.places import shared_folder
 from tests.support.postgres import Server, running_server
@@ -44,7 +45,7 @@ def main(arguments: list[str]) -> None:
 def _both(path: Path, server: Server) -> dict[str, str | Path]:
     """Copy a catalogue to the server; return both places."""
     copy = server.new_database()
-    Store.migrate(path, copy, ManualClock(), lambda table, rows: None)
+    migrate(path, copy, ManualClock(), lambda table, rows: None)
     return {"sqlite": path, "postgresql": copy}
 
 

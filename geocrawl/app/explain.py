@@ -13,7 +13,8 @@ from geocrawl.errors import DatabaseFault, described
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.settings import DEFAULT_STRATEGY
-from geocrawl.store import OptOut, read_feedback, read_state, stored_strategy, stored_topic
+from geocrawl.store import OptOut, stored_strategy, stored_topic
+from geocrawl.store.frontier.learner import read_feedback, read_state
 from geocrawl.wording import date_of
 
 if TYPE_CHECKING:

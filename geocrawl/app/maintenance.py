@@ -12,7 +12,8 @@ from geocrawl.urls.database import Place
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
     from geocrawl.settings import Settings
-    from geocrawl.store import Connection, Store, TableSum
+    from geocrawl.store import Connection, Store
+    from geocrawl.store.maintenance.migrate import TableSum
     from geocrawl.store.read.show import Address
 
 
@@ -40,9 +41,9 @@ def _session(settings: Settings, store: Store, clock: Clock) -> Session:
 def migrate(source: str, target: str, tell: Callable[[str, int], object] | None = None) -> Mapping[str, TableSum]:
     """Copy a whole catalogue into an empty or missing database; return the number and hash of the rows of each table,
     which are the same in both. `tell(table, rows)` is called after each table."""
-    from geocrawl.store import Store
+    from geocrawl.store.maintenance.migrate import migrate as copy
 
-    return Store.migrate(source, target, wiring.system_clock(), tell or (lambda table, rows: None))
+    return copy(source, target, wiring.system_clock(), tell or (lambda table, rows: None))
 
 
 def decide_same(
@@ -55,5 +56,7 @@ def decide_same(
     clock = wiring.system_clock()
     with wiring.open_store(path, clock, create=False) as store:
         decided = choose(store.connection)
-        store.decide_same(decided, same=same, at=clock.now())
+        catalog = store.catalog()
+        for one, other in decided:
+            catalog.decide(one.endpoint_id, other.endpoint_id, same=same, at=clock.now())
         return decided

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.mining.finds import ARCHIVE, Find
 from geocrawl.model import Candidate, Evidence
-from geocrawl.store import NewSeed
+from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
 
 if TYPE_CHECKING:
     from geocrawl.app.retry_policy import RetryPolicy
@@ -56,7 +56,7 @@ class MinedCatalogue:
             return
         store, rank = self._session.store, self._session.strategy.seed_rank()
         seeds = [NewSeed(find.url, title=find.text, source=find.place.reference) for find in finds]
-        self.new_pages += self._retrying.call(lambda: store.add_seeds(seeds, self._session.clock.now()))
+        self.new_pages += self._retrying.call(lambda: add_seeds(store.database, seeds, self._session.clock.now()))
         self._retrying.call(lambda: self._session.frontier.add_seeds([find.url for find in finds], rank))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, Rank, Url
-from geocrawl.store import seed_addresses
+from geocrawl.store.maintenance.seeds import seed_addresses
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:

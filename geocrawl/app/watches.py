@@ -11,6 +11,7 @@ from geocrawl.sanitize import masked
 from geocrawl.search.engine import SearchEngine
 from geocrawl.settings import Settings
 from geocrawl.store import Store
+from geocrawl.store.maintenance.watches import Watches
 from geocrawl.store.search.index import search_engine
 
 
@@ -35,7 +36,7 @@ class WatchRound:
         self._store = store
         self._clock = clock
         self._log = log
-        self._watches = store.watches()
+        self._watches = Watches(store.database)
         self._engine: SearchEngine | None = None
 
     async def send(self, *, again: bool = False) -> Sent:

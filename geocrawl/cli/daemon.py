@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.store.maintenance.daemon_lock import ask_to_pause, ask_to_reload
 from geocrawl.store.read.processes import alive_holder, read_workers, working_processes
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.store import Store
+    from geocrawl.store import Database
 
 
 def daemon(overrides: opt.Overrides) -> None:
@@ -46,31 +47,36 @@ def daemon(overrides: opt.Overrides) -> None:
 
 def pause(overrides: opt.Overrides) -> None:
     """Pause the daemon: it finishes current requests and sends none until `geocrawl resume`."""
-    _ask(overrides, lambda store: store.pause_daemon(pause=True), "The daemon pauses", "It will start paused")
+    _ask(overrides, lambda database: ask_to_pause(database, pause=True), "The daemon pauses", "It will start paused")
 
 
 def resume(overrides: opt.Overrides) -> None:
     """Resume a paused daemon."""
-    _ask(overrides, lambda store: store.pause_daemon(pause=False), "The daemon resumes", "It will start unpaused")
+    _ask(
+        overrides,
+        lambda database: ask_to_pause(database, pause=False),
+        "The daemon resumes",
+        "It will start unpaused",
+    )
 
 
 def reload(overrides: opt.Overrides) -> None:
     """Make the daemon read its configuration again, as `systemctl reload geocrawl` does."""
     _ask(
         overrides,
-        lambda store: store.reload_daemon(),
+        ask_to_reload,
         "The daemon reads its configuration",
         "It will read its configuration",
     )
 
 
-def _ask(overrides: opt.Overrides, ask: Callable[[Store], None], running: str, idle: str) -> None:
+def _ask(overrides: opt.Overrides, ask: Callable[[Database], None], running: str, idle: str) -> None:
     """Write a request into the database, and print whether a daemon is there to follow it."""
     from geocrawl.app import wiring
 
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        ask(store)
+        ask(store.database)
         holder = alive_holder(store.connection, time.time())
     if holder is None:
         typer.echo(f"No daemon runs on {path} now. {idle} when it is started.")

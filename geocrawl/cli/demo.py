@@ -104,14 +104,14 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
     """
     from geocrawl.config import user_folder
     from geocrawl.errors import EnvironmentFault
-    from geocrawl.store import Store
+    from geocrawl.store.maintenance.backup import remove_if_only_of
 
     path = user_folder("cache", os.environ) / "demo.db"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise EnvironmentFault(f"{path}: {error.strerror or error}; the demo keeps its catalogue there") from None
-    Store.remove_if_only_of(path, {host.partition(":")[0] for host in hosts}, time.time())
+    remove_if_only_of(path, {host.partition(":")[0] for host in hosts}, time.time())
     return path
 
 

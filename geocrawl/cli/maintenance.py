@@ -30,10 +30,10 @@ def backup(
 
     Example: geocrawl backup /backup/geocrawl-$(date +%F).db
     """
-    from geocrawl.store import Store
+    from geocrawl.store.maintenance.backup import back_up
 
     source = opt.database_path_from(opt.settings_from(overrides))
-    size = Store.back_up(source, file)
+    size = back_up(source, file)
     typer.echo(f"{file}: {size / 1e6:,.1f} MB, checked.")
 
 
@@ -42,10 +42,10 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
 ) -> None:
     """Replace the database with a copy. Stop the daemon first; the former database is kept in the same folder."""
-    from geocrawl.store import Store
+    from geocrawl.store.maintenance import backup as copies
 
     target = opt.new_database_path_from(opt.settings_from(overrides))
-    kept = Store.restore(file, target, time.time())
+    kept = copies.restore(file, target, time.time())
     typer.echo(f"{target}: restored from {file}." + (f" The former database is kept as {kept}." if kept else ""))
 
 
@@ -200,10 +200,11 @@ def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
 
 def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> None:
     from geocrawl.app import wiring
+    from geocrawl.store.maintenance.forget import forget
 
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        removed = store.forget(host, plain(reason, 500), time.time())
+        removed = forget(store.database, host, plain(reason, 500), time.time())
     if json:
         output.echo_json({"host": host, **asdict(removed)})
         return
@@ -216,10 +217,11 @@ def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> 
 
 def _undo(host: str, overrides: opt.Overrides) -> None:
     from geocrawl.app import wiring
+    from geocrawl.store.maintenance.forget import undo
 
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        was_blocked = store.undo_forget(host)
+        was_blocked = undo(store.database, host)
     if not was_blocked:
         typer.echo(
             f"geocrawl: {host} was not removed on request (`geocrawl forget --list` lists the hosts that were)",

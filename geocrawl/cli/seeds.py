@@ -16,14 +16,14 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.sanitize import plain
-from geocrawl.store import read_seeds
+from geocrawl.store.maintenance.seeds import add_seeds, read_seeds, remove_seeds
 from geocrawl.store.read.yields import services_by_seed
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.check_seeds import SeedAnswer
     from geocrawl.settings import Settings
-    from geocrawl.store import NewSeed, SeedRow
+    from geocrawl.store.maintenance.seeds import NewSeed, SeedRow
 
 
 Shipped = Annotated[
@@ -52,7 +52,7 @@ def add(
     from geocrawl.app import wiring
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
-    from geocrawl.store import NewSeed
+    from geocrawl.store.maintenance.seeds import NewSeed
 
     chosen = [NewSeed(url) for url in gather_seeds(urls or [], *(file or []))]
     if shipped:
@@ -63,7 +63,7 @@ def add(
         raise UsageError("no start page: give a URL, --file FILE, or --shipped with another region or language")
     path = opt.new_database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock()) as store:
-        added = store.add_seeds(chosen, time.time())
+        added = add_seeds(store.database, chosen, time.time())
     typer.echo(f"{counted(added, 'start page')} added, {len(chosen) - added:,} already present.")
 
 
@@ -105,7 +105,7 @@ def remove(
 
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        removed = store.remove_seeds(gather_seeds(urls))
+        removed = remove_seeds(store.database, gather_seeds(urls))
     typer.echo(f"{counted(removed, 'start page')} removed.")
     if not removed:
         raise typer.Exit(1)
@@ -135,7 +135,7 @@ def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
     import csv
     import io
 
-    from geocrawl.store import NewSeed
+    from geocrawl.store.maintenance.seeds import NewSeed
     from geocrawl.urls import read_url
 
     for row in csv.DictReader(io.StringIO(shipped_file().read_text("utf-8"))):

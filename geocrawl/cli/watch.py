@@ -10,6 +10,7 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.sanitize import masked, plain
+from geocrawl.store.maintenance.watches import MOST_FAILURES, Watches
 from geocrawl.store.read.show import service_at
 from geocrawl.store.search.index import search_engine
 from geocrawl.wording import counted, iso, moment
@@ -56,7 +57,7 @@ def add(
         engine = search_engine(store.connection)
         if isinstance(what, str):
             output.say_differences(engine.search(what, limit=0))
-        watch = store.watches().add(what, recipient, key, engine.numbers, time.time())
+        watch = Watches(store.database).add(what, recipient, key, engine.numbers, time.time())
     typer.echo(
         f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now, to {recipient}"
     )
@@ -70,7 +71,7 @@ def list_(overrides: opt.Overrides, json: opt.Json = False) -> None:
 
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        found = store.watches().all()
+        found = Watches(store.database).all()
     if json:
         output.echo_json([_row(each) for each in found])
     elif found:
@@ -89,7 +90,7 @@ def remove(
 
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        is_removed = store.watches().remove(number)
+        is_removed = Watches(store.database).remove(number)
     typer.echo(f"Watch {number} removed." if is_removed else f"There is no watch {number}.", err=not is_removed)
     if not is_removed:
         raise typer.Exit(1)
@@ -157,8 +158,6 @@ def _row(watch: Watch) -> dict[str, object]:
 
 
 def _cells(watch: Watch) -> tuple[object, ...]:
-    from geocrawl.store import MOST_FAILURES
-
     error = watch.last_error
     if watch.failures >= MOST_FAILURES:
         error = f"given up until `geocrawl watch send`: {error}"

@@ -12,7 +12,7 @@ from geocrawl.wording import day_of
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer
-    from geocrawl.store import DaemonLock
+    from geocrawl.store.maintenance.daemon_lock import DaemonLock
 
 
 class CountingObserver:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app.watches import WatchRound
 from geocrawl.daemon.metrics import MetricsFile
+from geocrawl.store.maintenance.clock_limits import ClockLimits
+from geocrawl.store.maintenance.retention import Retention
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, QueueControl
@@ -37,9 +39,11 @@ class Jobs:
         self._most = settings.due_per_tick
         self._frontier = frontier
         self._clock = clock
-        self._retention = store.retention(settings)
+        self._retention = Retention(
+            store.database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes
+        )
         self._watch_round = WatchRound(settings, store, clock, log)
-        self._clock_limits = store.clock_limits(settings)
+        self._clock_limits = ClockLimits(store.database, settings)
         self._log = log
         self._offset_s: float | None = None
         self._clock_was_set = False

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from geocrawl.app.session import Session
     from geocrawl.daemon.notify import Notifier
     from geocrawl.ports import Clock, Observer
-    from geocrawl.store import DaemonLock, Store
+    from geocrawl.store import Store
+    from geocrawl.store.maintenance.daemon_lock import DaemonLock
 
 Configured = tuple["Session", Jobs, Budget]
 """The parts of a daemon that its settings decide."""

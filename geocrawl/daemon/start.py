@@ -30,7 +30,8 @@ from geocrawl.urls.database import Place
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer
     from geocrawl.settings import Settings
-    from geocrawl.store import DaemonLock, Store
+    from geocrawl.store import Store
+    from geocrawl.store.maintenance.daemon_lock import DaemonLock
 
 Log = Callable[..., object]
 
@@ -89,10 +90,10 @@ def run_daemon(settings: Settings, path: Place, *, reread: Callable[[], Settings
 
 def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _Prepared:
     """Lock the database, check it, and configure the daemon. Releases the lock when one of these fails."""
-    lock = store.daemon_lock()
+    lock = DaemonLock(store.database)
     lock.acquire(clock.now())
     try:
-        if not store.quick_check(_CHECK_S):
+        if not store.connection.check(_CHECK_S):
             log("the database is large: only a part of it was checked; `geocrawl backup FILE` checks all")
         return _Prepared(store, lock, _configure(settings, store, log))
     except BaseException:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geocrawl.store import BEAT_S
+from geocrawl.store.maintenance.daemon_lock import BEAT_S
 
 
 @dataclass(frozen=True, slots=True)

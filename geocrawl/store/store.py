@@ -1,26 +1,22 @@
-"""Open a database by its URL, and provide its parts.
+"""Open a database by its URL, and provide the parts with which a crawl works.
 
-Commands and the daemon use a database only through `Store`, so that they know neither SQLite nor which modules of this
-package do the work. Parts are imported when they are needed: reading the status loads no frontier.
+Parts are imported when they are needed: reading the status loads no frontier.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.database import Database
-from geocrawl.urls.database import Place, file_of, place_of
+from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.store.engine.database import Database, exists, open_readonly
+from geocrawl.urls.database import Place, place_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from geocrawl.errors import PassingFault
-    from geocrawl.model import Url
     from geocrawl.ports import Clock, HostLeases, OptOuts, RobotsStore
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
@@ -28,16 +24,8 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.opt_out import OptOut
     from geocrawl.store.frontier.frontier import AwaitedFrontier, SqlFrontier
     from geocrawl.store.frontier.options import FrontierOptions
-    from geocrawl.store.maintenance.clock_limits import ClockLimits
-    from geocrawl.store.maintenance.daemon_lock import DaemonLock
     from geocrawl.store.maintenance.facts import Facts
-    from geocrawl.store.maintenance.forget import Removed
-    from geocrawl.store.maintenance.migrate import TableSum
-    from geocrawl.store.maintenance.retention import Retention
-    from geocrawl.store.maintenance.seeds import NewSeed
-    from geocrawl.store.maintenance.watches import Watches
     from geocrawl.store.read.processes import OtherRun
-    from geocrawl.store.read.show import Address
 
 
 class Store:
@@ -77,17 +65,27 @@ class Store:
 
         Raises DatabaseFault when it is missing, not ours, or of a schema that this program does not know.
         """
-        from geocrawl.store.engine.database import open_readonly
-
         with open_readonly(place_of(url)) as connection:
             yield connection
 
     @staticmethod
     def exists(url: str | Place) -> bool:
         """Return whether there is a database at `url`. Raises DatabaseFault when that cannot be determined."""
-        from geocrawl.store.engine.database import exists
-
         return exists(place_of(url))
+
+    def try_write(self, write: Callable[[], object]) -> PassingFault | None:
+        """Call `write`; return the temporary fault that still prevents it, None when `write` succeeded.
+
+        Raises DatabaseFault for a lasting fault. After a fault, the engine gives back what it takes itself, such as
+        SQLite's write-ahead log: its space may be all that is missing on a full disk.
+        """
+        try:
+            write()
+        except PassingFault as fault:
+            with suppress(DatabaseFault):
+                self.connection.make_room()
+            return fault
+        return None
 
     @property
     def path(self) -> Place:
@@ -205,135 +203,3 @@ class Store:
     def opt_out(self) -> OptOut:
         """Return the hosts that opted out, as known to this process."""
         return self.database.blocked
-
-    def forget(self, host: str, reason: str, at: float) -> Removed:
-        """Remove a host and its subdomains, and never visit them again; return what was removed."""
-        from geocrawl.store.maintenance.forget import forget
-
-        return forget(self.database, host, reason, at)
-
-    def undo_forget(self, host: str) -> bool:
-        """Allow a host again, as a new one; return whether it had opted out."""
-        from geocrawl.store.maintenance.forget import undo
-
-        return undo(self.database, host)
-
-    def add_seeds(self, seeds: Iterable[NewSeed], at: float) -> int:
-        """Store start pages for the daemon; return how many are new."""
-        from geocrawl.store.maintenance.seeds import add_seeds
-
-        return add_seeds(self.database, seeds, at)
-
-    def remove_seeds(self, urls: Iterable[Url]) -> int:
-        """Drop start pages of the daemon; return how many there were. What was found from them stays."""
-        from geocrawl.store.maintenance.seeds import remove_seeds
-
-        return remove_seeds(self.database, urls)
-
-    def decide_same(self, pairs: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
-        """Store a person's decision that the endpoints of each pair are one service, or are not."""
-        catalog = self.catalog()
-        for one, other in pairs:
-            catalog.decide(one.endpoint_id, other.endpoint_id, same=same, at=at)
-
-    def daemon_lock(self) -> DaemonLock:
-        """Return the lock that one daemon at a time has."""
-        from geocrawl.store.maintenance.daemon_lock import DaemonLock
-
-        return DaemonLock(self.database)
-
-    def pause_daemon(self, *, pause: bool) -> None:
-        """Pause the daemon, or let it continue; it obeys at its next heartbeat, and also after a restart."""
-        from geocrawl.store.maintenance.daemon_lock import ask_to_pause
-
-        ask_to_pause(self.database, pause=pause)
-
-    def reload_daemon(self) -> None:
-        """Make the daemon read its configuration again."""
-        from geocrawl.store.maintenance.daemon_lock import ask_to_reload
-
-        ask_to_reload(self.database)
-
-    def watches(self) -> Watches:
-        """Return the watches, which tell people of changes."""
-        from geocrawl.store.maintenance.watches import Watches
-
-        return Watches(self.database)
-
-    def clock_limits(self, settings: Settings) -> ClockLimits:
-        """Return the operation that limits times that a wrong clock wrote."""
-        from geocrawl.store.maintenance.clock_limits import ClockLimits
-
-        return ClockLimits(self.database, settings)
-
-    def retention(self, settings: Settings) -> Retention:
-        """Return the operation that deletes old probes, and rows that exceed the limit on the size."""
-        from geocrawl.store.maintenance.retention import Retention
-
-        return Retention(self.database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes)
-
-    # ----------------------------------------------------------------------- the database as a whole
-
-    def quick_check(self, limit_s: float) -> bool:
-        """Check for damage for at most `limit_s` seconds; return whether the whole database was checked. Raises
-        DatabaseFault for damage."""
-        return self.database.connection.check(limit_s)
-
-    def index_again(self) -> int:
-        """Make the search index anew from the catalogue; return how many services it has."""
-        from geocrawl.store.search.upkeep import index_again
-
-        return index_again(self.database)
-
-    def try_write(self, write: Callable[[], object]) -> PassingFault | None:
-        """Call `write`; return the temporary fault that still prevents it, None when `write` succeeded. Raises
-        DatabaseFault for a lasting fault."""
-        from geocrawl.store.engine.database import try_write
-
-        return try_write(self.database, write)
-
-    @staticmethod
-    def back_up(url: str | Place, target: Path) -> int:
-        """Write a consistent, checked copy of the database at `url`; return its size in bytes.
-
-        Raises DatabaseFault for a database that cannot be read, EnvironmentFault for a target that cannot be written.
-        """
-        from geocrawl.store.maintenance.backup import back_up
-
-        return back_up(file_of(url, "a backup"), target)
-
-    @staticmethod
-    def remove_if_only_of(url: str | Place, hosts: Set[str], now: float) -> None:
-        """Remove the database at `url`, if there is one, unless it holds other hosts than these.
-
-        Raises DatabaseFault when it does, or is not ours; EnvironmentFault while anybody uses it.
-        """
-        from geocrawl.store.maintenance.backup import remove_if_only_of
-
-        remove_if_only_of(file_of(url, "removing a database"), hosts, now)
-
-    @staticmethod
-    def migrate(
-        source: str | Place, target: str | Place, clock: Clock, tell: Callable[[str, int], object]
-    ) -> Mapping[str, TableSum]:
-        """Copy everything from the database at `source` into the empty or missing one at `target`, and compare both;
-        return the number and hash of each table's rows. `tell(table, rows)` is called after each table.
-
-        Raises DatabaseFault when the target is not empty, somebody works on the source, or a table arrived otherwise.
-        """
-        from geocrawl.store.maintenance.migrate import migrate
-
-        if not Store.exists(source):
-            raise DatabaseFault(f"{place_of(source)}: no such catalogue to copy; the first argument names it")
-        with Store.open(source, clock=clock, create=False) as one, Store.open(target, clock=clock) as other:
-            return migrate(one.database, other.database, clock.now(), tell)
-
-    @staticmethod
-    def restore(source: Path, url: str | Place, now: float) -> Path | None:
-        """Put a copy in the place of the database at `url`; return where the former one was kept, None without one.
-
-        Raises DatabaseFault for a damaged copy or one of a newer geocrawl, EnvironmentFault while a daemon runs.
-        """
-        from geocrawl.store.maintenance.backup import restore
-
-        return restore(source, file_of(url, "restoring a backup"), now)

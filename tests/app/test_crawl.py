@@ -13,8 +13,9 @@ from geocrawl.model import Page
 from geocrawl.page.document import PageReader
 from geocrawl.priority.ipagerank import make_page_filter
 from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
-from geocrawl.store import NewSeed, Store
+from geocrawl.store import Store
 from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
 from geocrawl.store.read.pages import kept_pages
 from geocrawl.urls import read_url
 from tests.support.crawls import crawl, settings_for, url, valid, verdicts
@@ -131,7 +132,7 @@ def test_a_visited_seed_is_visited_again_only_when_asked_to(web: DemoWeb, tmp_pa
 
 def test_stored_start_pages_begin_an_empty_queue_once(web: DemoWeb, tmp_path: Path) -> None:
     with Store.open(tmp_path / "c.db", clock=ManualClock()) as store:
-        store.add_seeds([NewSeed(url(seed)) for seed in web.seeds], 0.0)
+        add_seeds(store.database, [NewSeed(url(seed)) for seed in web.seeds], 0.0)
     _, watcher = crawl(settings_for(web, max_depth=0), tmp_path / "c.db")
     assert sorted(watcher.visits) == sorted(f"page {seed}" for seed in web.seeds)
     assert watcher.notes[-1].startswith(f"The queue was empty: {len(web.seeds)} start pages of `geocrawl seeds list`")

@@ -18,7 +18,8 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Feedback
 from geocrawl.settings import Settings
-from geocrawl.store import Store, read_feedback, read_state
+from geocrawl.store import Store
+from geocrawl.store.frontier.learner import read_feedback, read_state
 from geocrawl.urls import read_url
 from geocrawl.urls.database import place_of
 from tests.support.killed_crawl import Learner, Watcher, settings_for

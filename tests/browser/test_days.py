@@ -13,6 +13,7 @@ from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
 from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.health import DAY_S
+from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from tests.support.crawls import Watcher, url
 from tests.support.portal_crawls import settings_with
 from tests.support.portal_web import REACT, PortalWeb
@@ -35,7 +36,7 @@ async def test_a_few_pages_of_a_host_are_read_in_a_day(web: PortalWeb, tmp_path:
         session = wiring.make_session(without_limits(settings), store, clock)
         claim(session)
         observer = CountingObserver(Watcher(), ended=lambda visit: None)
-        day = DayCounts(store.daemon_lock(), clock, observer)
+        day = DayCounts(DaemonLock(store.database), clock, observer)
         crawl = BudgetedCrawl(session, Budget(Hours(), 0), observer=observer, day=day, clock=clock)
         read = []
         for path, days in (("/", 0), ("/dataset/0", 0), ("/dataset/1", 1), ("/dataset/2", 1)):

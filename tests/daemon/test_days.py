@@ -18,6 +18,7 @@ from geocrawl.model import Visit
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from tests.support.crawls import Watcher, settings_for, url
 
 VISITS_A_DAY = 30
@@ -44,7 +45,7 @@ async def _runs(path: Path, web: DemoWeb, settings: Settings) -> list[RunSummary
         claim(session)
         session.add_seeds([url(seed) for seed in web.seeds], again=False)
         observer = CountingObserver(Watcher(), ended=ended)
-        day = DayCounts(store.daemon_lock(), clock, observer)
+        day = DayCounts(DaemonLock(store.database), clock, observer)
         crawl = BudgetedCrawl(session, Budget(Hours(), 0), observer=observer, day=day, clock=clock)
         while not runs or runs[-1].stopped == "a new day begins":
             runs.append(await crawl.run())

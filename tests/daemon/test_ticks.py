@@ -22,6 +22,8 @@ from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.maintenance.daemon_lock import DaemonLock, ask_to_pause
+from geocrawl.store.maintenance.watches import Watches
 from geocrawl.store.read.processes import read_holder
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, settings_for, url
@@ -97,7 +99,7 @@ async def _see_what_is_due_done(store: Store, settings: Settings, journal: Path)
     await until(lambda: _state(database) == "paused", "a heartbeat")
     endpoint, page, catalogue = _make_due(database.connection, began)
     (dying,) = database.connection.execute("SELECT max(service_id) FROM endpoint").fetchone()
-    store.watches().add(dying, f"file:{journal}", "", lambda query: (), began)
+    Watches(store.database).add(dying, f"file:{journal}", "", lambda query: (), began)
     database.connection.execute("UPDATE endpoint SET health = 'down' WHERE service_id = ?", (dying,))
     database.set_meta("daemon:paused", "")
 
@@ -119,9 +121,9 @@ def _daemon(store: Store, settings: Settings) -> Daemon:
     clock = wiring.system_clock()
     session = wiring.make_session(without_limits(settings), store, clock)
     claim(session)
-    lock = store.daemon_lock()
+    lock = DaemonLock(store.database)
     lock.acquire(clock.now())
-    store.pause_daemon(pause=True)
+    ask_to_pause(store.database, pause=True)
     work, budget = Jobs(settings, store, session.frontier, clock), Budget(Hours(), 0)
     return Daemon(
         session,

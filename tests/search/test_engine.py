@@ -12,7 +12,9 @@ from geocrawl.search.plan import Planner, read_as
 from geocrawl.search.query import read_query
 from geocrawl.search.vocabulary import shipped_vocabulary
 from geocrawl.store import Store
+from geocrawl.store.maintenance.forget import forget
 from geocrawl.store.search.index import search_engine
+from geocrawl.store.search.upkeep import index_again
 from geocrawl.store.store import Store as OpenStore
 from tests.search.catalogue import engine_of, filled, record, service
 from tests.support.world import World
@@ -219,7 +221,7 @@ def test_the_index_follows_the_catalogue(tmp_path_factory: pytest.TempPathFactor
         assert (titles(engine, "lava"), titles(engine, "steam")) == ([], ["Geysers"])
         record(world, "http://v.example/wms", None, "http-404")
         assert (titles(engine, "steam alive:yes"), titles(engine, "steam")) == ([], ["Geysers"])
-        world.store.forget("v.example", "asked to", 5.0)
+        forget(world.store.database, "v.example", "asked to", 5.0)
         assert titles(engine, "steam") == []
 
 
@@ -234,7 +236,7 @@ def test_a_lost_index_is_made_again_when_the_database_is_opened(tmp_path_factory
         after = search_engine(store.connection).search("soil", facets=True)
         assert [hit.id for hit in after.hits] == [hit.id for hit in before.hits]
         assert after.facets == before.facets
-        assert store.index_again() == len(
+        assert index_again(store.database) == len(
             {hit.id for hit in after.hits} | set(search_engine(store.connection).numbers())
         )
 

@@ -12,6 +12,7 @@ from geocrawl.app.session import Environment, Session
 from geocrawl.errors import PassingFault
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
+from geocrawl.store.maintenance.clock_limits import ClockLimits
 from geocrawl.urls import read_url
 from tests.simulation.database import SimulatedStore
 from tests.simulation.network import SimulatedTransport
@@ -100,7 +101,7 @@ class SimulatedCrawler:
         session = wiring.make_session(self.settings, store, self._clock, environment=environment)
         number = store.start_run(session.strategy.name, self.settings)
         claim(session, store.earlier_runs(number))
-        store.clock_limits(self.settings).apply(self._clock.now())
+        ClockLimits(store.database, self.settings).apply(self._clock.now())
         session.add_seeds([url for url in map(read_url, seeds) if url is not None], again=False)
         return session, number
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import fields
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -227,21 +227,6 @@ def _changed_settings(settings: Settings) -> str:
         and field.name != "sites"
     }
     return json.dumps(changed, default=str, sort_keys=True)
-
-
-def try_write(database: Database, write: Callable[[], object]) -> PassingFault | None:
-    """Call `write`. Returns the temporary fault that still prevents it, None when `write` succeeded.
-
-    Raises DatabaseFault for a lasting fault. After a fault, the engine gives back what it takes itself, such as
-    SQLite's write-ahead log: its space may be all that is missing on a full disk.
-    """
-    try:
-        write()
-    except PassingFault as fault:
-        with suppress(DatabaseFault):
-            database.connection.make_room()
-        return fault
-    return None
 
 
 @contextmanager

@@ -32,15 +32,17 @@ from geocrawl.store.engine.sqlite.files import make_file, make_private_file
 from geocrawl.store.engine.sqlite.integrity import check, copy_file, has_facts
 from geocrawl.store.read.processes import alive_holder, earlier_runs
 from geocrawl.urls import read_url
+from geocrawl.urls.database import Place, file_of
 
 
-def back_up(source: Path, target: Path) -> int:
-    """Write a consistent copy of the database, also while a daemon works on it; return its size in bytes.
+def back_up(url: str | Place, target: Path) -> int:
+    """Write a consistent copy of the database at `url`, also while a daemon works on it; return its size in bytes.
 
     The copy appears under its name when it is whole and was checked; a former copy is replaced. Only its owner may read
     it, and in the service's folder its group. Raises DatabaseFault for a source that cannot be read, UsageError for a
     target that is a catalogue in use, EnvironmentFault for one that cannot be written.
     """
+    source = file_of(url, "a backup")
     if not source.is_file():
         raise DatabaseFault(f"{source}: no such database")
     place = target.resolve()
@@ -56,13 +58,14 @@ def back_up(source: Path, target: Path) -> int:
     return place.stat().st_size
 
 
-def restore(source: Path, target: Path, now: float) -> Path | None:
-    """Put a copy in the database's place; return where the former one was kept, None when there was none.
+def restore(source: Path, url: str | Place, now: float) -> Path | None:
+    """Put a copy in the place of the database at `url`; return where the former one was kept, None when there was none.
 
     The former database is complete under its new name, which no other file has. Raises DatabaseFault when the copy is
     damaged or from a newer geocrawl, UsageError when it is the database itself, EnvironmentFault while anybody uses the
     database.
     """
+    target = file_of(url, "restoring a backup")
     if leads_to(source, target):
         raise UsageError(f"{source}: is the catalogue itself; name a copy of it")
     refuse_side_file(target)
@@ -224,13 +227,13 @@ def with_sides(path: Path) -> list[Path]:
     return [path.with_name(path.name + suffix) for suffix in ("", *SIDE_FILES)]
 
 
-def remove_if_only_of(path: Path, hosts: Set[str], now: float) -> None:
-    """Remove the database at `path`, if there is one, with its side files.
+def remove_if_only_of(url: str | Place, hosts: Set[str], now: float) -> None:
+    """Remove the database at `url`, if there is one, with its side files.
 
     Raises DatabaseFault, and removes nothing, when it is not a database of geocrawl or knows other hosts than `hosts`;
     EnvironmentFault while anybody uses it.
     """
-    place = path.resolve()
+    place = file_of(url, "removing a database").resolve()
     with alone(place, now) as connection:
         if connection is None:
             return

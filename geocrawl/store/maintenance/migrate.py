@@ -11,17 +11,20 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Table
 
 from geocrawl.errors import DatabaseFault
+from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.database import Database, exists
 from geocrawl.store.read.processes import alive_holder, working_processes
 from geocrawl.store.schema.tables import METADATA
-from geocrawl.store.search.upkeep import copy_words
+from geocrawl.store.search.upkeep import copy_words, index_missing
+from geocrawl.urls.database import Place, place_of
 
 _ROWS = 1_000
 _MADE_ANEW = frozenset({"search_change"})
@@ -44,11 +47,24 @@ class TableSum:
     """Hash over all values, in the order of the keys."""
 
 
-def migrate(source: Database, target: Database, now: float, tell: Tell) -> dict[str, TableSum]:
-    """Copy everything from `source` into the empty `target`; return what each table holds in both.
+def migrate(source: str | Place, target: str | Place, clock: Clock, tell: Tell) -> dict[str, TableSum]:
+    """Copy everything from the database at `source` into the empty or missing one at `target`; return what each table
+    holds in both.
 
     Raises DatabaseFault when the target is not empty, somebody works on the source, or a table arrived otherwise.
     """
+    here, there = place_of(source), place_of(target)
+    if not exists(here):
+        raise DatabaseFault(f"{here}: no such catalogue to copy; the first argument names it")
+    with (
+        closing(Database.open(here, create=False, clock=clock)) as one,
+        closing(Database.open(there, create=True, clock=clock)) as other,
+    ):
+        index_missing(one)
+        return _migrate(one, other, clock.now(), tell)
+
+
+def _migrate(source: Database, target: Database, now: float, tell: Tell) -> dict[str, TableSum]:
     _refuse_work(source, now)
     _refuse_full(target)
     read = dict[str, TableSum]()

@@ -16,6 +16,7 @@ from geocrawl.cli.status import snapshot_text, status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
+from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from geocrawl.store.read.status import read_status
 from geocrawl.urls.database import server_of
 from tests.support import forked
@@ -42,7 +43,7 @@ def test_a_reader_of_a_file_that_lets_its_log_grow_is_told_until_it_ends(tmp_pat
     world = World(path)
     world.seed("a.example/")
     world.settle(world.lease())
-    world.store.daemon_lock().acquire(time.time())
+    DaemonLock(world.store.database).acquire(time.time())
     look = ("status", "--db", str(path)), ("check", "--silent-for", "1000000", "--db", str(path))
     grow(world, LOG_BYTES // MIB + 20)
     assert world.database.connection.open_snapshot() is None, "nobody reads: the log begins again"

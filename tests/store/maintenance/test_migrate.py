@@ -9,7 +9,7 @@ import pytest
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
-from geocrawl.store.maintenance.migrate import TableSum
+from geocrawl.store.maintenance.migrate import TableSum, migrate
 from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store
 from tests.support.invariants import check_invariants
@@ -33,7 +33,7 @@ def filled(url: str) -> World:
 
 
 def copied(source: str, target: str) -> dict[str, TableSum]:
-    return dict(Store.migrate(source, target, ManualClock(), lambda table, rows: None))
+    return dict(migrate(source, target, ManualClock(), lambda table, rows: None))
 
 
 async def test_there_and_back_again_is_the_same(tmp_path: Path, postgres_url: str) -> None:
@@ -92,7 +92,7 @@ def test_a_process_that_writes_to_the_source_meanwhile_is_not_seen(tmp_path: Pat
             other.seed("late.example/")
             other.store.close()
 
-    sums = dict(Store.migrate(first, second, ManualClock(), late))
+    sums = dict(migrate(first, second, ManualClock(), late))
     world = World(second)
     assert world.database.connection.execute("SELECT count(*) FROM host WHERE name = 'late.example'").fetchone() == (0,)
     assert sums["url"].rows == world.database.connection.execute("SELECT count(*) FROM url").fetchone()[0] > 30

@@ -12,6 +12,7 @@ from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import Kind, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import Notice, What
+from geocrawl.store.maintenance.forget import forget
 from geocrawl.store.maintenance.watches import MOST_FAILURES, QUIET_AFTER, Watches
 from tests.support.world import World, candidate, verdict
 
@@ -30,7 +31,7 @@ class Watched(World):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.watches: Watches = self.store.watches()
+        self.watches: Watches = Watches(self.store.database)
 
     def probe(self, at: str, service: Service | None, reason: str = "ok") -> None:
         self.clock.time += 3600
@@ -187,9 +188,9 @@ def test_two_processes_do_not_deliver_the_same(world: Watched) -> None:
     world.die("a.example/wms")
     world.watches.look(world.numbers, world.clock.now())
     assert len(world.watches.due(world.clock.now())) == 1
-    assert world.store.watches().due(world.clock.now(), again=True) == []
+    assert Watches(world.store.database).due(world.clock.now(), again=True) == []
     world.clock.time += 301
-    assert len(world.store.watches().due(world.clock.now())) == 1, "a killed process keeps it for five minutes"
+    assert len(Watches(world.store.database).due(world.clock.now())) == 1, "a killed process keeps it for five minutes"
 
 
 def test_many_notices_are_sent_in_parts(world: Watched) -> None:
@@ -228,6 +229,6 @@ def test_a_watch_is_added_once_and_removed_with_its_notices(world: Watched) -> N
 def test_a_service_that_was_removed_is_forgotten_silently(world: Watched) -> None:
     world.watch(1)
     world.watch("R")
-    world.store.forget("a.example", "asked", world.clock.now())
+    forget(world.store.database, "a.example", "asked", world.clock.now())
     assert world.look() == []
     assert [watch.services for watch in world.watches.all()] == [0, 0]

@@ -14,16 +14,15 @@ from geocrawl.model import Deviation, Kind, Rank, Service, StoredPage
 from geocrawl.settings import Settings
 from geocrawl.store import (
     Connection,
-    NewSeed,
     OptOut,
     read_blocked,
-    read_feedback,
-    read_seeds,
-    seed_addresses,
     stored_strategy,
     stored_topic,
 )
 from geocrawl.store.frontier.budgets import PATTERN
+from geocrawl.store.frontier.learner import read_feedback
+from geocrawl.store.maintenance.forget import forget
+from geocrawl.store.maintenance.seeds import NewSeed, add_seeds, read_seeds, seed_addresses
 from geocrawl.store.read.history import changes_since, history_of_service, read_news, read_survival
 from geocrawl.store.read.pages import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.store.read.published import (
@@ -104,7 +103,7 @@ def filled(target: str) -> None:
     world = World(target, Settings(delay_s=0, max_fruitless_per_pattern=3), learns=True)
     store = world.store
     run = store.start_run("gws", world.settings)
-    store.add_seeds([NewSeed(url("a.example/"), "A", "Europe", "en"), NewSeed(url("b.example/"))], NOW)
+    add_seeds(store.database, [NewSeed(url("a.example/"), "A", "Europe", "en"), NewSeed(url("b.example/"))], NOW)
     world.seed("a.example/", "b.example/")
     services = [candidate(f"s{n}.example/wms?service=WMS", page="http://a.example/") for n in range(5)]
     links = [link(f"h{n % 3}.example/p/{n}", tier=n % 4) for n in range(40)]
@@ -121,7 +120,7 @@ def filled(target: str) -> None:
     for _ in range(10):
         world.visit(link("new.example/x"))
     world.frontier.rerank([(5, Rank(9, 1.0)), (6, None)])
-    store.forget("gone.example", "asked to", NOW)
+    forget(store.database, "gone.example", "asked to", NOW)
     assert world.frontier.retry(reason=PATTERN) >= 0
     store.end_run(run, pages=1, services=4, stopped="ended")
     store.close()

@@ -13,6 +13,7 @@ import pytest
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import Sort
 from geocrawl.search.results import Results
+from geocrawl.store.maintenance.migrate import migrate
 from geocrawl.store.search.index import SqlSearchIndex
 from geocrawl.store.store import Store
 from tests.support.made_catalogue import make_catalogue
@@ -54,7 +55,7 @@ def engines(tmp_path_factory: pytest.TempPathFactory, postgres_server: Server) -
     path, copy = tmp_path_factory.mktemp("answers") / "c.db", postgres_server.new_database()
     make_catalogue(path, _SERVICES)
     Store.open(path, clock=ManualClock()).close()  # what is missing in the index is added
-    Store.migrate(path, copy, ManualClock(), lambda table, rows: None)
+    migrate(path, copy, ManualClock(), lambda table, rows: None)
     places: tuple[Path | str, ...] = (path, copy)
     with ExitStack() as stack:
         connections = [stack.enter_context(Store.open_readonly(each)) for each in places]

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from geocrawl.cli import app
 from geocrawl.store.maintenance.retention import Retention
 from geocrawl.store.search.index import search_engine
+from geocrawl.store.search.upkeep import index_again
 from geocrawl.store.store import Store
 from tests.search.catalogue import engine_of, filled
 from tests.support.world import ManualClock, World
@@ -54,7 +55,7 @@ def test_a_repair_leaves_what_a_settlement_would_have_written(tmp_path: Path) ->
     tables = "SELECT rowid, * FROM search_text ORDER BY rowid", "SELECT * FROM search_entry ORDER BY service_id"
     before = [world.database.connection.execute(table).fetchall() for table in tables]
     lists = [engine_of(world).search("kind:wms", facets=True).facets]
-    assert world.store.index_again() == len(before[1])
+    assert index_again(world.store.database) == len(before[1])
     after = [world.database.connection.execute(table).fetchall() for table in tables]
     assert after[0] == before[0]
     assert [row[3:] for row in after[1]] == [row[3:] for row in before[1]]
