@@ -19,7 +19,7 @@ from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
 
 T = TypeVar("T")
-Steps = Generator[None, None, T]
+ChunkedWork = Generator[None, None, T]
 """Work in steps, each at most one transaction; its result is what the generator returns."""
 
 ROWS = 1_000
@@ -30,7 +30,7 @@ _FREE = 0.5
 """Time between two steps as a share of the last step's."""
 
 
-class Portion:
+class RowBudget:
     """Counts down the rows that the current transaction may still change."""
 
     __slots__ = ("left",)
@@ -39,7 +39,7 @@ class Portion:
         """`rows`: `ROWS` by default."""
         self.left = rows or ROWS
 
-    def take(self, rows: int = 1) -> None:
+    def spend(self, rows: int = 1) -> None:
         """Count rows that were changed."""
         self.left -= rows
 
@@ -49,7 +49,7 @@ class Portion:
         return self.left <= 0
 
 
-def do(work: Steps[T]) -> T:
+def run(work: ChunkedWork[T]) -> T:
     """Do the work, and return its result."""
     while True:
         begun = time.monotonic()
@@ -61,7 +61,7 @@ def do(work: Steps[T]) -> T:
         time.sleep(_FREE * (time.monotonic() - begun))
 
 
-async def do_async(work: Steps[T], clock: Clock) -> T:
+async def run_async(work: ChunkedWork[T], clock: Clock) -> T:
     """Do the work while other tasks run between its steps, and return its result.
 
     `clock` measures the steps: in virtual time they take none, so that no wait depends on how fast the machine is."""

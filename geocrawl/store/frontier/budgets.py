@@ -40,7 +40,7 @@ from geocrawl.store.engine.clauses import is_host_or_subdomain
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import FORGOTTEN
-from geocrawl.store.engine.steps import Steps, batches, ranges
+from geocrawl.store.engine.steps import ChunkedWork, batches, ranges
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.keys import group_key, is_over_cap
 from geocrawl.store.stored_url import stored_url
@@ -304,7 +304,7 @@ class BudgetReopener:
         """Return whether it is time to look for refused addresses."""
         return bool(self._keys) and (self._settlements() - self._looked_at >= self._budget or nothing_waits())
 
-    def reopen(self) -> Steps[int]:
+    def reopen(self) -> ChunkedWork[int]:
         """Let refused addresses wait again, as far as the budgets go; return how many."""
         self._looked_at = self._settlements()
         left = {key: self._left(key) for key in self._keys}
@@ -339,7 +339,7 @@ class BudgetReopener:
             return False
         return nothing_waits() and self._settlements() != self._served_late_at
 
-    def reopen_late(self) -> Steps[int]:
+    def reopen_late(self) -> ChunkedWork[int]:
         """Let addresses of spent patterns wait again, as far as their late limits go; return how many."""
         served: dict[int, int] = {}
         found, most = list[int](), self._caps.late_per_pattern
@@ -379,7 +379,7 @@ class BudgetReopener:
             if key is not None:
                 yield url_id, key, page_pattern_key(listing) if listing is not None else None
 
-    def release(self, site: str) -> Steps[bool]:
+    def release(self, site: str) -> ChunkedWork[bool]:
         """Double the spent budgets of a site's patterns, because a person released the site; return whether there are
         any."""
         keys, some = set[int](), False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from geocrawl.model import HARVEST_TIER, Candidate, Link, Rank, RankedLink, State, Url
 from geocrawl.ports import Clock
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import Steps, batches, do
+from geocrawl.store.engine.steps import ChunkedWork, batches, run
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.frontier.plan import Source, candidate_key
@@ -34,9 +34,9 @@ class Enqueuer:
 
     def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
         """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
-        return do(self._add_seeds(urls, rank, again=again))
+        return run(self._add_seeds(urls, rank, again=again))
 
-    def _add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool) -> Steps[int]:
+    def _add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool) -> ChunkedWork[int]:
         source = Source(None, 0, rank, 0, self._clock.now())
         waiting = 0
         for batch in batches(urls):
@@ -73,10 +73,10 @@ class Enqueuer:
         waiting = self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0]
         if waiting and self._database.meta(_RAISING) is None:
             return int(waiting)
-        do(self._raise_records(urls, within))
+        run(self._raise_records(urls, within))
         return int(self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0])
 
-    def _raise_records(self, urls: Sequence[Url], within: Callable[[Url], bool]) -> Steps[None]:
+    def _raise_records(self, urls: Sequence[Url], within: Callable[[Url], bool]) -> ChunkedWork[None]:
         """Put the first pages of records and all known pages behind them at the top of the queue. A stored fact marks
         this work until it is done: a harvest that was killed meanwhile begins with it again.
         """
@@ -114,9 +114,9 @@ class Enqueuer:
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
-        return do(self._add_candidates(candidates, again=again))
+        return run(self._add_candidates(candidates, again=again))
 
-    def _add_candidates(self, candidates: Iterable[Candidate], *, again: bool) -> Steps[int]:
+    def _add_candidates(self, candidates: Iterable[Candidate], *, again: bool) -> ChunkedWork[int]:
         queued = 0
         for batch in batches(candidates):
             with self._database.transaction:

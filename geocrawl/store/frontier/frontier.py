@@ -31,7 +31,7 @@ from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import OptOut
 from geocrawl.store.engine.owner import this_process
-from geocrawl.store.engine.steps import Steps, do_async
+from geocrawl.store.engine.steps import ChunkedWork, run_async
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import QUARANTINED, BudgetReopener, Budgets, Caps
@@ -273,9 +273,9 @@ class SqlFrontier(SqlLearningLog):
 
     def lease_many(self, most: int, *, pages: bool = True) -> list[Lease]:
         """Lease the best ready entries, one a host, as `most` calls of `lease` would one after the other."""
-        return steps.do(self.lease_in_steps(most, pages=pages))
+        return steps.run(self.lease_in_steps(most, pages=pages))
 
-    def lease_in_steps(self, most: int = 1, *, pages: bool = True) -> Steps[list[Lease]]:
+    def lease_in_steps(self, most: int = 1, *, pages: bool = True) -> ChunkedWork[list[Lease]]:
         """Do what `lease_many` does in steps."""
         leases = yield from self._leasing.lease(self.clock.now(), most, pages=pages)
         if not leases and self.clock.monotonic() - self._looked_for_dead_at >= _LOOK_FOR_DEAD_S and self.release_dead():
@@ -353,7 +353,7 @@ class SqlFrontier(SqlLearningLog):
 
         With `reason` also what was refused for it (robots, guard, scope, stop:… and so on).
         """
-        return steps.do(self._queue.retry(self._database, host, reason))
+        return steps.run(self._queue.retry(self._database, host, reason))
 
     def release_site(self, site: str) -> int | None:
         """End the quarantine of a site for good and renew the budgets of its patterns.
@@ -361,9 +361,9 @@ class SqlFrontier(SqlLearningLog):
         The site's quarantined addresses, and those refused for their pattern as far as the new budgets allow, wait
         again. Returns how many; None when there was neither a quarantine nor a spent budget.
         """
-        return steps.do(self._release_site(site))
+        return steps.run(self._release_site(site))
 
-    def _release_site(self, site: str) -> Steps[int | None]:
+    def _release_site(self, site: str) -> ChunkedWork[int | None]:
         with self._database.transaction:
             was_held = bool(self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount)
         count = 0
@@ -386,7 +386,7 @@ class SqlFrontier(SqlLearningLog):
         """Apply a limit on depth that differs from the last run's: pages beyond it are set aside, others wait again."""
         if self._database.meta("max_depth") == str(max_depth):
             return
-        steps.do(self._queue.heed_depth(self._database, max_depth))
+        steps.run(self._queue.heed_depth(self._database, max_depth))
         self._database.set_meta("max_depth", str(max_depth))
 
     def release_all(self) -> None:
@@ -437,7 +437,7 @@ class AwaitedFrontier:
         if self._frontier.settling.groups:
             await asyncio.sleep(0)  # those whose visits were settled together ask together
             most = wanted()
-        return await do_async(self._frontier.lease_in_steps(most, pages=pages), self._frontier.clock)
+        return await run_async(self._frontier.lease_in_steps(most, pages=pages), self._frontier.clock)
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits."""

@@ -19,7 +19,7 @@ from geocrawl.ports import CatalogQueries
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import Portion, Steps
+from geocrawl.store.engine.steps import ChunkedWork, RowBudget
 from geocrawl.store.frontier import shared_statements as shared
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import BudgetReopener, Budgets
@@ -41,7 +41,7 @@ class Leasing:
         database: Database,
         leases: Leases,
         queue: Queue,
-        first: Sequence[Callable[[], Steps[None]]],
+        first: Sequence[Callable[[], ChunkedWork[None]]],
         reopener: BudgetReopener,
         batches: Batches | None,
         *,
@@ -62,7 +62,7 @@ class Leasing:
         """Let the next lease begin without a look whether anything is ready: a visit was settled, so mostly it is."""
         self._looks_first = False
 
-    def lease(self, now: float, most: int, *, pages: bool) -> Steps[list[Lease]]:
+    def lease(self, now: float, most: int, *, pages: bool) -> ChunkedWork[list[Lease]]:
         """Lease the best ready entries and their hosts, `most` at most; none: nothing is ready now.
 
         `pages=False`: probes only."""
@@ -80,7 +80,7 @@ class Leasing:
             leases = yield from self._lease_ready(now, most, pages=pages, begins=False)
         return leases
 
-    def _lease_ready(self, now: float, most: int, *, pages: bool, begins: bool) -> Steps[list[Lease]]:
+    def _lease_ready(self, now: float, most: int, *, pages: bool, begins: bool) -> ChunkedWork[list[Lease]]:
         """Lease the best entries of those that are ready, beside other processes if that is possible.
 
         `begins`: make ready what is due, and a batch if need be."""
@@ -91,23 +91,23 @@ class Leasing:
                 return found
         return (yield from self._lease_alone(now, most, pages=pages, begins=begins))
 
-    def _lease_alone(self, now: float, most: int, *, pages: bool, begins: bool) -> Steps[list[Lease]]:
+    def _lease_alone(self, now: float, most: int, *, pages: bool, begins: bool) -> ChunkedWork[list[Lease]]:
         while True:
-            portion, leases = Portion(), list[Lease]()
+            budget, leases = RowBudget(), list[Lease]()
             with self._database.transaction:
                 if begins:
-                    self._leases.wake(now, portion)
-                    if not portion.is_spent:
+                    self._leases.wake(now, budget)
+                    if not budget.is_spent:
                         begins = False
                         if self._batches and pages:
                             self._batches.refill()
                 while not begins and len(leases) < most:
-                    lease = self._leases.lease(now, portion, pages=pages)
+                    lease = self._leases.lease(now, budget, pages=pages)
                     if lease is None:
                         break
                     leases.append(lease)
                 self._queue.flush()
-            if leases or not portion.is_spent:
+            if leases or not budget.is_spent:
                 return leases
             yield
 
@@ -118,7 +118,7 @@ class Leasing:
         is_due = self._reopener.is_due(lambda: self._nothing_waits(now))
         return is_due or self._reopener.is_late_due(self._leases.is_queue_empty)
 
-    def _reopen(self, now: float, *, pages: bool) -> Steps[int]:
+    def _reopen(self, now: float, *, pages: bool) -> ChunkedWork[int]:
         """Let addresses that a budget refused wait again, if it is time to; return how many."""
         if not pages or self._records_only:
             return 0
@@ -222,13 +222,13 @@ class Leases:
         row = self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages), 1)).fetchone()
         return bool(row) and self._economy.held_until(_Ready(*row).head, now) is None
 
-    def wake(self, now: float, portion: Portion) -> None:
+    def wake(self, now: float, budget: RowBudget) -> None:
         """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again.
 
-        What is left when the portion is spent stays due.
+        What is left when the budget is spent stays due.
         """
-        while not portion.is_spent:  # a host whose queue was empty becomes due with its first URL
-            due = self._connection.execute(sql.DUE, (now, portion.left)).fetchall()
+        while not budget.is_spent:  # a host whose queue was empty becomes due with its first URL
+            due = self._connection.execute(sql.DUE, (now, budget.left)).fetchall()
             if not due:
                 return
             for kind, row_id in due:
@@ -239,16 +239,16 @@ class Leases:
                 else:
                     self._queue.change(row_id, State.WAITING)
             self._hosts.flush()
-            portion.take(len(due))
+            budget.spend(len(due))
 
-    def lease(self, now: float, portion: Portion, *, pages: bool) -> Lease | None:
+    def lease(self, now: float, budget: RowBudget, *, pages: bool) -> Lease | None:
         """Lease the best ready entry and its host; `pages=False`: probes only.
 
-        None when nothing is ready now, or what is ready waits for better pages (`Economy`). Also when the portion is
+        None when nothing is ready now, or what is ready waits for better pages (`Economy`). Also when the budget is
         spent by URLs that were refused: the next transaction goes on with the rest.
         """
         least = self._least(pages=pages)
-        while not portion.is_spent:
+        while not budget.is_spent:
             row = self._connection.execute(sql.READY_HOSTS, (now, least, 1)).fetchone()
             if row is None:
                 return None
@@ -256,7 +256,7 @@ class Leases:
             head = self._connection.execute(sql.HEADS, (host.id, 1)).fetchone()
             if self._reason(head, host.pages):
                 two = self._connection.execute(sql.READY_HOSTS, (now, least, 2)).fetchall()
-                self._refuse(host, [_Ready(*row) for row in two[1:]], least, portion)
+                self._refuse(host, [_Ready(*row) for row in two[1:]], least, budget)
                 continue
             if self._economy.held_until(host.head, now) is not None:
                 return None
@@ -301,11 +301,11 @@ class Leases:
         renewed = self._connection.execute(sql.RENEW, (lease.host.name, lease.token, lease.entry.id, until)).rowcount
         return replace(lease, until=until) if renewed else None
 
-    def _refuse(self, host: _Ready, others: Sequence[_Ready], least: int, portion: Portion) -> None:
+    def _refuse(self, host: _Ready, others: Sequence[_Ready], least: int, budget: RowBudget) -> None:
         """Refuse what caps or budgets exclude by now at the head of a host's queue, as long as the host comes first."""
         first_of_others = min((other.place(other.best_tier, other.best_score) for other in others), default=None)
         refused = list[tuple[int, str, int, str]]()
-        rows = self._connection.execute(sql.HEADS, (host.id, min(portion.left, _READ_AT_ONCE))).fetchall()
+        rows = self._connection.execute(sql.HEADS, (host.id, min(budget.left, _READ_AT_ONCE))).fetchall()
         for head in rows:
             url_id, _, _, purpose, _, tier, score, *_ = head
             is_next = tier >= least and (first_of_others is None or host.place(tier, score) < first_of_others)
@@ -314,7 +314,7 @@ class Leases:
                 break
             refused.append((url_id, purpose, tier, reason))
         self._queue.refuse(host.id, refused)
-        portion.take(len(refused))
+        budget.spend(len(refused))
 
     def _reason(self, head: _Head, of_host: int) -> str:
         """Return why caps or budgets exclude a URL by now, '' when they do not; `of_host`: pages seen of its host."""

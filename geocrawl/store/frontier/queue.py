@@ -9,7 +9,7 @@ from geocrawl.ports import Waiting
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import FORGOTTEN
-from geocrawl.store.engine.steps import Steps, batches, ranges
+from geocrawl.store.engine.steps import ChunkedWork, batches, ranges
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
@@ -94,7 +94,7 @@ class Queue:
         if state == State.WAITING:
             self._hosts.refresh(host_id, left=0)
 
-    def retry(self, database: Database, host: str | None, reason: str | None) -> Steps[int]:
+    def retry(self, database: Database, host: str | None, reason: str | None) -> ChunkedWork[int]:
         """Reopen failed URLs (of a host, for a reason) and those refused for that reason, in short transactions; return
         how many."""
         if reason in (CANDIDATE, FORGOTTEN):
@@ -113,7 +113,7 @@ class Queue:
                 yield
         return count
 
-    def heed_depth(self, database: Database, max_depth: int) -> Steps[None]:
+    def heed_depth(self, database: Database, max_depth: int) -> ChunkedWork[None]:
         """Set aside waiting pages beyond the depth limit, and let in those within it, in short transactions."""
         for first, last in ranges(self._connection, "url"):
             rows = self._connection.execute(sql.ACROSS_DEPTH, (max_depth, first, last)).fetchall()

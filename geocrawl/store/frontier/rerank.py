@@ -16,7 +16,7 @@ from geocrawl.model import Rank, State
 from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import Steps, do
+from geocrawl.store.engine.steps import ChunkedWork, run
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.learner import FeedbackLog
@@ -95,7 +95,7 @@ class Reranking:
                 self._write_revised(through)
             self._memory.forget(outdated)
             return changed
-        changed = do(self._write_in_steps(chain(few, ranks), through))
+        changed = run(self._write_in_steps(chain(few, ranks), through))
         with self._database.transaction:
             self._write_revised(through)
         self._memory.clear()
@@ -136,7 +136,7 @@ class Reranking:
             self._hosts.refresh(host_id, count)
         self._counters.flush()
 
-    def _write_in_steps(self, ranks: Iterator[tuple[int, Rank | None]], through: int | None) -> Steps[int]:
+    def _write_in_steps(self, ranks: Iterator[tuple[int, Rank | None]], through: int | None) -> ChunkedWork[int]:
         self._connection.execute(_MAKE_NEW_RANKS)
         changed = 0
         while self._stage(islice(ranks, _READY)):

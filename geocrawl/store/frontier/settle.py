@@ -21,7 +21,7 @@ from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import OptOut
-from geocrawl.store.engine.steps import Steps
+from geocrawl.store.engine.steps import ChunkedWork
 from geocrawl.store.frontier import shared_statements as shared
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import Budgets
@@ -586,7 +586,7 @@ class CandidatePages:
         if len(rows) == most:
             self._unfinished.append(endpoint_id)
 
-    def free_rest(self) -> Steps[None]:
+    def free_rest(self) -> ChunkedWork[None]:
         """Queue the pages that are left of those endpoints, 1,000 a transaction."""
         while self._unfinished:
             with self._database.transaction:

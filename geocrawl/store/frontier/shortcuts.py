@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from geocrawl.model import Purpose, Rank, State
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import Portion, Steps
+from geocrawl.store.engine.steps import ChunkedWork, RowBudget
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
@@ -84,16 +84,16 @@ class Shortcuts:
         for url_id, better in improvements.items():
             _reach(levels, better.depth, url_id, better.rank)
         self._move(levels)
-        self._follow_moved(Portion())
+        self._follow_moved(RowBudget())
         self._store()
 
-    def follow_stored(self) -> Steps[None]:
+    def follow_stored(self) -> ChunkedWork[None]:
         """Follow the moved pages that former transactions left, in transactions of their own."""
         while self._are_stored:
             with self._database.transaction:
-                portion = Portion()
-                while not portion.is_spent and self._load():
-                    self._follow_moved(portion)
+                budget = RowBudget()
+                while not budget.is_spent and self._load():
+                    self._follow_moved(budget)
                 self._store()
                 self._hosts.flush()
                 self._counters.flush()
@@ -101,22 +101,22 @@ class Shortcuts:
 
     # ----------------------------------------------------------------------- one transaction
 
-    def _follow_moved(self, portion: Portion) -> None:
-        while self._moved_pages and not portion.is_spent:
+    def _follow_moved(self, budget: RowBudget) -> None:
+        while self._moved_pages and not budget.is_spent:
             depth = min(self._moved_pages)
-            levels = self._reached_from(depth, portion)
+            levels = self._reached_from(depth, budget)
             if not self._moved_pages[depth]:
                 del self._moved_pages[depth]
             self._move(levels)
 
-    def _reached_from(self, depth: int, portion: Portion) -> dict[int, _Level]:
+    def _reached_from(self, depth: int, budget: RowBudget) -> dict[int, _Level]:
         """Return what moved pages of one depth lead to: a redirect's target has the depth and rank of its source, other
         links keep their own rank and matter only when the page came nearer."""
         levels: dict[int, _Level] = {}
         pages = self._moved_pages[depth]
         for url_id, blob in self._connection.execute(sql.READ_OUTLINKS, (json.dumps(list(pages)),)):
             page, links = pages[url_id], unpack_outlinks(blob)
-            end = page.done + portion.left
+            end = page.done + budget.left
             for target in links.same_depth[page.done : end]:
                 _reach(levels, depth, target, page.rank)
             same, followed = len(links.same_depth), len(links.same_depth)
@@ -125,12 +125,12 @@ class Shortcuts:
                 for target in links.deeper[max(page.done - same, 0) : max(end - same, 0)]:
                     _reach(levels, depth + 1, target, _LOWEST)
             if end < followed:
-                portion.take(portion.left)
+                budget.spend(budget.left)
                 page.done = end
                 return levels
-            portion.take(max(followed - page.done, 1))
+            budget.spend(max(followed - page.done, 1))
             del pages[url_id]
-            if portion.is_spent:
+            if budget.is_spent:
                 return levels
         pages.clear()  # the others lead nowhere
         return levels

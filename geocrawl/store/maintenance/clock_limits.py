@@ -13,7 +13,7 @@ from geocrawl.model.health import JITTER, PACES
 from geocrawl.store.catalog.health import UNASKED_S
 from geocrawl.store.engine import steps
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import Steps, batches, do
+from geocrawl.store.engine.steps import ChunkedWork, batches, run
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -40,14 +40,14 @@ class ClockLimits:
         """Limit all times to `now` and the longest wait from then on; return how many times of each kind were off."""
         off = {}
         for table, column, longest_s in self._columns:
-            count = do(self._limit(table, column, f"{column} = ?1", now + longest_s, now + longest_s + _MARGIN_S))
+            count = run(self._limit(table, column, f"{column} = ?1", now + longest_s, now + longest_s + _MARGIN_S))
             if count:
                 off[f"{table}.{column}"] = count
         today = int(now // 86_400)
-        do(self._limit("host", "asked_day", "asked_day = ?1, asked = 0", 0, today))
+        run(self._limit("host", "asked_day", "asked_day = ?1, asked = 0", 0, today))
         return off
 
-    def _limit(self, table: str, column: str, change: str, value: float, most: float) -> Steps[int]:
+    def _limit(self, table: str, column: str, change: str, value: float, most: float) -> ChunkedWork[int]:
         """Change the rows whose column is greater than `most`, which are found without the write lock; return how
         many."""
         connection = self._database.connection

@@ -20,7 +20,7 @@ from geocrawl.store.engine.clauses import is_host_or_subdomain, listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import FORGETS, FORGOTTEN
-from geocrawl.store.engine.steps import ROWS, Steps, batches, do
+from geocrawl.store.engine.steps import ROWS, ChunkedWork, batches, run
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.page_store import STORED_BYTES
@@ -85,10 +85,10 @@ def forget(database: Database, host: str, reason: str, at: float) -> Removed:
         database.write_meta(_UNFINISHED + host, b"")
         _free_hosts(database.connection, host)
         database.connection.execute(sql.COUNT, (FORGETS, 1))
-    return do(_remove(database, host))
+    return run(_remove(database, host))
 
 
-def finish_forgetting(database: Database) -> Steps[None]:
+def finish_forgetting(database: Database) -> ChunkedWork[None]:
     """Remove what is left of hosts whose removal was killed."""
     rows = database.connection.execute("SELECT name FROM meta WHERE name LIKE ?", (f"{_UNFINISHED}%",)).fetchall()
     for (name,) in rows:
@@ -111,7 +111,7 @@ def undo(database: Database, host: str) -> bool:
 # --------------------------------------------------------------------------- in transactions of their own
 
 
-def _remove(database: Database, host: str) -> Steps[Removed]:
+def _remove(database: Database, host: str) -> ChunkedWork[Removed]:
     """Remove everything that is stored about a blocked host and its subdomains."""
     connection = database.connection
     pages = yield from _empty_pages(database, host)
@@ -129,7 +129,7 @@ def _remove(database: Database, host: str) -> Steps[Removed]:
     return Removed(pages, endpoints, services)
 
 
-def _empty_pages(database: Database, host: str) -> Steps[int]:
+def _empty_pages(database: Database, host: str) -> ChunkedWork[int]:
     """Empty the rows of all pages and probes of the hosts. Returns how many pages were known."""
     connection, pages = database.connection, 0
     hosts = json.dumps(_hosts(connection, host))
@@ -144,7 +144,7 @@ def _empty_pages(database: Database, host: str) -> Steps[int]:
     return pages
 
 
-def _remove_endpoints(database: Database, host: str) -> Steps[tuple[int, int]]:
+def _remove_endpoints(database: Database, host: str) -> ChunkedWork[tuple[int, int]]:
     """Delete endpoints and all rows that refer to them. Returns how many endpoints and services were deleted."""
     connection, services = database.connection, 0
     found = connection.execute(_ENDPOINTS, (host,)).fetchall()
@@ -159,7 +159,7 @@ def _remove_endpoints(database: Database, host: str) -> Steps[tuple[int, int]]:
     return len(found), services
 
 
-def _delete(database: Database, table: str, column: str, values: Sequence[object]) -> Steps[None]:
+def _delete(database: Database, table: str, column: str, values: Sequence[object]) -> ChunkedWork[None]:
     """Delete the rows of a table whose column has one of these values."""
     for batch in batches(values):
         with database.transaction:

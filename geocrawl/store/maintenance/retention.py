@@ -23,7 +23,7 @@ from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import FORGETS
-from geocrawl.store.engine.steps import Steps, batches, do, do_async
+from geocrawl.store.engine.steps import ChunkedWork, batches, run, run_async
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters, read_totals
 from geocrawl.store.frontier.hosts import Hosts
@@ -57,13 +57,13 @@ class Retention:
 
     def tidy(self, now: float) -> dict[str, int]:
         """Delete old probes, at most 10,000, and what exceeds the limit. Returns counts of deleted rows by name."""
-        return do(self._tidy(now))
+        return run(self._tidy(now))
 
     async def tidy_between(self, now: float) -> dict[str, int]:
         """Do what `tidy` does, while other tasks run between its transactions."""
-        return await do_async(self._tidy(now), self._database.clock)
+        return await run_async(self._tidy(now), self._database.clock)
 
-    def _tidy(self, now: float) -> Steps[dict[str, int]]:
+    def _tidy(self, now: float) -> ChunkedWork[dict[str, int]]:
         from geocrawl.store.maintenance.forget import (
             finish_forgetting,
         )  # `status` must not load SQLAlchemy
@@ -76,7 +76,7 @@ class Retention:
         gone = {"probes": probes, **({"expired robots.txt": expired} if expired else {})}
         return {**gone, **((yield from self._room.make()) if self._room else {})}
 
-    def _delete(self, table: str, found_by: str, values: Sequence[object]) -> Steps[int]:
+    def _delete(self, table: str, found_by: str, values: Sequence[object]) -> ChunkedWork[int]:
         """Delete the rows of a table whose row ids a statement finds; return how many."""
         count = 0
         for batch in batches(self._connection.execute(found_by, values).fetchall()):
@@ -143,7 +143,7 @@ class Room:
         self._connection = database.connection
         self._max_bytes = max_bytes
 
-    def make(self) -> Steps[dict[str, int]]:
+    def make(self) -> ChunkedWork[dict[str, int]]:
         """Delete rows until the database is within its limit or nothing is left to delete. Returns counts by name."""
         dropped: dict[str, int] = {}
         if self._used() <= self._max_bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import Steps, batches, do
+from geocrawl.store.engine.steps import ChunkedWork, batches, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class NewSeed:
 
 def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
     """Store start pages. Returns how many are new."""
-    return do(
+    return run(
         _write(
             database,
             "INSERT INTO seed (identity, address, title, region, language, source, added_at) "
@@ -60,10 +60,10 @@ def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
 
 def remove_seeds(database: Database, urls: Iterable[Url]) -> int:
     """Delete start pages; what was found from them stays. Returns how many there were."""
-    return do(_write(database, "DELETE FROM seed WHERE identity = ?", ((url.identity,) for url in urls)))
+    return run(_write(database, "DELETE FROM seed WHERE identity = ?", ((url.identity,) for url in urls)))
 
 
-def _write(database: Database, statement: str, rows: Iterable[tuple[object, ...]]) -> Steps[int]:
+def _write(database: Database, statement: str, rows: Iterable[tuple[object, ...]]) -> ChunkedWork[int]:
     """Execute a statement for each of these rows; return how many it changed."""
     count = 0
     for batch in batches(rows):

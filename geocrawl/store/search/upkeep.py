@@ -7,7 +7,7 @@ from typing import Any
 
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import Steps, do
+from geocrawl.store.engine.steps import ChunkedWork, run
 from geocrawl.store.schema import TEXT_COLUMNS
 from geocrawl.store.search import postgres
 
@@ -34,7 +34,7 @@ def index_missing(database: Database) -> int:
     """Add the services that the index lacks, and take out those that are no more; return how many were added."""
     if not database.connection.execute(_MISSING, (0, 1)).fetchone():
         return 0
-    return do(_add_missing(database))
+    return run(_add_missing(database))
 
 
 def index_again(database: Database) -> int:
@@ -46,7 +46,7 @@ def index_again(database: Database) -> int:
     return index_missing(database)
 
 
-def _add_missing(database: Database) -> Steps[int]:
+def _add_missing(database: Database) -> ChunkedWork[int]:
     from geocrawl.store.search.writer import SearchWriter  # loads SQLAlchemy
 
     connection, writer, added, last = database.connection, SearchWriter(database.connection), 0, 0
@@ -68,7 +68,7 @@ def _add_missing(database: Database) -> Steps[int]:
     return added
 
 
-def merge_segments(database: Database, few: int = _FEW_SEGMENTS) -> Steps[None]:
+def merge_segments(database: Database, few: int = _FEW_SEGMENTS) -> ChunkedWork[None]:
     """Make one part of the full-text index when it is in more than `few`: a search then takes half the time."""
     connection, pages = database.connection, -_PAGES  # negative: merge all parts, not those of one size alone
     if connection.engine == "postgresql":  # its index has no parts

@@ -116,7 +116,7 @@ def test_a_host_that_is_allowed_again_is_not_tidied_away(sqlite_url: str) -> Non
         patch.setattr(forgetting, "do", lambda work: work.close())
         forget(world.database, HOST, "", 5.0)
     undo(world.database, HOST)
-    steps.do(finish_forgetting(world.database))
+    steps.run(finish_forgetting(world.database))
     assert count(world, "endpoint") == ENDPOINTS + 1
 
 
