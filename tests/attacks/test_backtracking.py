@@ -1,11 +1,18 @@
-"""No regular expression of ours takes more than the square of a text's length, whatever the text: steps are counted."""
+"""No regular expression of ours takes more than about the square of a text's length, whatever the text."""
 
 from __future__ import annotations
 
 import importlib
+import itertools
+import math
 import pkgutil
 import re
+import resource
+import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from lxml import etree
@@ -14,65 +21,74 @@ import geocrawl
 from geocrawl.page.html import refresh_target
 from geocrawl.page.xml import read_search_description
 
-from .backtracking import Counter, TooManySteps, pumps
-
-SHORT, LONG = 24, 48
-LIMIT = 400_000
-SQUARE = 4.6
-"""Steps may grow so much when a text grows twofold: four times and what is constant; cubes grow eightfold."""
+LENGTH = 1_000
+MOST_S = 0.06
+"""CPU seconds of a search: ten times what takes the square of LENGTH, a third of what takes the cube."""
+LIMIT_S = 3
+"""CPU seconds for all texts of a pattern, one of which may never end."""
 _MIGRATIONS = "geocrawl.store.schema.migrations"
 
 
-def patterns() -> dict[str, re.Pattern[str]]:
-    """Every pattern that stands in a module of geocrawl, by its name there; those over bytes as text."""
-    found = {}
+def patterns() -> dict[str, re.Pattern[str] | re.Pattern[bytes]]:
+    """Return every pattern that stands in a module of geocrawl, by a name that it has there."""
+    found: dict[re.Pattern[str] | re.Pattern[bytes], str] = {}
     for info in pkgutil.walk_packages(geocrawl.__path__, "geocrawl."):
         if info.name.startswith(_MIGRATIONS) or info.name.endswith(".__main__"):
             continue  # programs: what they import may be in another environment
-        module = importlib.import_module(info.name)
-        for name, value in vars(module).items():
-            if isinstance(value, re.Pattern) and len(value.pattern) < 4000:
-                text = value.pattern.decode("latin-1") if isinstance(value.pattern, bytes) else value.pattern
-                flags = value.flags & (re.IGNORECASE | re.DOTALL | re.VERBOSE | re.MULTILINE)
-                found[f"{info.name}:{name}"] = re.compile(text, flags)
-    return found
+        for name, value in vars(importlib.import_module(info.name)).items():
+            if isinstance(value, re.Pattern):
+                found[value] = f"{info.name}:{name}"
+    return {name: pattern for pattern, name in found.items()}
 
 
-def worst(pattern: re.Pattern[str]) -> tuple[float, str]:
-    """(growth of the steps when the text grows twofold, the text that makes it so); infinite when they exceed all."""
-    most = (0.0, "")
-    for pump in pumps(pattern):
-        steps = []
-        for size in (SHORT, LONG):
-            counter = Counter(pattern, LIMIT)
-            try:
-                counter.search((pump * size)[:size] + "\x00!")
-            except TooManySteps:
-                return float("inf"), pump
-            steps.append(counter.steps)
-        if steps[1] > 2000:
-            most = max(most, (steps[1] / steps[0], pump))
-    return most
+def texts(pattern: str) -> Iterator[str]:
+    """Yield long texts of one or two repeated characters of a pattern, behind nothing and behind its first word."""
+    named = dict.fromkeys(character for character in pattern if not re.match(r"[\s\\()\[\]?*+|^$]", character))
+    characters = ["a", " ", "0", *list(named)[:10]]
+    word = re.search(r"\w{2,}", pattern)
+    for pump in [*characters, *map("".join, itertools.permutations(characters[:6], 2))]:
+        for start in {"", word[0] if word else ""}:
+            yield start + (pump * LENGTH)[:LENGTH] + "\x00!"
 
 
-@pytest.mark.parametrize("bad", [r"(a+)+$", r"(a|a)*b", r"(?:\w+\s?)*!", r"(a*)*b"])
-def test_the_counter_sees_catastrophes(bad: str) -> None:
-    assert worst(re.compile(bad))[0] > SQUARE
+def try_all(found: dict[str, re.Pattern[str] | re.Pattern[bytes]]) -> None:
+    """Search each pattern's texts and say before each pattern which it is; end at the first slow search."""
+    for name, pattern in found.items():
+        sys.stdout.write(f"{name}\n")
+        sys.stdout.flush()
+        limit = math.ceil(time.process_time()) + LIMIT_S
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+        is_of_bytes = isinstance(pattern.pattern, bytes)
+        for text in texts(pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern):
+            search = partial(pattern.search, text.encode("latin-1", "replace") if is_of_bytes else text)
+            if cpu_s(search) > MOST_S and min(cpu_s(search) for _ in range(3)) > MOST_S:
+                return
+    sys.stdout.write("all\n")
 
 
-@pytest.mark.parametrize(("good", "text"), [(r"a+b", "aaab"), (r"(?:x|y)+?z", "xyxz"), (r"[^c]{2}(?=d)\w", "abd")])
-def test_the_counter_matches_as_re_does(good: str, text: str) -> None:
-    assert Counter(re.compile(good), LIMIT).search(text) is (re.search(good, text) is not None)
-    assert Counter(re.compile(good), LIMIT).search(text[::-1]) is (re.search(good, text[::-1]) is not None)
+def cpu_s(search: Callable[[], object]) -> float:
+    """Return the CPU seconds that a search takes."""
+    begun = time.process_time()
+    search()
+    return time.process_time() - begun
+
+
+def last_tried(expression: str) -> str:
+    """Return what a process printed last: the name of the pattern at which it ended, or "all"."""
+    code = f"import re; from {__name__} import *; try_all({expression})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    return done.stdout.split()[-1]
+
+
+@pytest.mark.parametrize("bad", [r"(a+)+$", r"(?:\w+\s?)*!", r"(a*)*b", r"wms\s*\s*\s*y"])
+def test_catastrophes_are_seen(bad: str) -> None:
+    assert last_tried(f"{{'bad': re.compile({bad!r})}}") == "bad"
 
 
 def test_no_pattern_of_ours_is_worse_than_a_square() -> None:
-    sys.setrecursionlimit(20_000)
-    found = patterns()
-    assert len(found) > 100
-    names = {pattern: name for name, pattern in found.items()}  # a pattern that two modules know is tried once
-    bad = {name: growth for pattern, name in names.items() if (growth := worst(pattern))[0] > SQUARE}
-    assert bad == {}
+    assert len(patterns()) > 100
+    assert last_tried("patterns()") == "all"
 
 
 def test_white_space_in_a_refresh_is_cut_before_patterns_see_it() -> None:
