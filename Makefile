@@ -127,11 +127,11 @@ man: dev-env  ## man/geocrawl.1, from the help of the commands
 strategies: dev-env  ## docs/strategies.md, from what the strategies declare
 	$(BIN)/python -m scripts.strategies_page
 
-bench: dev-env  ## pages a CPU second against Scrapy and Crawlee; the frontier at 1 M and 3 M URLs
-	$(BIN)/python -m benchmarks
+bench: dev-env  ## answers handled a CPU second beside Scrapy and Crawlee
+	$(BIN)/python -m benchmarks peers
 
-shows: dev-env  ## every measurement at full size, written to docs/measurements/*.json
-	$(BIN)/python -m benchmarks.shows
+shows: dev-env  ## every measurement at full size, written to build/measurements: hours
+	$(BIN)/python -m benchmarks
 
 PAPERS := build/papers
 MADE := portal:1800 agency:9000 mixed:5000

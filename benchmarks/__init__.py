@@ -1,4 +1,5 @@
-"""Measurements: `python -m benchmarks` compares speed with peers, `python -m benchmarks.shows` what was promised.
+"""Measurements at full size, one file each: `python -m benchmarks NAME [OPTION]…`, `make shows` for all.
 
-Nothing here is part of the installed package. Figures are written to docs/measurements with commit and machine kind.
+Nothing here is part of the installed package. Figures are printed and written to build/measurements, with commit and
+kind of machine; documents quote them.
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.support.places import ROOT
 
-MEASUREMENTS = ROOT / "docs" / "measurements"
+MEASUREMENTS = ROOT / "build" / "measurements"
 
 
 def describe() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Large capabilities, probed by a process of its own; `python -m benchmarks.shows big` measures them at full size."""
+"""Large capabilities, probed by a process of its own."""
 
 from __future__ import annotations
 

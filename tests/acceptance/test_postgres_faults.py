@@ -1,4 +1,4 @@
-"""Faults between workers and PostgreSQL of which the catalogue shows nothing (`benchmarks.shows pg_faults` has all)."""
+"""Faults between workers and PostgreSQL of which the catalogue shows nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Some of the attacks on whole crawls, each in a process of its own; `python -m benchmarks.shows attacks` runs all."""
+"""Some of the attacks on whole crawls, each in a process of its own; `python -m benchmarks attacks` runs all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crawl as a guest, small: `python -m benchmarks.shows sturdy_guest` is the same at full size."""
+"""Crawls that share a catalogue across namespaces, and hosts that are one machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Politeness by the log of the asked, small: `python -m benchmarks.shows politeness` is the same at full size."""
+"""Politeness by the log of the asked, small: `python -m benchmarks politeness` is the same at full size."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ needs_namespaces = pytest.mark.skipif(not IS_AVAILABLE, reason=NAMESPACES.reason
 @needs_namespaces
 @pytest.mark.parametrize("name", ["a name that leads to loopback", "a name that turns to loopback"])
 def test_a_crawl_with_an_attackers_name_server(name: str) -> None:
-    """The others of FLIPS are run by `python -m benchmarks.shows attacks`: each takes two crawls."""
+    """The others of FLIPS are run by `python -m benchmarks attacks`: each takes two crawls."""
     (row,) = measure(name)
     assert row["held"] and "guard" in row["ended_by"], row
 

@@ -21,7 +21,7 @@ from tests.support.helpers import LIMIT_S, team_crawl
 from tests.support.invariants import check_invariants
 from tests.support.processes import clean_environment
 from tests.support.samples import sampled
-from tests.support.scale_crawl import politeness
+from tests.support.scale_web import politeness
 
 WEB = scale_web.Web(hosts=12, pages_a_host=12)
 START = [scale_web.address(host, 0) for host in range(WEB.hosts)]

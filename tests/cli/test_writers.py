@@ -1,7 +1,4 @@
-"""No command that writes a file harms a catalogue, loses what was there, or ends with a traceback.
-
-`python -m benchmarks.shows sturdy_files` tries all commands, while a crawl and a daemon work.
-"""
+"""No command that writes a file harms a catalogue, loses what was there, or ends with a traceback."""
 
 from __future__ import annotations
 

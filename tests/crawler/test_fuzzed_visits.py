@@ -1,4 +1,4 @@
-"""Visits of damaged and hostile answers, into a database (`python -m benchmarks.shows sturdy_fuzz` at full size)."""
+"""Visits of damaged and hostile answers, into a database (`python -m benchmarks fuzzed_visits` at full size)."""
 
 from __future__ import annotations
 

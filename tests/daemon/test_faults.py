@@ -1,4 +1,4 @@
-"""What a daemon survives, in small: the whole table is `python -m benchmarks.shows faults`."""
+"""What a daemon survives."""
 
 from __future__ import annotations
 

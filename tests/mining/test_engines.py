@@ -1,7 +1,6 @@
 """DuckDB and Spark select the same rows of an index, in the same order.
 
-Spark takes a minute to start and half a gigabyte to install, so `.ci/run` has none: `python -m benchmarks.shows mining`
-compares both at full size.
+Spark takes a minute to start and half a gigabyte to install, so `.ci/run` has none.
 """
 
 from __future__ import annotations

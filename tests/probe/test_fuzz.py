@@ -1,4 +1,4 @@
-"""Damaged recorded answers through every probe: none raises, none asks without end (`benchmarks.fuzz` at full size)."""
+"""Damaged recorded answers through every probe: none raises, none asks without end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from geocrawl.probe.registry import probes
 from tests.support import fuzz
 
 COUNT = 100
-"""A small number, for seconds count in the tests; `python -m benchmarks.shows sturdy_fuzz` tries 30,000."""
+"""A small number: seconds count in the tests."""
 LARGEST_BYTES = 15_000
 SLOWEST_S = 10.0
 """Far above what any takes: only a reader whose time grows with the square of the length comes near."""

@@ -1,4 +1,4 @@
-"""Damaged documents through every probe (`python -m benchmarks.fuzz` at full size).
+"""Damaged documents through every probe.
 
 Recorded answers are mutated in seeded, repeatable ways: bits flipped, parts cut out, spliced, repeated, tags swapped,
 other encodings, huge attributes, deep nesting. Each is the answer to whatever every probe asks. A probe may call it

@@ -1,6 +1,6 @@
 """Crawls of fuzzed webs: whole visits into a database, which is then used by the commands that people type.
 
-`python -m benchmarks.shows sturdy_fuzz` runs them at full size.
+`python -m benchmarks fuzzed_visits` runs them at full size.
 """
 
 from __future__ import annotations

@@ -16,10 +16,13 @@ import json
 import random
 import time
 import zlib
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
+from urllib.parse import urlsplit
 
 from tests.support.computed_web import ProxyConnection, serve
 from tests.support.loopback import served_by
@@ -144,6 +147,29 @@ def served(web: Web, log: Path, *, ready: bool = False) -> AbstractContextManage
     latency, all pages made before."""
     size = ("--hosts", str(web.hosts), "--pages-a-host", str(web.pages_a_host))
     return served_by("tests.support.scale_web", *size, "--log", str(log), *(("--ready",) if ready else ()))
+
+
+def politeness(requests: Sequence[dict[str, Any]], delay_s: float) -> dict[str, Any]:
+    """Return how many requests met another one of their host under way, or came before its delay."""
+    met, early, smallest, asked = 0, 0, float("inf"), Counter[str]()
+    by_host = defaultdict[str, list[dict[str, Any]]](list)
+    for each in requests:
+        by_host[urlsplit(each["url"]).netloc].append(each)
+    for of_host in by_host.values():
+        ordered = sorted(of_host, key=lambda each: float(each["begun"]))
+        for former, each in pairwise(ordered):
+            gap_s = each["begun"] - former["ended"]
+            met += gap_s < 0
+            early += gap_s < delay_s - 0.001  # the log's times are rounded
+            smallest = min(smallest, gap_s)
+    asked.update(each["url"] for each in requests if each["kind"] == "page")
+    return {
+        "requests": len(requests),
+        "two_at_once": met,
+        "before_the_delay": early,
+        "smallest_gap_s": round(smallest, 4),
+        "pages_asked_twice": sum(count > 1 for count in asked.values()),
+    }
 
 
 def main() -> None:

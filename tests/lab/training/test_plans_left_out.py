@@ -16,7 +16,7 @@ NAMES = ("oracle", "fusion", "bfs")
 def test_fusion_learns_on_other_plans_and_is_judged_beside_bfs_and_the_oracle() -> None:
     judged = "--strategies fusion,bfs --plans wiki --webs 1 --pages 200"
     options = f"{judged} --train-plans wiki,agency --train-webs 1 --train-pages 200 --rounds 1"
-    command = [sys.executable, "-m", "benchmarks.shows", "plans", *options.split(), "--no-write"]
+    command = [sys.executable, "-m", "benchmarks", "plans", *options.split(), "--no-write"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "without wiki:" in done.stdout

@@ -1,0 +1,180 @@
+"""Make large catalogues, 20 layers a service, words as often as in real texts, and time searches in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geocrawl.search.engine import SearchEngine
+from geocrawl.search.places import shipped_places
+from geocrawl.store import Store
+from geocrawl.store.search.index import SqlSearchIndex
+from tests.support.places import ROOT
+from tests.support.world import ManualClock
+
+LAYERS = 20
+QUERIES = (
+    *("water", "map", "soil types bavaria", "land use", "wms forest", "kind:wms alive:30d roads", "geology of france"),
+    *(
+        "土地利用",
+        "hydro*",
+        '"flood depth"',
+        "bathymetry norway",
+        "groundwatr levels",
+        "wind turbines -solar",
+        "population",
+    ),
+    *(
+        "bbox:5,47,15,55 rivers",
+        "country:DE noise",
+        "level:delivers air quality",
+        "",
+        "kind:wfs",
+        "road network scotland",
+    ),
+)
+_ROUNDS = 5
+
+
+def latencies(sizes: Sequence[int], folder: Path | None) -> dict[str, Any]:
+    """Return the figures of each size; the catalogues are kept in `folder`, if there is one."""
+    with tempfile.TemporaryDirectory() as scratch:
+        return {str(size): _measure_one(size, (folder or Path(scratch)) / f"search-{size}.db") for size in sizes}
+
+
+def _measure_one(size: int, path: Path) -> dict[str, Any]:
+    if not path.exists():
+        fill(path, size)
+    row = {
+        "services": size,
+        "layers": size * LAYERS,
+        "index_mib": round(_index_bytes(path) / 2**20, 1),
+        **latency(path),
+    }
+    print(f"   {row}")
+    return row
+
+
+def latency(database: str | Path) -> dict[str, Any]:
+    """Return how long searches take in a catalogue, in milliseconds of time and of this process's CPU."""
+    with Store.open_readonly(database) as connection:
+        index = SqlSearchIndex(connection)
+        engine = SearchEngine(index)
+        began = time.perf_counter()
+        engine.search("warm")
+        loaded_s = time.perf_counter() - began
+        by_query = {text: _times(engine, index, text) for text in QUERIES}
+    every = np.array([times for each in by_query.values() for times in each])
+    return {
+        "first_search_s": round(loaded_s, 2),
+        "load_average": round(os.getloadavg()[0], 1),
+        **{f"{name}_ms": _rounded(np.percentile(every[:, 0], share)) for name, share in (("p50", 50), ("p95", 95))},
+        **{f"{name}_cpu_ms": _rounded(np.percentile(every[:, 1], share)) for name, share in (("p50", 50), ("p95", 95))},
+        "cpu_ms_by_query": {text: _rounded(np.median([cpu for _, cpu in each])) for text, each in by_query.items()},
+    }
+
+
+def _times(engine: SearchEngine, index: SqlSearchIndex, text: str) -> list[tuple[float, float]]:
+    """Return (milliseconds, milliseconds of CPU) of some searches with facets, none of which finds answers kept."""
+    times = []
+    for _ in range(_ROUNDS):
+        index.forget()
+        began, worked = time.perf_counter(), time.process_time()
+        engine.search(text, facets=True)
+        times.append((1000 * (time.perf_counter() - began), 1000 * (time.process_time() - worked)))
+    return times
+
+
+def _rounded(value: Any) -> float:
+    return round(float(value), 1)
+
+
+def _index_bytes(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        names = "('search_entry', 'search_list', 'search_change')"
+        query = f"SELECT sum(pgsize) FROM dbstat WHERE name LIKE 'search_text%' OR name IN {names}"
+        try:
+            return int(connection.execute(query).fetchone()[0])
+        except sqlite3.OperationalError:  # built without dbstat
+            return 0
+
+
+def fill(path: Path, size: int) -> None:
+    """Make a catalogue: rows written at once, then indexed as after an upgrade."""
+    Store.open(path, clock=ManualClock()).close()
+    rng = random.Random(size)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        for number in range(1, size + 1):
+            _add(connection, rng, number)
+        connection.execute("COMMIT")
+    began = time.monotonic()
+    with Store.open(path, clock=ManualClock()):
+        pass  # what is missing in the index is added
+    print(f"   {size:,} services indexed in {time.monotonic() - began:.0f} s")
+
+
+_SERVICE = """
+INSERT INTO service (id, kind, fingerprint, site, title, abstract, keywords, provider, contact, fees,
+  access_constraints, version, formats, online_resource, layer_count, first_seen, west, south, east, north,
+  last_ok, best_id)
+VALUES (?1, ?2, 'f' || ?1, 'a.example', ?3, ?4, ?5, ?6, '{}', '', '', '1.3.0', '["image/png"]', '', 20, 1, ?7, ?8, ?9,
+  ?10, ?11, ?1)"""
+_ENDPOINT = """
+INSERT INTO endpoint (id, kind, key, url, masked_url, host, site, weak, service_id, status, first_seen, health, level)
+VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?5, 0, ?1, ?6, 1, ?7, ?8)"""
+_LAYER = """
+INSERT INTO layer (service_id, position, name, title, abstract, crs, styles, keywords, queryable)
+VALUES (?, ?, ?, ?, '', ?, '[]', '[]', 1)"""
+_WORDS = tuple(
+    word
+    for file in sorted((ROOT / "geocrawl/data/worlds").glob("*.toml"))
+    for language in ("en", "en", "de", "zh")
+    for word in tomllib.loads(file.read_text("utf-8"))[language].get("nouns", ())
+)
+_PLACES = tuple(place for place in shipped_places().by_code.values() if place.country)
+_CRS = tuple(
+    json.dumps(["EPSG:4326", "EPSG:3857", *(f"EPSG:{25800 + n * 7 + k}" for k in range(n))]) for n in range(60)
+)
+
+
+def _add(connection: sqlite3.Connection, rng: random.Random, number: int) -> None:
+    place = rng.choice(_PLACES)
+    kind = rng.choice(("wms", "wms", "wms", "wfs", "wmts", "arcgis", "ogcapi"))
+    title = f"{_some(rng, 2)} {place.title}"
+    provider = f"Office {int(rng.paretovariate(1.0)) % 5000} {place.title}"
+    keywords = json.dumps([_some(rng, 1) for _ in range(4)])
+    seen = time.time() - rng.random() * 60 * 86_400
+    connection.execute(_SERVICE, (number, kind, title, _some(rng, 25), keywords, provider, *place.boxes[0], seen))
+    host = f"maps{number % 20_000}.example"
+    state = (rng.choice(("valid", "valid", "invalid")), rng.choice(("alive", "alive", "down")))
+    address = f"http://{host}/{number}/{kind}"
+    connection.execute(
+        _ENDPOINT, (number, kind, address[7:], address, host, *state, rng.choice(("delivers", "answers")))
+    )
+    connection.executemany(_LAYER, _layers(rng, number))
+
+
+def _layers(rng: random.Random, number: int) -> Iterator[tuple[int, int, str, str, str]]:
+    systems = _CRS[min(int(rng.paretovariate(0.8)), len(_CRS) - 1)]
+    for position in range(LAYERS):
+        yield number, position, f"layer_{number}_{position}", _some(rng, 2), systems if not position else "[]"
+
+
+def _some(rng: random.Random, count: int) -> str:
+    """Return words, the first ones of the list the most often; one of ten is a rare one."""
+    return " ".join(
+        _WORDS[int(len(_WORDS) * rng.random() ** 2)] if rng.random() < 0.9 else f"w{rng.randrange(200_000)}"
+        for _ in range(count)
+    )

@@ -1,0 +1,52 @@
+"""Attacks, politeness, requests to one IP address and a quarter of a year of the daemon, at full size.
+
+Tests run the same with fewer hosts, attacks and days.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.support import attacks, one_address, politeness_crawl, soak
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of each of the four."""
+    parser.add_argument("--only", default="", help="attacks: those whose name holds this")
+    parser.add_argument("--hosts", type=int, default=None, help="politeness: of each sort [12]; ip_bound [40]")
+    parser.add_argument("--days", type=int, default=90, help="soak [90]")
+    parser.add_argument("--seed", type=int, default=11, help="soak [11]")
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of the measurement that `options.name` names."""
+    found: dict[str, Any] = {
+        "attacks": lambda: _attacks(options.only),
+        "politeness": lambda: politeness_crawl.measure(options.hosts or 12, 25),
+        "ip_bound": lambda: _one_address(options.hosts or 40),
+        "soak": lambda: _soak(options.days, options.seed),
+    }[options.name]()
+    return found
+
+
+def _attacks(only: str) -> dict[str, Any]:
+    """Return what stopped each attack, its seconds, and its memory beside that of a small page."""
+    rows = attacks.measure(only)
+    return {"attacks": rows, "missed": [row["attack"] for row in rows if not row["held"]]}
+
+
+def _one_address(hosts: int) -> dict[str, Any]:
+    """Return the requests to one machine by its own log: one crawl, crawls side by side, several processes."""
+    rows = []
+    for crawls, processes in ((1, 1), (2, 1), (4, 1), (1, 4)):
+        with tempfile.TemporaryDirectory(prefix="geocrawl-ip-") as folder:
+            rows.append(one_address.measure(Path(folder), hosts=hosts, crawls=crawls, processes=processes))
+    return {"runs": rows}
+
+
+def _soak(days: int, seed: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="geocrawl-soak-") as folder:
+        return {"seed": seed, **soak.simulate(Path(folder), days=days, pages=4000, seed=seed, say=print)}
