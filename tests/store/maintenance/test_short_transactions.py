@@ -97,7 +97,7 @@ def test_a_host_is_forgotten_a_portion_a_transaction(sqlite_url: str) -> None:
 def test_a_removal_that_was_killed_goes_on_at_the_next_tidying(committed: int) -> None:
     world, other = grown("sqlite://"), grown("sqlite://")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forgetting, "do", lambda work: [next(work) for _ in range(committed)] and work.close())
+        patch.setattr(forgetting, "run", lambda work: [next(work) for _ in range(committed)] and work.close())
         forget(world.database, HOST, "", 5.0)
     assert count(world, "meta", "name LIKE 'forgetting:%'") == 1
     Retention(world.database, keep_days=400).tidy(world.clock.now())
@@ -113,7 +113,7 @@ def test_a_removal_that_was_killed_goes_on_at_the_next_tidying(committed: int) -
 def test_a_host_that_is_allowed_again_is_not_tidied_away(sqlite_url: str) -> None:
     world = grown(sqlite_url)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forgetting, "do", lambda work: work.close())
+        patch.setattr(forgetting, "run", lambda work: work.close())
         forget(world.database, HOST, "", 5.0)
     undo(world.database, HOST)
     steps.run(finish_forgetting(world.database))
@@ -125,7 +125,7 @@ def test_after_a_removal_that_was_killed_and_undone_what_is_left_is_visited(comm
     world = grown("sqlite://")
     world.seed(f"a.{HOST}/")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forgetting, "do", lambda work: [next(work) for _ in range(committed)] and work.close())
+        patch.setattr(forgetting, "run", lambda work: [next(work) for _ in range(committed)] and work.close())
         forget(world.database, HOST, "", 5.0)
     left = count(world, "url", "state = 'waiting'")
     assert undo(world.database, HOST)
