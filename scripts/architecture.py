@@ -43,7 +43,6 @@ PURPOSE = {
     "formats": "XML, JSON, charsets",
     "files": "written whole, never over it",
     "urls": "addresses and identity",
-    "charts": "bars, curves, a world map",
 }
 """What a room is for, in a few words."""
 PLACES = {

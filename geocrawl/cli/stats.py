@@ -25,7 +25,7 @@ def stats(
     overrides: opt.Overrides,
     survival: Annotated[bool, typer.Option("--survival", help="Print how long services live.")] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw that as a curve into this file, .svg or .png.")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw that as a curve into this file, .svg.")
     ] = None,
     picture: Annotated[
         str,
@@ -37,7 +37,7 @@ def stats(
         ),
     ] = "",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Draw it into this file, .svg or .png, not as text.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Draw it into this file, .svg, not as text.")
     ] = None,
     json: opt.Json = False,
 ) -> None:
@@ -51,7 +51,7 @@ def stats(
 
         geocrawl stats --picture countries
 
-        geocrawl stats --picture map --out map.png
+        geocrawl stats --picture map --out map.svg
     """
     opt.refuse_catalogue(plot, overrides)
     opt.refuse_catalogue(out, overrides)
@@ -74,9 +74,9 @@ def stats(
 def _draw(
     picture: str, out: Path | None, overrides: opt.Overrides, *, json: bool = False, option: str = "--out"
 ) -> None:
-    """Draw a picture into a file, or print it as text.
+    """Draw a picture into a file, or print it as bars.
 
-    Raises UsageError for options that do not fit together, and for a file that is neither .svg nor .png.
+    Raises UsageError for options that do not fit together, and for a file that is no .svg.
     """
     from geocrawl.cli import pictures
     from geocrawl.errors import UsageError
@@ -85,15 +85,13 @@ def _draw(
         raise UsageError(f"--out {out}: name what to draw, for example --picture map")
     if json:
         raise UsageError("--picture draws; omit --json and --format, or read the numbers with `geocrawl stats --json`")
-    if out is not None:
-        pictures.check_format(out, option)
+    pictures.check_file(picture, out, option)
     with opt.reading(overrides) as connection:
         drawn = pictures.draw(picture, connection)
     if out is not None:
         pictures.write(drawn, out)
         return
-    for line in pictures.lines_of(drawn):
-        typer.echo(line)
+    pictures.show(drawn)
 
 
 def _print_kinds(counts: list[KindCount], *, json: bool) -> None:

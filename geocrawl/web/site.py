@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl import __version__
-from geocrawl.charts import svg
+from geocrawl.web import charts
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
 from geocrawl.web.texts import Words
@@ -103,7 +103,7 @@ def _environment() -> Environment:
     )
     environment.filters["web_address"] = web_address
     environment.filters["json"] = _json_in_html
-    environment.globals["charts"] = svg
+    environment.globals["charts"] = charts
     environment.globals["version"] = __version__
     return environment
 

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.charts.svg import curve, curves, steps
 from geocrawl.model import State
 from geocrawl.priority.registry import tier_names
 from geocrawl.store import Connection
@@ -26,6 +25,7 @@ from geocrawl.store.read.statistics import (
 )
 from geocrawl.store.read.status import CatalogStatus, read_status
 from geocrawl.web.answers import wanted_language
+from geocrawl.web.charts import curve, curves, steps
 from geocrawl.web.site import page, site_of
 from geocrawl.web.texts import Words
 from geocrawl.wording import day_of

@@ -1,16 +1,23 @@
-"""Draw small charts as SVG: bars, a curve, a line of availability.
+"""Draw small charts as SVG: bars, curves, a line of availability, extents on a map of the world (plate carrée).
 
 Within a page their colours come from its style sheet; `standalone` puts colours into a chart for a file of its own.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from geocrawl.sanitize import plain
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _WIDTH = 640
 _ROW = 24
@@ -166,6 +173,79 @@ def steps(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float
         corners += [(x, corners[-1][1])] if corners else []
         corners.append((x, y))
     return [*corners, (max(end, corners[-1][0]), corners[-1][1])] if corners else []
+
+
+# --------------------------------------------------------------------------- the map
+
+Box = tuple[float, float, float, float]
+"""west, south, east, north, degrees; west > east crosses the antimeridian."""
+_COLUMNS, _ROWS = 360, 180
+"""Cells of the map, a degree each."""
+_SHADES = 5
+_MOST_OF_THE_WORLD = 180 * 90
+"""Square degrees: larger extents are counted beside the map, for they would cover everything that can be seen on it."""
+_CELL = 2
+"""Units of the picture a degree."""
+
+
+def coverage(boxes: Iterable[Box]) -> tuple[NDArray[np.int32], int, int]:
+    """Return how many boxes touch each cell (rows from north to south), how many these are, and how many more span most
+    of the world. Boxes outside the world, and those without a number, are left out."""
+    import numpy as np
+
+    cells, inside, worldwide = np.zeros((_ROWS, _COLUMNS), np.int32), 0, 0
+    for west, south, east, north in boxes:
+        if not all(map(math.isfinite, (west, south, east, north))) or south > north or north < -90 or south > 90:
+            continue
+        width = (east - west) if west <= east else 360 - west + east
+        if min(width, 360) * (min(north, 90) - max(south, -90)) >= _MOST_OF_THE_WORLD:
+            worldwide += 1
+            continue
+        inside += 1
+        rows = _touched(90 - north, 90 - south, _ROWS)
+        for first, last in ((west, east),) if west <= east else ((west, 180.0), (-180.0, east)):
+            cells[rows, _touched(first + 180, last + 180, _COLUMNS)] += 1
+    return cells, inside, worldwide
+
+
+def _touched(first: float, last: float, most: int) -> slice:
+    """Return the cells between two edges, at least one."""
+    begin = min(max(math.floor(first), 0), most - 1)
+    return slice(begin, max(min(math.ceil(last), most), begin + 1))
+
+
+def world_map(cells: NDArray[np.int32], base_map: Any, title: str) -> Markup:
+    """Return a map of the world over the land of a base map in GeoJSON: the darker a cell, the more services cover it,
+    by the logarithm of their number."""
+    most = math.log2(max(int(cells.max()), 1) + 1.0)
+    parts = [Markup('<rect class="sea" x="0" y="0" width="{}" height="{}"/>').format(_COLUMNS * _CELL, _ROWS * _CELL)]
+    for ring in _land(base_map):
+        points = " ".join(f"{(x + 180) * _CELL:g},{(90 - y) * _CELL:g}" for x, y in ring)
+        parts.append(Markup('<polygon class="land" points="{}"/>').format(points))
+    for y, row in enumerate(cells.tolist()):
+        x = 0
+        for count, run in groupby(row):
+            length = len(list(run))
+            if count:
+                shade = min(math.ceil(math.log2(count + 1.0) / most * _SHADES), _SHADES)
+                parts.append(
+                    Markup('<rect class="s{}" fill-opacity="0.75" x="{}" y="{}" width="{}" height="{}"/>').format(
+                        shade, x * _CELL, y * _CELL, length * _CELL, _CELL
+                    )
+                )
+            x += length
+    return framed(_COLUMNS * _CELL, _ROWS * _CELL, title, parts, "world")
+
+
+def _land(base_map: Any) -> Iterator[Sequence[tuple[float, float]]]:
+    """Yield the outlines of the land of a base map."""
+    for feature in base_map["features"]:
+        shape = feature["geometry"]
+        for polygon in shape["coordinates"] if shape["type"] == "MultiPolygon" else [shape["coordinates"]]:
+            yield polygon[0]
+
+
+# --------------------------------------------------------------------------- frames
 
 
 def standalone(chart: Markup, heading: str) -> str:
