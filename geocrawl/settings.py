@@ -1,15 +1,107 @@
-"""Every setting: its name, unit, default, help and option; flat frozen dataclasses, no I/O, cheap to import.
+"""Every setting: its name, type with range and unit, default, help and option; flat frozen values without I/O.
 
 A setting has one name in three spellings: `max_pages` in TOML, `GEOCRAWL_MAX_PAGES` in the environment and
 `--max-pages` on the command line. `config/` reads them, `cli/options.py` makes the options of each command from
 them, and `docs/settings.md` is printed from them.
+
+The types convert what people write, `10m` or `5MiB`; a validator raises ValueError with what was expected.
 """
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, Field
+from pydantic.dataclasses import dataclass
+
+from geocrawl.wording import read_duration, read_size
+
+_MEDIA_TYPE = re.compile(r"[\w.+-]+/(?:[\w.+-]+|\*)")
+
+
+def read_text(value: object) -> str:
+    """Return one line of text; a line break would end the HTTP header in which it may be sent."""
+    if not isinstance(value, str):
+        raise ValueError('text in quotes, such as "…"')
+    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in value):
+        raise ValueError("one line without control characters")
+    return value.strip()
+
+
+def _read_day(value: object) -> str:
+    """Return a day as YYYY-MM-DD; '' for none."""
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value.isoformat()
+    text = read_text(value)
+    try:
+        return text and datetime.datetime.strptime(text, "%Y-%m-%d").date().isoformat()  # a day has no zone
+    except ValueError:
+        raise ValueError("a day such as 2024-05-31") from None
+
+
+def read_proxy(value: object) -> str:
+    """Return the address of an HTTP proxy; '' for none. SOCKS is refused with a message of its own."""
+    text = read_text(value)
+    if not text:
+        return ""
+    if text.lower().startswith("socks"):
+        raise ValueError("an HTTP proxy: SOCKS is not supported; use an HTTP proxy in front of it, such as privoxy")
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise ValueError("an HTTP proxy such as http://proxy.example:3128")
+    return text
+
+
+def _read_site_proxy(value: object) -> str:
+    return "direct" if value == "direct" else read_proxy(value)
+
+
+def _read_media_types(value: object) -> tuple[str, ...]:
+    """Return media types in lower case, such as text/html and text/*."""
+    types = tuple(entry.lower() for entry in _read_entries(value))
+    if not all(_MEDIA_TYPE.fullmatch(entry) for entry in types):
+        raise ValueError('a list of media types such as ["text/html", "text/*"]')
+    return types
+
+
+def _read_entries(value: object) -> tuple[str, ...]:
+    """Return the entries of a list, which text separates by commas."""
+    entries = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    if not isinstance(entries, list | tuple) or not all(isinstance(entry, str) for entry in entries):
+        raise ValueError('a list such as ["one", "two"]')
+    return tuple(entry.strip() for entry in entries)
+
+
+def _refuse_boolean(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("a number")
+    return value
+
+
+Text: TypeAlias = Annotated[str, BeforeValidator(read_text)]
+Integer: TypeAlias = Annotated[int, BeforeValidator(_refuse_boolean)]
+Count: TypeAlias = Annotated[Integer, Field(ge=0)]
+AtLeastOne: TypeAlias = Annotated[Integer, Field(ge=1)]
+Number: TypeAlias = Annotated[float, BeforeValidator(_refuse_boolean), Field(ge=0, allow_inf_nan=False)]
+Duration: TypeAlias = Annotated[float, BeforeValidator(read_duration)]
+"""Seconds."""
+Size: TypeAlias = Annotated[int, BeforeValidator(read_size)]
+"""Bytes."""
+Entries: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_read_entries)]
+MediaTypes: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_read_media_types)]
+Day: TypeAlias = Annotated[str, BeforeValidator(_read_day)]
+"""YYYY-MM-DD."""
+Proxy: TypeAlias = Annotated[str, BeforeValidator(read_proxy)]
+SiteProxy: TypeAlias = Annotated[str, BeforeValidator(_read_site_proxy)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +123,7 @@ class Option:
 def setting(
     default: Any, help_: str, *, unit: str = "", empty: str = "", secret: bool = False, option: Option | None = None
 ) -> Any:
-    """Return a dataclass field; `empty` says what 0, '' or an empty list means where the help does not."""
+    """Return a field; `unit` names what is counted, `empty` says what 0, '' or an empty list means."""
     metadata = {"help": help_, "unit": unit, "empty": empty, "secret": secret, "option": option}
     if isinstance(default, (dict, list)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
@@ -42,26 +134,27 @@ def setting(
 class SiteSettings:
     """Settings of one host, `[sites."maps.example.org"]` in TOML; a single origin can only have user and password."""
 
-    user: str = setting(
+    user: Text = setting(
         "", "user name for HTTP basic authentication; of a host: sent only over https to its default port"
     )
-    password: str = setting("", "password for HTTP basic authentication", secret=True)
-    proxy: str = setting("", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True)
-    delay_s: float | None = setting(
+    password: Text = setting("", "password for HTTP basic authentication", secret=True)
+    proxy: SiteProxy = setting(
+        "", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True
+    )
+    delay_s: Duration | None = setting(
         None,
         "delay between two requests to this host, instead of the common delay; a longer Crawl-delay still applies",
-        unit="s",
     )
-    max_pages: int = setting(
+    max_pages: Count = setting(
         0, "most pages of this host, instead of max_pages_per_host", unit="pages", empty="the common limit"
     )
-    requests_per_day: int = setting(
+    requests_per_day: Count = setting(
         0, "most requests to this host a day, instead of requests_per_host_per_day", empty="the common limit"
     )
-    max_body_bytes: int = setting(0, "longest body read from this host", unit="bytes", empty="the common limits")
-    not_before: str = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
-    not_after: str = setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
-    types: tuple[str, ...] = setting((), "media types of the pages to read, such as text/html or text/*", empty="any")
+    max_body_bytes: Size = setting(0, "longest body read from this host", empty="the common limits")
+    not_before: Day = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
+    not_after: Day = setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
+    types: MediaTypes = setting((), "media types of the pages to read, such as text/html or text/*", empty="any")
 
 
 MIB = 1024 * 1024
@@ -81,55 +174,59 @@ class Settings:
     """All settings of one run."""
 
     # what and how far
-    db: str = setting(
+    db: Text = setting(
         "",
         "catalogue: a path, sqlite:///path or postgresql://user@host/name",
         empty="geocrawl.db in the user's data folder",
         option=Option(metavar="URL"),
     )
-    strategy: str = setting(
+    strategy: Text = setting(
         "",
         "order of visits: fusion, gws, bfs … (`geocrawl strategies` lists them)",
         empty="the one stored in the database, else fusion",
         option=Option(("crawl",), metavar="NAME"),
     )
-    topic: str = setting(
+    topic: Text = setting(
         "",
         "topic to look for (`geocrawl topics list`)",
         empty="the one stored in the database, else WMS",
         option=Option(("crawl",), metavar="NAME"),
     )
-    max_pages: int = setting(1000, "most pages of one run", unit="pages", empty="no limit", option=Option(("crawl",)))
-    max_depth: int = setting(5, "most links from a start page (gws: 5)", unit="links", option=Option(("crawl",)))
-    max_time_s: float = setting(
-        0.0, "longest run, such as 90, 10m or 2h", unit="s", empty="no limit", option=Option(("crawl", "harvest"))
+    max_pages: Count = setting(1000, "most pages of one run", unit="pages", empty="no limit", option=Option(("crawl",)))
+    max_depth: Annotated[Count, Field(le=1_000_000)] = setting(
+        5, "most links from a start page (gws: 5)", unit="links", option=Option(("crawl",))
     )
-    workers: int = setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
-    max_waiting: int = setting(
+    max_time_s: Duration = setting(
+        0.0, "longest run, such as 90, 10m or 2h", empty="no limit", option=Option(("crawl", "harvest"))
+    )
+    workers: Annotated[Integer, Field(ge=1, le=1000)] = setting(
+        5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS)
+    )
+    max_waiting: Count = setting(
         200, "most visits that wait for slow servers beside the concurrent ones", unit="visits", empty="none"
     )
-    processes: int = setting(
+    processes: Annotated[Integer, Field(ge=1, le=64)] = setting(
         1,
         "number of processes that crawl together, one for each processor to be used; they share --workers and limits; "
         "of mine: that read WAT and WARC files",
         option=Option(("crawl", "mine")),
     )
-    economy: float = setting(
+    economy: Annotated[Number, Field(le=1)] = setting(
         0.75,
         "least promise of a page to be read, as a share of the best one's that waits (docs/decisions/011)",
         option=Option(("crawl", "daemon"), metavar="SHARE"),
     )
-    allow: tuple[str, ...] = setting(
+    allow: Entries = setting(
         (),
         "visit nothing else: domains (example.org), top-level domains (.cn), addresses with * (example.org/geo/*)",
         option=Option(("crawl",), metavar="ENTRY"),
     )
-    deny: tuple[str, ...] = setting(
+    deny: Entries = setting(
         (),
         "never visit these, as pages or as services; written as in allow",
         option=Option(("crawl",), metavar="ENTRY"),
     )
-    scope: str = setting(
+    scope: Literal["any", "site", "host"] = setting(
         "any",
         "which pages to visit, relative to the start pages: any, same site or same host",
         option=Option(("crawl",), metavar="any|site|host"),
@@ -140,26 +237,27 @@ class Settings:
         "constant of a strategy, such as gws.lambda=0.7 (`geocrawl strategies` lists them)",
         option=Option(("crawl",), metavar="KEY=VALUE"),
     )
-    dump_every: int = setting(1000, "store what the strategy has learnt after this many visits", unit="visits")
+    dump_every: Count = setting(1000, "store what the strategy has learnt after this many visits", unit="visits")
     store_pages: bool = setting(
         False, "keep pages on the topic, compressed, in the database", option=Option(("crawl",))
     )
-    store_pages_min_score: float = setting(0.0, "least nearness of a kept page to the topic", empty="the model's own")
-    page_store_bytes: int = setting(
-        256 * MIB, "most kept pages, compressed; those with the lowest scores are deleted first", unit="bytes"
+    store_pages_min_score: Number = setting(0.0, "least nearness of a kept page to the topic", empty="the model's own")
+    page_store_bytes: Size = setting(
+        256 * MIB, "most kept pages, compressed; those with the lowest scores are deleted first"
     )
-    patience_s: float = setting(
+    patience_s: Duration = setting(
         3600.0,
         "longest wait, without an answer, for hosts in back-off with pages never visited, and for a proxy, network or "
         "name resolution that is down (the daemon waits for these without limit)",
-        unit="s",
         option=Option(("crawl", "harvest", "probe")),
     )
-    database_patience_s: float = setting(
-        120.0, "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)", unit="s"
+    database_patience_s: Duration = setting(
+        120.0, "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)"
     )
-    lease_s: float = setting(300.0, "time after which an unsettled lease may go to another worker", unit="s")
-    settle_s: float = setting(8.0, "time for current requests to finish when the crawl is stopped", unit="s")
+    lease_s: Annotated[Duration, Field(gt=0)] = setting(
+        300.0, "time after which an unsettled lease may go to another worker"
+    )
+    settle_s: Duration = setting(8.0, "time for current requests to finish when the crawl is stopped")
 
     # what is requested of a service beyond its capabilities
     maps: bool = setting(
@@ -167,97 +265,95 @@ class Settings:
         "request content from valid services: a map, a tile, a feature, a record",
         option=Option(("crawl", "harvest"), name="--no-maps"),
     )
-    map_layers: int = setting(3, "most items of a service whose content is requested")
-    map_requests: int = setting(8, "most content requests to one service in one visit")
-    map_requests_per_host: int = setting(200, "most content requests to one host in one run, or in a day of the daemon")
-    thumbnail_bytes: int = setting(
-        64 * MIB, "most thumbnails kept; the oldest are deleted first", unit="bytes", empty="none"
+    map_layers: Count = setting(3, "most items of a service whose content is requested")
+    map_requests: Count = setting(8, "most content requests to one service in one visit")
+    map_requests_per_host: Count = setting(
+        200, "most content requests to one host in one run, or in a day of the daemon"
     )
-    siblings: int = setting(
+    thumbnail_bytes: Size = setting(64 * MIB, "most thumbnails kept; the oldest are deleted first", empty="none")
+    siblings: Count = setting(
         50,
         "most endpoints of one host that are probed for other kinds of a service in one run, or in a day of the daemon",
         empty="none",
     )
 
     # politeness
-    user_agent: str = setting(
+    user_agent: Text = setting(
         "",
         "User-Agent header",
         empty="geocrawl/VERSION (+contact); without a contact, what geocrawl is",
         option=Option(_REQUESTS, metavar="TEXT"),
     )
-    contact: str = setting(
+    contact: Text = setting(
         "",
         "how the owner of a site can reach you, a URL or mail address; part of the User-Agent",
         option=Option(_REQUESTS, metavar="TEXT"),
     )
-    delay_s: float = setting(1.0, "delay between two requests to one host", unit="s", option=Option(_REQUESTS))
-    requests_per_ip: int = setting(
+    delay_s: Duration = setting(1.0, "delay between two requests to one host", option=Option(_REQUESTS))
+    requests_per_ip: Count = setting(
         2, "most requests at once to one IP address, whatever the number of its hosts", empty="no limit"
     )
-    ip_delay_factor: float = setting(
+    ip_delay_factor: Number = setting(
         0.5, "time between two requests to one IP address, as a share of the host's delay (without Crawl-delay)"
     )
-    requests_per_host_per_day: int = setting(
+    requests_per_host_per_day: Count = setting(
         0,
         "most requests to one host a day (UTC), robots.txt and content included; a visit under way is cut short",
         empty="no limit",
     )
-    max_crawl_delay_s: float = setting(120.0, "a longer Crawl-delay is shortened to this", unit="s")
-    max_retry_after_s: float = setting(86400.0, "a longer Retry-After is shortened to this", unit="s")
-    backoff_first_s: float = setting(60.0, "first back-off of a failing host; each further one doubles", unit="s")
-    backoff_max_s: float = setting(86400.0, "longest back-off of a failing host", unit="s")
-    backoff_after: int = setting(3, "failures in a row before a back-off (429, and 503 of two addresses: at once)")
-    trouble_window_s: float = setting(
+    max_crawl_delay_s: Duration = setting(120.0, "a longer Crawl-delay is shortened to this")
+    max_retry_after_s: Duration = setting(86400.0, "a longer Retry-After is shortened to this")
+    backoff_first_s: Duration = setting(60.0, "first back-off of a failing host; each further one doubles")
+    backoff_max_s: Duration = setting(86400.0, "longest back-off of a failing host")
+    backoff_after: AtLeastOne = setting(
+        3, "failures in a row before a back-off (429, and 503 of two addresses: at once)"
+    )
+    trouble_window_s: Duration = setting(
         600.0,
         "a server error (5xx) counts for its address only, unless another address of the host has one within this time",
-        unit="s",
     )
-    backoff_forgive_s: float = setting(1800.0, "failures older than this are not counted", unit="s")
-    robots_ttl_s: float = setting(86400.0, "how long a robots.txt is cached", unit="s")
-    robots_error_ttl_s: float = setting(3600.0, "back-off of an origin whose robots.txt is unreachable", unit="s")
+    backoff_forgive_s: Duration = setting(1800.0, "failures older than this are not counted")
+    robots_ttl_s: Duration = setting(86400.0, "how long a robots.txt is cached")
+    robots_error_ttl_s: Duration = setting(3600.0, "back-off of an origin whose robots.txt is unreachable")
     ignore_robots: bool = setting(
         False, "ignore robots.txt, at your own responsibility; only for `geocrawl probe`", option=Option(("probe",))
     )
-    max_attempts: int = setting(3, "most attempts to visit one URL")
-    retry_first_s: float = setting(600.0, "wait before the second attempt; each further one doubles", unit="s")
+    max_attempts: AtLeastOne = setting(3, "most attempts to visit one URL")
+    retry_first_s: Duration = setting(600.0, "wait before the second attempt; each further one doubles")
 
     # the daemon
-    pages_per_day: int = setting(
+    pages_per_day: Count = setting(
         10_000, "most pages that the daemon visits a day (UTC)", unit="pages", empty="no limit"
     )
-    traffic_per_day_bytes: int = setting(
+    traffic_per_day_bytes: Size = setting(
         0,
         "most bytes that the daemon receives a day (UTC); page visits stop at nine tenths, all requests at the limit",
-        unit="bytes",
         empty="no limit",
     )
-    hours: str = setting("", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day")
-    due_per_tick: int = setting(500, "most due services or pages that are queued at once")
-    revisit_first_s: float = setting(
-        7 * 86400.0, "first wait before a start page, or a page that named services, is read again", unit="s"
+    hours: Text = setting("", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day")
+    due_per_tick: Count = setting(500, "most due services or pages that are queued at once")
+    revisit_first_s: Duration = setting(
+        7 * 86400.0, "first wait before a start page, or a page that named services, is read again"
     )
-    revisit_least_s: float = setting(86400.0, "shortest such wait, for pages that change often", unit="s")
-    revisit_most_s: float = setting(60 * 86400.0, "longest such wait, for pages that do not change", unit="s")
-    not_modified_s: float = setting(
+    revisit_least_s: Duration = setting(86400.0, "shortest such wait, for pages that change often")
+    revisit_most_s: Duration = setting(60 * 86400.0, "longest such wait, for pages that do not change")
+    not_modified_s: Duration = setting(
         30 * 86400.0,
         "how long a server's answer 'not modified' (304) is accepted before the page is read in full again",
-        unit="s",
         empty="no conditional requests",
     )
-    max_db_bytes: int = setting(
+    max_db_bytes: Size = setting(
         0,
         "largest size of the database; above it, these are deleted in this order: cached robots.txt, history, layers "
         "of services that are gone, queued pages of the lowest tier, kept pages, thumbnails",
-        unit="bytes",
         empty="no limit",
     )
-    keep_probes_days: int = setting(
+    keep_probes_days: Count = setting(
         400, "how long single probes are kept; health and changes are kept for ever", unit="days"
     )
 
     # network
-    proxy: str = setting(
+    proxy: Proxy = setting(
         "",
         "HTTP proxy for every request, such as http://proxy.example:3128",
         empty="http_proxy and https_proxy of the environment",
@@ -275,79 +371,84 @@ class Settings:
         "TLS is older than 1.2, instead of noting that with the service (pages are never read from these)",
         option=Option(_REQUESTS),
     )
-    dns_timeout_s: float = setting(10.0, "longest wait for the look-up of a host's name", unit="s")
-    connect_timeout_s: float = setting(10.0, "longest wait for a connection", unit="s")
-    read_timeout_s: float = setting(30.0, "longest wait between two pieces of an answer", unit="s")
-    total_timeout_s: float = setting(30.0, "longest request, from the connection to the last byte", unit="s")
-    page_body_bytes: int = setting(5 * MIB, "longest page, decoded", unit="bytes")
-    probe_body_bytes: int = setting(128 * MIB, "longest capabilities document; the rest is not read", unit="bytes")
-    map_body_bytes: int = setting(8 * MIB, "longest image, tile or feature, decoded", unit="bytes")
-    robots_body_bytes: int = setting(500 * 1024, "longest robots.txt; the rest is unread (RFC 9309, 2.5)", unit="bytes")
-    max_ratio: float = setting(200.0, "largest ratio of decoded to received bytes, once ratio_free is exceeded")
-    ratio_free_bytes: int = setting(1 * MIB, "decoded bytes before the ratio is checked", unit="bytes")
-    max_encodings: int = setting(2, "most Content-Encodings on one answer")
-    header_bytes: int = setting(64 * 1024, "longest header block", unit="bytes")
-    reading_in_loop_bytes: int = setting(
+    dns_timeout_s: Annotated[Duration, Field(gt=0)] = setting(10.0, "longest wait for the look-up of a host's name")
+    connect_timeout_s: Annotated[Duration, Field(gt=0)] = setting(10.0, "longest wait for a connection")
+    read_timeout_s: Annotated[Duration, Field(gt=0)] = setting(30.0, "longest wait between two pieces of an answer")
+    total_timeout_s: Annotated[Duration, Field(gt=0)] = setting(
+        30.0, "longest request, from the connection to the last byte"
+    )
+    page_body_bytes: Annotated[Size, Field(gt=0)] = setting(5 * MIB, "longest page, decoded")
+    probe_body_bytes: Annotated[Size, Field(gt=0)] = setting(
+        128 * MIB, "longest capabilities document; the rest is not read"
+    )
+    map_body_bytes: Size = setting(8 * MIB, "longest image, tile or feature, decoded")
+    robots_body_bytes: Size = setting(500 * 1024, "longest robots.txt; the rest is unread (RFC 9309, 2.5)")
+    max_ratio: Annotated[Number, Field(ge=1)] = setting(
+        200.0, "largest ratio of decoded to received bytes, once ratio_free is exceeded"
+    )
+    ratio_free_bytes: Size = setting(1 * MIB, "decoded bytes before the ratio is checked")
+    max_encodings: Count = setting(2, "most Content-Encodings on one answer")
+    header_bytes: Size = setting(64 * 1024, "longest header block")
+    reading_in_loop_bytes: Size = setting(
         64 * 1024,
         "longest answer that is read in the crawl's own process; longer ones, RDF and large images are read in others",
-        unit="bytes",
     )
-    reading_processes: int = setting(
+    reading_processes: Count = setting(
         2, "most processes that read answers", empty="none: every answer is read in the crawl's own process"
     )
-    reading_time_s: float = setting(
-        60.0, "most CPU time for reading one answer; by the clock five times that", unit="s"
-    )
-    reading_memory_bytes: int = setting(1024 * MIB, "most memory of a process while it reads an answer", unit="bytes")
-    max_redirects: int = setting(5, "most redirects followed for one URL")
-    max_idle_connections: int = setting(256, "most connections kept open between requests", unit="connections")
+    reading_time_s: Duration = setting(60.0, "most CPU time for reading one answer; by the clock five times that")
+    reading_memory_bytes: Size = setting(1024 * MIB, "most memory of a process while it reads an answer")
+    max_redirects: Count = setting(5, "most redirects followed for one URL")
+    max_idle_connections: Count = setting(256, "most connections kept open between requests", unit="connections")
 
     # guards (urls/ and store/): they choose by the URL, not by arrival
-    max_url_chars: int = setting(2000, "longest address that is kept", unit="characters")
-    max_segment_repeats: int = setting(3, "a path that repeats a segment this often is a trap")
-    max_queries_per_path: int = setting(5000, "most addresses that differ only in the query")
-    max_scripts_per_page: int = setting(
+    max_url_chars: AtLeastOne = setting(2000, "longest address that is kept", unit="characters")
+    max_segment_repeats: AtLeastOne = setting(3, "a path that repeats a segment this often is a trap")
+    max_queries_per_path: Count = setting(5000, "most addresses that differ only in the query")
+    max_scripts_per_page: Count = setting(
         5, "most linked scripts and configurations that are read for one page", empty="none"
     )
-    max_records_pages: int = setting(
+    max_records_pages: Count = setting(
         200,
         "most pages of records of one catalogue",
         unit="pages",
         option=Option(("harvest",), name="--max-pages"),
     )
-    max_records: int = setting(
+    max_records: Count = setting(
         0, "most records of one catalogue", unit="records", empty="no limit", option=Option(("harvest",))
     )
-    max_pages_per_host: int = setting(100_000, "most pages of one host")
-    max_hosts_per_site: int = setting(
+    max_pages_per_host: Count = setting(100_000, "most pages of one host")
+    max_hosts_per_site: Count = setting(
         2000, "most hosts of one registered domain, chosen by their names", empty="no limit"
     )
-    max_fruitless_per_pattern: int = setting(
+    max_fruitless_per_pattern: Count = setting(
         300,
         "most visits to addresses that differ only in numbers and values, while they bring nothing",
         empty="no limit",
     )
-    max_late_per_pattern: int = setting(
+    max_late_per_pattern: Count = setting(
         10_000,
         "most further visits to such addresses that listings name, once only such addresses are queued (to others: "
         "max_fruitless_per_pattern)",
         empty="none",
     )
-    max_alike_services: int = setting(
+    max_alike_services: Count = setting(
         500,
         "most services of one site whose addresses differ only in numbers and values; the site is then quarantined "
         "until `geocrawl release`",
         empty="no limit",
     )
     browser: bool = setting(False, "read pages that need script in Chromium", option=Option(("crawl", "daemon")))
-    browser_path: str = setting("", "the Chromium to start", empty="the first of chromium, google-chrome … in PATH")
-    browser_pages_per_host: int = setting(5, "most pages of a host in a browser in one run, or in a day of the daemon")
-    browser_time_s: float = setting(20.0, "longest that the scripts of a page run, waits for requests aside", unit="s")
-    browser_requests: int = setting(40, "most requests of the scripts of one page")
-    browser_data_bytes: int = setting(20 * MIB, "most that the scripts of one page receive, decoded", unit="bytes")
-    browser_memory_bytes: int = setting(1024 * MIB, "most memory of the browser with all its processes", unit="bytes")
-    calendar_years: int = setting(3, "calendar pages further than this from today are a trap", unit="years")
-    stop_rules: str = setting("", "file of stop rules in addition to the built-in ones")
+    browser_path: Text = setting("", "the Chromium to start", empty="the first of chromium, google-chrome … in PATH")
+    browser_pages_per_host: Count = setting(
+        5, "most pages of a host in a browser in one run, or in a day of the daemon"
+    )
+    browser_time_s: Duration = setting(20.0, "longest that the scripts of a page run, waits for requests aside")
+    browser_requests: Count = setting(40, "most requests of the scripts of one page")
+    browser_data_bytes: Size = setting(20 * MIB, "most that the scripts of one page receive, decoded")
+    browser_memory_bytes: Size = setting(1024 * MIB, "most memory of the browser with all its processes")
+    calendar_years: Count = setting(3, "calendar pages further than this from today are a trap", unit="years")
+    stop_rules: Text = setting("", "file of stop rules in addition to the built-in ones")
 
     # logs and exports
     export_secrets: bool = setting(
@@ -358,22 +459,24 @@ class Settings:
             name="--secrets",
         ),
     )
-    csw_python: str = setting(
+    csw_python: Text = setting(
         "", "the Python with pycsw that `geocrawl serve --csw` starts", empty="the one that `make csw-env` makes"
     )
-    metrics_file: str = setting("", "file for Prometheus' textfile collector, written by the daemon", empty="none")
-    mail_server: str = setting("", "mail server for `geocrawl watch --to mail:…`, HOST or HOST:PORT", empty="no mail")
-    mail_security: str = setting("starttls", "encryption to the mail server: starttls, tls or none")
-    mail_from: str = setting("", "sender of mails", empty="the recipient")
-    mail_user: str = setting("", "user name at the mail server", empty="no login")
-    mail_password: str = setting("", "password at the mail server", secret=True)
+    metrics_file: Text = setting("", "file for Prometheus' textfile collector, written by the daemon", empty="none")
+    mail_server: Text = setting("", "mail server for `geocrawl watch --to mail:…`, HOST or HOST:PORT", empty="no mail")
+    mail_security: Literal["starttls", "tls", "none"] = setting(
+        "starttls", "encryption to the mail server: starttls, tls or none"
+    )
+    mail_from: Text = setting("", "sender of mails", empty="the recipient")
+    mail_user: Text = setting("", "user name at the mail server", empty="no login")
+    mail_password: Text = setting("", "password at the mail server", secret=True)
     log_visits: bool = setting(
         False,
         "log two lines for each visit: what was leased, and how it ended",
         option=Option(_RUNS, short="-v", alias="--verbose"),
     )
     log_json: bool = setting(False, "log as JSON", option=Option(_RUNS))
-    log_file: str = setting(
+    log_file: Text = setting(
         "",
         "file to which log lines are appended instead of standard error; the display on a terminal stays",
         empty="standard error",

@@ -1,8 +1,14 @@
-"""Word counts, times and durations in messages to people. Times are kept as seconds since the epoch."""
+"""Word counts, times, durations and sizes for people, and read those that people write.
+
+Times are kept as seconds since the epoch, durations as seconds, sizes as bytes.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import math
+import re
+from fractions import Fraction
 
 RUN_ENDS = {
     "done": "the queue was empty",
@@ -50,3 +56,64 @@ def span(seconds: float) -> str:
             out.append(f"{left // size}{unit}")
             left %= size
     return " ".join(out[:2])
+
+
+_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_BYTES = {
+    prefix + suffix: base**power
+    for power, prefix in enumerate(("", "k", "m", "g"))
+    for suffix, base in (("", 1000), ("b", 1000), ("ib", 1024))
+}
+_NUMBER = r"(\d{1,18}(?:\.\d{1,9})?)"
+_DURATION = re.compile(_NUMBER + r"\s*(ms|s|m|h|d|w)\s*", re.IGNORECASE)
+_SIZE = re.compile(_NUMBER + r"\s*([a-z]*)", re.IGNORECASE)
+
+
+def read_duration(value: object) -> float:
+    """Return seconds, 0 or more, of a number or of text such as `90`, `1.5`, `500ms`, `10m`, `1h30m`, `2d`, `1w`.
+
+    Raises ValueError with what was expected.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
+        return float(value)
+    text = value.strip() if isinstance(value, str) else ""
+    if re.fullmatch(_NUMBER, text):
+        return float(text)
+    parts = _DURATION.findall(text)
+    if not parts or _DURATION.sub("", text):
+        raise ValueError("a duration such as 90, 10m, 1h30m or 2d (no unit: seconds)")
+    return float(sum(Fraction(number) * _MS[unit.lower()] for number, unit in parts) / 1000)
+
+
+def spell_duration(seconds: float) -> str:
+    """Return a duration as people write it, `1h30m`; `read_duration` reads it back (to a billionth of a second)."""
+    if seconds == 0 or not seconds.is_integer():
+        return f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"
+    rest, parts = int(seconds), []
+    for unit in ("d", "h", "m", "s"):
+        count, rest = divmod(rest, _MS[unit] // 1000)
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts)
+
+
+def read_size(value: object) -> int:
+    """Return bytes, 0 or more, of a number or of text such as `500k` (1,000) or `5MiB` (1,048,576 each).
+
+    Raises ValueError with what was expected.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None or found[2].lower() not in _BYTES:
+        raise ValueError("a size such as 500000, 500k or 5MiB (no unit: bytes)")
+    return int(Fraction(found[1]) * _BYTES[found[2].lower()])
+
+
+def spell_size(size_bytes: int) -> str:
+    """Return a size as people write it, `5MiB`; `read_size` reads it back to the same number."""
+    for unit in ("GiB", "MiB", "KiB"):
+        factor = _BYTES[unit.lower()]
+        if size_bytes and size_bytes % factor == 0:
+            return f"{size_bytes // factor}{unit}"
+    return str(size_bytes)

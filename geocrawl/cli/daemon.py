@@ -210,7 +210,7 @@ def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
 
 def files() -> tuple[Installed, ...]:
     """Return the files of the service with their contents."""
-    from geocrawl.config.example import example
+    from geocrawl.config.show import example
 
     unit = (folder() / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", command_line(program()))
     return (

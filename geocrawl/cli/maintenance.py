@@ -287,9 +287,9 @@ def retry(
 
 def show_config(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """Print every setting with its value and where the value came from; secrets are masked."""
-    from geocrawl.config import describe
+    from geocrawl.config.show import rows as rows_of
 
-    rows = describe(opt.configuration_from(overrides))
+    rows = rows_of(opt.configuration_from(overrides))
     if json:
         output.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
         return

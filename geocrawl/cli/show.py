@@ -288,8 +288,8 @@ def changes(
 
     Example: geocrawl changes --since 30d --json
     """
-    from geocrawl.config.values import read_duration
     from geocrawl.errors import UsageError
+    from geocrawl.wording import read_duration
 
     try:
         seconds = read_duration(since)

@@ -1,24 +1,47 @@
 """Settings in force: option, environment, `./geocrawl.toml`, the user's file, /etc/geocrawl/config.toml, default.
 
-The first source that names a setting wins, for each setting by itself (also within `[set]` and `[sites]`). `values`
-reads single values, `names` describes the settings, `sources` reads one source, `places` locates files, `show` prints.
-Nothing heavy is imported here, since every command loads its settings.
+The first source that names a setting wins, for each setting by itself (also within `[set]` and `[sites]`). This file
+reads the sources and has pydantic-settings merge them; `names` describes the settings, `places` locates files, `show`
+prints. Every value is checked, also when a stronger source overrides it: a wrong line in a file is found today, not on
+the day the option is left out. Nothing heavy is imported here, since every command loads its settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from geocrawl.config.names import settings_by_name, site_settings_by_name
-from geocrawl.config.places import configuration_files, database_path, user_folder
-from geocrawl.config.show import Row, rows
-from geocrawl.config.sources import Key, Source, from_environment, from_file, from_options
-from geocrawl.errors import UsageError
-from geocrawl.settings import Settings, SiteSettings
+from pydantic import TypeAdapter, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
-__all__ = ["Configuration", "Row", "check", "configuration_files", "database_path", "describe", "load", "user_folder"]
+from geocrawl.config.names import (
+    Setting,
+    has_credentials,
+    nearest,
+    settings_by_name,
+    site_settings_by_name,
+    without_credentials,
+)
+from geocrawl.config.places import SYSTEM_FILE, configuration_files, database_path, user_folder
+from geocrawl.errors import GeocrawlError, UsageError
+from geocrawl.settings import Settings
+from geocrawl.urls.database import MEMORY, is_server, place_of, sqlite_path
+
+__all__ = ["Configuration", "check", "configuration_files", "database_path", "load", "user_folder"]
+
+ENVIRONMENT_PREFIX = "GEOCRAWL_"
+_NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers
+_PATHS = {"db", "log_file", "stop_rules"}
+_OF_ORIGIN = {"user", "password"}
+"""Settings of `[sites]` that a single origin may have."""
+GONE: Mapping[str, str] = {}
+"""Names that were settings → what to do instead."""
+
+Key = tuple[str, ...]
+"""('max_pages',), ('set', 'gws.lambda') or ('sites', 'maps.example.org', 'delay_s'): fields, hosts or origins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,43 +68,248 @@ def load(
     """
     found = configuration_files(environ, cwd) if files is None else files
     sources = [from_options(options or {}), from_environment(environ), *map(from_file, found)]
-    problems = [problem for source in sources for problem in source.problems]
+    problems = [problem for source in sources for problem in source.all_problems()]
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise UsageError(problems[0] + more)
-    return _combined(sources)
+    origins = dict.fromkeys(settings_by_name(), "default")
+    for source in reversed(sources):
+        origins |= source.origins
+    return Configuration(_merged(sources), origins)
 
 
 def check(file: Path) -> list[str]:
     """Return the problems of a configuration file, a line each; none when it is valid."""
-    if not file.is_file():
-        return [f"{file}: no such file"]
-    return from_file(file).problems
+    return from_file(file).all_problems() if file.is_file() else [f"{file}: no such file"]
 
 
-def describe(configuration: Configuration) -> list[Row]:
-    """Return every setting with its value as people write it (secrets masked), origin, unit and help."""
-    return rows(configuration.settings, configuration.origins)
+def _merged(sources: Sequence[Source]) -> Settings:
+    class Merged(BaseSettings):
+        settings: Settings = Settings()
+
+        @classmethod
+        def settings_customise_sources(cls, *_: Any, **__: Any) -> tuple[PydanticBaseSettingsSource, ...]:
+            return tuple(sources)
+
+    return Merged().settings
 
 
-def _combined(sources: Sequence[Source]) -> Configuration:
-    merged: dict[Key, tuple[object, str]] = {}
-    for source in reversed(sources):
-        merged |= source.values
-    origins = dict.fromkeys(settings_by_name(), "default")
-    simple: dict[str, object] = {}
-    constants: dict[str, str] = {}
-    sites: dict[str, dict[str, object]] = {}
-    for key, (value, origin) in merged.items():
-        if len(key) == 1:
-            simple[settings_by_name()[key[0]].field] = value
-            origins[key[0]] = origin
-        elif len(key) == 2:
-            constants[key[1]] = str(value)
-            origins[f"set.{key[1]}"] = origin
+@lru_cache(maxsize=1)
+def _model() -> TypeAdapter[Settings]:
+    return TypeAdapter(Settings)
+
+
+class Source(PydanticBaseSettingsSource):
+    """The values of one source as they are written there, and the problems found in it."""
+
+    def __init__(self) -> None:
+        super().__init__(BaseSettings)
+        self.values: dict[str, Any] = {}
+        self.origins: dict[str, str] = {}
+        """By name: 'option', 'environment GEOCRAWL_X' or the file's path."""
+        self.problems: list[str] = []
+        self._places: dict[Key, tuple[Setting, str]] = {}
+        """For messages: the setting, and its name as this source spells it."""
+
+    def __call__(self) -> dict[str, Any]:
+        return {"settings": self.values}
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        return self.values, field_name, False
+
+    def put(self, name: str, value: object, shown: str, origin: str) -> None:
+        """Take a value for a setting; `shown` is the setting's name as this source spells it."""
+        setting = settings_by_name().get(name)
+        if setting is None or setting.takes == "table":
+            self.problems.append(f"{shown}: {_unknown(name, settings_by_name())}")
+            return
+        self.values[setting.field], self.origins[name] = value, origin
+        self._places[setting.field,] = setting, shown
+
+    def put_constants(self, table: Mapping[object, object], shown: str, origin: str) -> None:
+        """Take constants of strategies; whether a strategy has them is checked when it is made."""
+        for key, value in table.items():
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            if not key or not text or not isinstance(value, str | int | float):
+                self.problems.append(f"{shown}: {key!s} = {value!r}: expected NAME=VALUE, such as gws.lambda=0.7")
+            else:
+                self.values.setdefault("set", {})[str(key)] = text
+                self.origins[f"set.{key}"] = origin
+
+    def put_site(self, text: str, settings: object, shown: str, origin: str) -> None:
+        """Take the settings of a host or of an origin."""
+        site = _read_site_key(text)
+        if not isinstance(settings, Mapping):
+            self.problems.append(f"{shown}: expected a table of settings")
+        elif site is None:
+            examples = "maps.example.org, or an origin, such as https://maps.example.org:8443"
+            self.problems.append(f"{shown}: expected a host name, such as {examples}")
+        for name, value in settings.items() if isinstance(settings, Mapping) and site is not None else ():
+            setting = site_settings_by_name().get(name)
+            if setting is None:
+                self.problems.append(f"{shown} {name}: {_unknown(name, site_settings_by_name())}")
+            elif "://" in str(site) and name not in _OF_ORIGIN:
+                self.problems.append(f'{shown} {name}: belongs to the host, whatever its port: [sites."HOST"]')
+            else:
+                self.values.setdefault("sites", {}).setdefault(site, {})[setting.field] = value
+                self.origins[f'sites."{site}".{name}'] = origin
+                self._places["sites", str(site), setting.field] = setting, f"{shown} {name}"
+
+    def all_problems(self) -> list[str]:
+        """Return what is wrong with names and values, a line each."""
+        found = list(self.problems)
+        try:
+            settings = _model().validate_python(self.values)
+        except ValidationError as error:
+            return found + [self._problem(each) for each in error.errors()]
+        try:
+            place_of(settings.db) if settings.db else None
+        except UsageError as error:  # without the value, which may contain a password
+            found.append(f"{self._places['db',][1]} {str(error).removeprefix('db ')}")
+        for field in ("allow", "deny"):
+            found += self._unreadable_entries(field, getattr(settings, field))
+        return found
+
+    def _unreadable_entries(self, field: str, entries: Sequence[str]) -> Iterator[str]:
+        if entries:
+            from geocrawl.urls.allow_deny import read_entry
+        for entry in entries:
+            try:
+                read_entry(entry)
+            except ValueError as error:
+                yield f"{self._places[field,][1]} = {entry!r}: expected {error}"
+
+    def _problem(self, error: Any) -> str:
+        key: Key = tuple(str(part) for part in error["loc"])
+        setting, shown = next(self._places[key[:size]] for size in (3, 1) if key[:size] in self._places)
+        value = error["input"]
+        if setting.secret and isinstance(value, str):
+            value = without_credentials(value) if setting.field == "proxy" else "***"
+        return f"{shown} = {value!r}: expected {_expected(error, setting)}"
+
+
+def _unknown(name: str, known: Mapping[str, Setting]) -> str:
+    if name in GONE:
+        return f"no setting any more; {GONE[name]}"
+    return f"no such setting{nearest(name, known)}"
+
+
+def _expected(error: Any, setting: Setting) -> str:
+    """Return what a value that pydantic refuses should have been."""
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "literal_error":
+        return "one of " + str(context["expected"]).replace("'", "").replace(" or ", ", ")
+    if kind.startswith("bool"):
+        return "true or false"
+    if kind.startswith("int"):
+        return "a whole number"
+    one = f"a number of {setting.takes}" if setting.takes.endswith("s") else f"a {setting.takes}"
+    least = context.get("ge")
+    ranges = {
+        "greater_than_equal": f"{one}, at least {least}" if least else f"{one}, 0 or more",
+        "greater_than": f"{one} above 0",
+        "less_than_equal": f"{one}, at most {context.get('le', 0):,}",
+    }
+    return ranges.get(kind, one)
+
+
+def from_options(options: Mapping[str, object]) -> Source:
+    """Read options by setting name. None counts as not given."""
+    source, known = Source(), settings_by_name()
+    for name, value in options.items():
+        shown = known[name].option_name if name in known else "--" + name.replace("_", "-")
+        if value is None:
+            continue
+        if name == "set" and isinstance(value, Mapping):
+            source.put_constants(value, shown, "option")
+        elif name == "proxy" and has_credentials(str(value)):
+            source.problems.append(
+                f"{shown}: a user and password on the command line can be seen by everyone on this machine: "
+                "put them into GEOCRAWL_PROXY or a configuration file"
+            )
         else:
-            sites.setdefault(key[1], {})[site_settings_by_name()[key[2]].field] = value
-            origins[f'sites."{key[1]}".{key[2]}'] = origin
-    of_hosts = {host: SiteSettings(**own) for host, own in sites.items()}  # type: ignore[arg-type]  # read by name
-    settings = Settings(**simple, set=constants, sites=of_hosts)  # type: ignore[arg-type]  # read by name
-    return Configuration(settings, origins)
+            source.put(name, value, shown, "option")
+    return source
+
+
+def from_environment(environ: Mapping[str, str]) -> Source:
+    """Read the variables GEOCRAWL_<NAME>; an empty one counts as not given."""
+    source = Source()
+    for variable in sorted(environ):
+        text = environ[variable]
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in _NOT_SETTINGS or not text:
+            continue
+        name, origin = variable.removeprefix(ENVIRONMENT_PREFIX).lower(), f"environment {variable}"
+        if name == "set":
+            pairs = (part.partition("=") for part in text.split(",") if part.strip())
+            source.put_constants({key.strip(): value.strip() for key, _, value in pairs}, variable, origin)
+        elif name == "sites":
+            source.problems.append(f"{variable}: settings of single hosts are read from configuration files only")
+        else:
+            source.put(name, text, variable, origin)
+    return source
+
+
+def from_file(file: Path) -> Source:
+    """Read a TOML file; one that does not exist has no values."""
+    import tomllib
+
+    source = Source()
+    try:
+        table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError):
+        return source
+    except OSError as error:
+        if not isinstance(error, PermissionError) or file != SYSTEM_FILE:  # that may contain passwords for the service
+            source.problems.append(f"{file}: cannot be read: {error.strerror or error}")
+        return source
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        source.problems.append(f"{file}: not TOML: {error}")
+        return source
+    for name, value in table.items():
+        if name not in ("set", "sites"):
+            source.put(name, _beside(file, name, value), f"{file}: {name}", str(file))
+        elif not isinstance(value, Mapping):
+            source.problems.append(f"{file}: {name}: expected a table, [{name}]")
+        elif name == "set":
+            source.put_constants(dict(_flat(value)), f"{file}: [set]", str(file))
+        else:
+            for key, settings in value.items():
+                source.put_site(key, settings, f'{file}: [sites."{without_credentials(key)}"]', str(file))
+    return source
+
+
+def _read_site_key(text: str) -> str | None:
+    """Return a host in lower case, or an origin in its canonical spelling (`Url.origin`); None for neither."""
+    if "://" not in text:
+        is_host = text and not any(character in text for character in "/@? ") and text.count(":") != 1
+        return text.lower() if is_host else None
+    from geocrawl.urls import read_url
+
+    url = read_url(text)
+    is_origin = url is not None and url.address.partition("://")[2].count("/") == 1 and url.address.endswith("/")
+    return url.origin if url is not None and is_origin and "@" not in text and "#" not in text else None
+
+
+def _flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[object, object]]:
+    """Yield names and values; `gws.lambda = 0.7` without quotes is a table in a table and means the same name."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield above + key, value
+
+
+def _beside(file: Path, name: str, value: object) -> object:
+    """Return a value with a relative path resolved against the file's folder instead of the current one."""
+    if name not in _PATHS or not isinstance(value, str) or not value or value.startswith("~"):
+        return value
+    try:
+        if is_server(value):
+            return value
+        path = sqlite_path(value)
+    except GeocrawlError:
+        return value  # an invalid value is refused later, with a reason
+    return value if path == MEMORY else str(file.parent / path)

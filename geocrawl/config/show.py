@@ -1,10 +1,12 @@
-"""Print settings: the rows of `geocrawl config show`, and the page docs/settings.md."""
+"""Print settings: the rows of `geocrawl config show`, an example file, and the page docs/settings.md."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from geocrawl.config import Configuration
 from geocrawl.config.names import Setting, settings_by_name, site_settings_by_name
 from geocrawl.settings import Settings
 
@@ -24,7 +26,7 @@ class Row(NamedTuple):
 _PAGE = """\
 # Settings
 
-This page is printed from `geocrawl/settings.py` (`python -m geocrawl.config > docs/settings.md`); do not edit it.
+This page is printed from `geocrawl/settings.py` (`python -m geocrawl.config.show > docs/settings.md`); do not edit it.
 
 A setting has one name in three spellings: `--max-pages` on the command line (where the command has the option),
 `GEOCRAWL_MAX_PAGES` in the environment, `max_pages` in a file. The first of these that names it wins:
@@ -84,14 +86,57 @@ them. An origin has no other settings; delays and limits are those of its host.
 """
 
 
-def rows(settings: Settings, origins: Mapping[str, str]) -> list[Row]:
+def rows(configuration: Configuration) -> list[Row]:
     """Return all settings, then the constants of strategies and the settings of hosts that are configured."""
+    settings, origins = configuration.settings, configuration.origins
     simple = [s for s in settings_by_name().values() if s.takes != "table"]
     return [
         *(_row(s, s.name, getattr(settings, s.field), origins.get(s.name, "default")) for s in simple),
         *_constant_rows(settings, origins),
         *_site_rows(settings, origins),
     ]
+
+
+_EXAMPLE_HEAD = """\
+# /etc/geocrawl/config.toml: the settings of geocrawl (a user's own are in ~/.config/geocrawl/config.toml, a folder's in
+# ./geocrawl.toml; the environment and options win over all files). A line that is commented out shows the default.
+# `geocrawl config check FILE` checks this file, `geocrawl config show` prints the settings in force.
+"""
+
+
+def example() -> str:
+    """Return the text of the file, which stays valid when every `#name = value` line is uncommented."""
+    lines = [_EXAMPLE_HEAD]
+    for setting in settings_by_name().values():
+        if setting.takes != "table":
+            lines += _example_lines(setting)
+    lines += [
+        "# Constants of strategies (`geocrawl strategies` lists them), such as:",
+        "#[set]",
+        '#"gws.lambda" = 0.7',
+        "",
+    ]
+    lines += ["# Settings of one host:", '#[sites."maps.example.org"]']
+    for setting in site_settings_by_name().values():
+        lines += _example_lines(setting)
+    return "\n".join(lines)
+
+
+def _example_lines(setting: Setting) -> Iterator[str]:
+    takes = f" ({setting.takes})" if setting.takes not in ("text", "number", "true/false") else ""
+    yield f"# {setting.described}{takes}"
+    yield f"#{setting.name} = {_example_value(setting)}"
+    yield ""
+
+
+def _example_value(setting: Setting) -> str:
+    common = settings_by_name().get(setting.name, setting)
+    shown = setting.show(common.default if setting.default is None else setting.default)
+    if isinstance(shown, bool):
+        return str(shown).lower()
+    if isinstance(shown, tuple):
+        return str([*shown])
+    return f'"{shown}"' if isinstance(shown, str) else str(shown)
 
 
 def markdown() -> str:
@@ -129,3 +174,7 @@ def _lines(settings: Iterable[Setting]) -> Iterator[str]:
 def _spelled(setting: Setting) -> str:
     value = setting.show(setting.default)
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
-from geocrawl.config.values import read_proxy
 from geocrawl.errors import UsageError
 from geocrawl.model import Url
-from geocrawl.settings import Settings
+from geocrawl.settings import Settings, read_proxy
 
 
 @dataclass(frozen=True, slots=True)

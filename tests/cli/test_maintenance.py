@@ -14,8 +14,8 @@ import pytest
 
 from geocrawl.cli.daemon import command_line, files, folder
 from geocrawl.config import check as check_config
-from geocrawl.config.example import example
 from geocrawl.config.names import settings_by_name
+from geocrawl.config.show import example
 from tests.support import forked
 from tests.support.parts import SYSTEMD_ANALYZE, lack
 from tests.support.processes import clean_environment

@@ -188,7 +188,7 @@ async def test_a_visit_whose_host_another_process_has_leased_is_dropped_before_i
 
     async with serve(steal) as server:
         with Store.open(path, clock=SystemClock()) as store:
-            settings = settings_for(delay_s=0.01, lease_s=0.0, map_requests=0, max_time_s=0.5)
+            settings = settings_for(delay_s=0.01, lease_s=0.001, map_requests=0, max_time_s=0.5)
             await _start(path, settings, [server.base + "/"], store)[1]
     assert server.targets == ["/robots.txt"]
     with open_readonly(path) as connection:

@@ -75,7 +75,8 @@ def test_the_user_agent_holds_version_and_contact() -> None:
         == "geocrawl/1.2 (crawler of public map services; see Politeness in its README.md; no contact set)"
     )
     assert user_agent(Settings(contact="https://a.example/bot"), "1.2") == "geocrawl/1.2 (+https://a.example/bot)"
-    assert user_agent(Settings(user_agent="mybot/1 me\r\nX: y"), "1.2") == "mybot/1 me  X: y"
+    with pytest.raises(ValueError, match="one line"):
+        Settings(user_agent="mybot/1 me\r\nX: y")
 
 
 async def test_headers_with_raw_bytes_survive(kit: MakeKit) -> None:
@@ -281,10 +282,11 @@ def test_socks_is_refused_with_a_clear_line(kit: MakeKit, text: str) -> None:
         proxy_from_environment({"https_proxy": text})
 
 
-async def test_a_proxy_that_is_none_is_a_usage_error(kit: MakeKit) -> None:
-    for changes in ({"proxy": "socks5://a:1"}, {"proxy": "ftp://a"}, {"sites": {"a": SiteSettings(proxy="http://")}}):
-        with pytest.raises(UsageError):
-            kit(**changes)
+@pytest.mark.parametrize("text", ["socks5://a:1", "ftp://a", "http://"])
+def test_settings_have_no_proxy_that_is_none(text: str) -> None:
+    for kind in (Settings, SiteSettings):
+        with pytest.raises(ValueError, match="an HTTP proxy"):
+            kind(proxy=text)
 
 
 async def test_a_probe_reads_what_a_page_would_not(kit: MakeKit) -> None:

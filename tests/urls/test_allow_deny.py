@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.config.values import read_addresses
 from geocrawl.urls import AddressRules, read_url
-from geocrawl.urls.allow_deny import AddressList, matches
+from geocrawl.urls.allow_deny import AddressList, matches, read_entry
 
 NAMED = [
     ("example.org", "http://example.org/", True),
@@ -59,11 +58,7 @@ def test_deny_wins_and_an_allow_list_shuts_out_the_rest() -> None:
 @pytest.mark.parametrize("entry", ["", "*", "a b.org", "*.*", "/", "exa_mple!.org", "*" * 30])
 def test_an_entry_that_cannot_be_meant_is_refused(entry: str) -> None:
     with pytest.raises(ValueError, match="a domain"):
-        read_addresses([entry])
-
-
-def test_the_environment_has_commas_between() -> None:
-    assert read_addresses("example.org, .cn") == ("example.org", ".cn")
+        read_entry(entry)
 
 
 @given(st.lists(st.text("ab", max_size=3), min_size=2, max_size=6), st.text("ab", max_size=12))
