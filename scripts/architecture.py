@@ -104,7 +104,7 @@ def _room_of(module: str) -> str:
 
 def picture() -> str:
     """Return the SVG."""
-    *rows, kernel, model = layers()
+    *rows, upper, lower, model = layers()
     counts = imports()
     boxes = dict(_placed(rows))
     colours = {room: COLOURS[index % len(COLOURS)] for index, row in enumerate(rows) for room in row}
@@ -119,7 +119,7 @@ def picture() -> str:
         *(_box(room, place, colours[room]) for room, place in boxes.items()),
     ]
     y = TOP + ROW_H * len(rows) - 20
-    parts.append(_bar(" · ".join(kernel), "the kernel: every room may import it", y))
+    parts.append(_bar(" · ".join([*upper, *lower]), "the kernel: every room may import it", y))
     parts.append(_bar(" · ".join(model), "the values that pass between rooms", y + 46))
     parts += [*_legend(y + 106), "</svg>"]
     return "\n".join(parts) + "\n"
