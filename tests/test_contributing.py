@@ -116,7 +116,7 @@ verdict("wfs", "http://a.example/sps", CAPABILITIES)
 
 @pytest.fixture(scope="module")
 def copy_with_the_new_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of geocrawl with the folder and the lines that the text gives."""
+    """A copy of geocrawl with the file and the lines that the text gives."""
     root = tmp_path_factory.mktemp("copy")
     shutil.copytree(Path(geocrawl.__file__).parent, root / "geocrawl", ignore=shutil.ignore_patterns("__pycache__"))
     examples.add_kind(root)
@@ -129,7 +129,7 @@ def _in(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_one_folder_and_one_line_make_a_kind_that_is_recognised_proved_and_named(copy_with_the_new_kind: Path) -> None:
+def test_one_file_and_one_line_make_a_kind_that_is_recognised_proved_and_named(copy_with_the_new_kind: Path) -> None:
     assert _in(copy_with_the_new_kind, "-c", TRY_THE_NEW_KIND).splitlines() == [
         "sps True",
         "sps False",

@@ -54,7 +54,7 @@ class ProbeVisitor:
         `map_requests_per_host`, `siblings`: as in `Settings`. `wants_lead(asked, named)`: whether to queue the endpoint
         `named`, which an answer of the endpoint `asked` names.
         """
-        self._probes = probes
+        self._probes = {probe.kind: probe for probe in probes}
         self._pool = pool
         self._recogniser = recogniser
         self._clock = clock
@@ -72,7 +72,9 @@ class ProbeVisitor:
         """Visit the leased endpoint. Whatever a server sends, no exception is raised."""
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
-        found = await run_interview(self._probe_for(candidate), candidate, turn, self._pool, lease.entry.validators)
+        found = await run_interview(
+            self._probes[candidate.endpoint.kind], candidate, turn, self._pool, lease.entry.validators
+        )
         content = await self._check_content(found, candidate, turn) if isinstance(found, Verdict) else None
         host = turn.host
         if isinstance(found, NotAllowed):
@@ -80,9 +82,6 @@ class ProbeVisitor:
         if isinstance(found, NotModified):
             return not_modified(lease, found.page, host, self._clock.now())
         return self._judged(lease, found, content, host, candidate)
-
-    def _probe_for(self, candidate: Candidate) -> Probe:
-        return max(self._probes, key=lambda probe: probe.recognise(candidate))
 
     async def _check_content(self, verdict: Verdict, candidate: Candidate, turn: Turn) -> ContentReport | None:
         """Check the content of a valid service, within the budgets of one check and of the host."""

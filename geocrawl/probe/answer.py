@@ -7,6 +7,8 @@ classified here: empty, HTML, exception, access denied, capabilities of another 
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +19,7 @@ from geocrawl.formats.elements import child, line_of, local_name, namespace_of
 from geocrawl.formats.json import read_json
 from geocrawl.formats.xml_reader import Reading, media_type_deviation
 from geocrawl.model import Deviation, Kind, Page, Service
-from geocrawl.probe.json.kind import kind_of_json
-from geocrawl.probe.protection import protection
-from geocrawl.probe.roots import is_capabilities, kind_of_root
+from geocrawl.probe.roots import is_capabilities, kind_of_json, kind_of_root
 from geocrawl.probe.stream import read_whole
 
 _EXCEPTIONS = frozenset(
@@ -117,3 +117,32 @@ def answer_deviations(page: Page) -> list[Deviation]:
     if (wrong_type := media_type_deviation(page.headers.get("content-type", ""))) is not None:
         found.append(wrong_type)
     return found
+
+
+_STATUS = frozenset({401, 403, 407, 511})
+"""RFC 9110, 15.5.2, 15.5.4 and 15.5.8; RFC 6585, 6 (a network that wants a login first)."""
+_PASSWORD = re.compile(rb"<input\b[^>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
+_PAGE_BYTES = 262_144
+
+
+def protection(page: Page) -> str:
+    """Return how the answer refuses access, as a line for people; '' when it does not."""
+    if page.status in _STATUS:
+        return f"HTTP {page.status}"
+    if page.headers.get("cf-mitigated", "").strip().lower() == "challenge":
+        return f"HTTP {page.status}, a puzzle for browsers"
+    if page.status == 406 and b"mod_security" in page.body[:_PAGE_BYTES].lower():
+        return "HTTP 406, a filter of requests (Mod_Security)"
+    if page.hops and _PASSWORD.search(page.body, 0, _PAGE_BYTES):
+        return f"redirected to a login at {page.final.address}"[:500]
+    return ""
+
+
+def fingerprint(service: Service) -> str:
+    """Return a hash, 32 hexadecimal digits, of a service's kind, title, abstract, and names and titles of layers.
+
+    The hash includes no address, so it is the same at two addresses of one service.
+    """
+    layers = [(layer.name, layer.title) for layer in service.layers]
+    text = json.dumps([service.kind, service.title, service.abstract, layers], ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

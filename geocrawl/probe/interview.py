@@ -11,11 +11,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from geocrawl.model import Candidate, Deviation, Failure, Kind, Page, Service, Status, Url, Verdict
+from geocrawl.model import Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.leads import lead
-from geocrawl.urls import capabilities_url, read_url
+from geocrawl.urls import capabilities_url, read_url, service_endpoint
 
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
 """Reasons that another version may change."""
@@ -72,11 +71,16 @@ CanHelp = Callable[[Question, Sequence[Answer]], bool]
 """Function that returns whether a question can still help, after these answers."""
 
 
-def fits(kind: Kind, candidate: Candidate) -> float:
-    """Return how well a probe of one kind fits: 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
-    if candidate.endpoint.kind is not kind:
-        return 0.0
-    return 0.5 if candidate.weak else 1.0
+class KindProbe:
+    """Base of all probes (`ports.Probe`): a subclass names its kind and holds the interview."""
+
+    kind: Kind
+
+    def recognise(self, candidate: Candidate) -> float:
+        """Return 1 for a candidate of the probe's kind, 0.5 for a weak one, 0 for a candidate of any other kind."""
+        if candidate.endpoint.kind is not self.kind:
+            return 0.0
+        return 0.5 if candidate.weak else 1.0
 
 
 def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> tuple[Question, ...]:
@@ -191,3 +195,12 @@ def _first_bytes(body: bytes) -> str:
     """Return the first 200 characters, control characters replaced by spaces."""
     text = body[: 4 * _FIRST_CHARS].decode("utf-8", "replace")[:_FIRST_CHARS]
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+ANSWER_SIGNAL = "answer"
+"""`Evidence.signal` of an endpoint that a service's answer named."""
+
+
+def lead(kind: Kind, url: Url, page: Url, anchor: str = "") -> Candidate:
+    """Return the endpoint of this kind at `url`, named by the answer of `page`, as a candidate."""
+    return Candidate(service_endpoint(kind, url), Evidence(ANSWER_SIGNAL, page.address, url.address, anchor))

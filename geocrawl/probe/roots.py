@@ -1,4 +1,4 @@
-"""Recognise the kind of service of a capabilities document by its root alone.
+"""Recognise the kind of service of a document: of capabilities by their root, of JSON by its keys.
 
 Old kinds name themselves in the root (`WFS_Capabilities`); those of OWS Common (OGC 06-121r9) all have the root
 `Capabilities`, with different namespaces. In a document without namespace, the operations or the content of its
@@ -15,6 +15,7 @@ from functools import lru_cache
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, local_name, namespace_of
+from geocrawl.formats.json import JsonObject
 from geocrawl.model import Kind
 from geocrawl.probe.registry import declarations
 
@@ -82,4 +83,17 @@ def _by_sections(root: etree._Element) -> Kind | None:
     for path, kind in _signs().of_sections.items():
         if child(root, *path) is not None:
             return kind
+    return None
+
+
+_SCHEMA = "$schema"
+
+
+def kind_of_json(value: JsonObject) -> Kind | None:
+    """Return the kind of service that the object describes, whole or in part; None for any other object."""
+    if _SCHEMA in value and "properties" in value:
+        return None
+    for declared in declarations():
+        if declared.is_document is not None and declared.is_document(value):
+            return declared.kind
     return None

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geocrawl.model import Kind, Service, Url
-from geocrawl.probe.wms.maps import Manner, Maps
-from geocrawl.probe.wms.places import Target
+from geocrawl.probe.kinds.wms.maps import Manner, Maps
+from geocrawl.probe.kinds.wms.places import Target
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.urls import read_url, with_parameters
 from geocrawl.web.answers import Problem, bad_parameter

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from geocrawl.crawler.interview import NotModified, run_interview
 from geocrawl.model import Deviation, HostState, Page, Purpose, Url, Validators, Verdict
-from geocrawl.probe.wms.probe import WmsProbe
+from geocrawl.probe.kinds.wms.probe import WmsProbe
 from geocrawl.reading.in_loop import InLoop
 from tests.support.answers import CAPABILITIES
 from tests.support.interviews import candidate

@@ -12,8 +12,8 @@ from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Document, Page, Url, Verdict
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Interview
+from geocrawl.probe.kinds.wms.probe import WmsProbe
 from geocrawl.probe.registry import declarations
-from geocrawl.probe.wms.probe import WmsProbe
 from geocrawl.urls import read_url
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Item, Kind, Status
-from geocrawl.probe.arcgis.probe import ArcGisProbe
+from geocrawl.probe.kinds.arcgis import ArcGisProbe
 from tests.probe.json_answers import answer, ask
 from tests.support.answers import HTML, page
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.probe.extents.boxes import read_box
+from geocrawl.probe.extents import read_box
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,11 @@ from geocrawl.model import (
     Service,
 )
 from geocrawl.ports import Ask
-from geocrawl.probe.arcgis.content import ArcGisContentCheck
 from geocrawl.probe.content.attempts import spread
-from geocrawl.probe.ogcapi.content import OgcApiContentCheck
-from geocrawl.probe.stac.content import StacContentCheck
-from geocrawl.probe.tms.content import TmsContentCheck
+from geocrawl.probe.kinds.arcgis import ArcGisContentCheck
+from geocrawl.probe.kinds.ogcapi import OgcApiContentCheck
+from geocrawl.probe.kinds.stac import StacContentCheck
+from geocrawl.probe.kinds.tms import TmsContentCheck
 from geocrawl.urls import query_parameters
 from tests.probe.content_runs import API, MAP, SERVER, TILE_MAP, TILES, TMS, drawn, outcomes, run
 from tests.probe.json_answers import answer

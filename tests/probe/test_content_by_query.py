@@ -27,12 +27,12 @@ from geocrawl.model import (
     Service,
 )
 from geocrawl.ports import Ask, ContentCheck
-from geocrawl.probe.csw.content import CswContentCheck
-from geocrawl.probe.extents.crs import is_geographic
+from geocrawl.probe.extents import is_geographic
+from geocrawl.probe.kinds.csw import CswContentCheck
+from geocrawl.probe.kinds.wfs import WfsContentCheck, judge_feature
+from geocrawl.probe.kinds.wmts.content import WmtsContentCheck
+from geocrawl.probe.kinds.wmts.tiles import MatrixSet, TileLayer, choose_tiles, layer_spec, read_sets
 from geocrawl.probe.stream import read_items
-from geocrawl.probe.wfs.content import WfsContentCheck, judge_feature
-from geocrawl.probe.wmts.content import WmtsContentCheck
-from geocrawl.probe.wmts.tiles import MatrixSet, TileLayer, choose_tiles, layer_spec, read_sets
 from geocrawl.urls import query_parameters, service_endpoint
 from tests.probe.kinds import documents
 from tests.support.answers import EXCEPTION, HTML, page, url

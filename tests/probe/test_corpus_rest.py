@@ -13,12 +13,12 @@ import pytest
 
 from geocrawl.model import Item, Kind, Service, Status
 from geocrawl.ports import Probe
-from geocrawl.probe.arcgis.probe import ArcGisProbe
-from geocrawl.probe.ogcapi.probe import OgcApiProbe
-from geocrawl.probe.stac.probe import StacProbe
-from geocrawl.probe.tilejson.probe import TileJsonProbe
-from geocrawl.probe.tms.probe import TmsProbe
-from geocrawl.probe.wmsc.probe import WmscProbe
+from geocrawl.probe.kinds.arcgis import ArcGisProbe
+from geocrawl.probe.kinds.ogcapi import OgcApiProbe
+from geocrawl.probe.kinds.stac import StacProbe
+from geocrawl.probe.kinds.tilejson import TileJsonProbe
+from geocrawl.probe.kinds.tms import TmsProbe
+from geocrawl.probe.kinds.wmsc import WmscProbe
 from tests.probe.json_answers import judge
 
 pytestmark = pytest.mark.shared

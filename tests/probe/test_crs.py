@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.probe.extents.crs import crs_code, is_geographic, is_latitude_first
+from geocrawl.probe.extents import crs_code, is_geographic, is_latitude_first
 
 
 @pytest.mark.parametrize(

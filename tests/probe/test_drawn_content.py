@@ -10,9 +10,9 @@ from shapely.geometry import box
 
 from geocrawl.model import ContentOutcome, ContentReport, Item, Kind, Layer, Level, Page, Service
 from geocrawl.ports import Ask, ContentCheck
-from geocrawl.probe.arcgis.content import ArcGisContentCheck
-from geocrawl.probe.ogcapi.content import OgcApiContentCheck
-from geocrawl.probe.tms.content import TmsContentCheck
+from geocrawl.probe.kinds.arcgis import ArcGisContentCheck
+from geocrawl.probe.kinds.ogcapi import OgcApiContentCheck
+from geocrawl.probe.kinds.tms import TmsContentCheck
 from tests.probe.content_runs import API, MAP, SERVER, TILE_MAP, TILES, TMS, message, outcomes, png, run, specks
 from tests.support.answers import page
 

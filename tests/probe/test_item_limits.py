@@ -10,15 +10,13 @@ from geocrawl.formats.elements import MAX_TEXTS
 from geocrawl.formats.json import MAX_ITEMS, lines
 from geocrawl.model import Service
 from geocrawl.ports import Probe
-from geocrawl.probe.arcgis.probe import ArcGisProbe
-from geocrawl.probe.ogcapi.probe import OgcApiProbe
-from geocrawl.probe.stac.probe import StacProbe
-from geocrawl.probe.tilejson.probe import TileJsonProbe
-from geocrawl.probe.tms.probe import TmsProbe
-from geocrawl.probe.tms.reader import MAX_MAPS
-from geocrawl.probe.wms.probe import WmsProbe
-from geocrawl.probe.wmsc.probe import WmscProbe
-from geocrawl.probe.wmsc.reader import MAX_TILE_SETS
+from geocrawl.probe.kinds.arcgis import ArcGisProbe
+from geocrawl.probe.kinds.ogcapi import OgcApiProbe
+from geocrawl.probe.kinds.stac import StacProbe
+from geocrawl.probe.kinds.tilejson import TileJsonProbe
+from geocrawl.probe.kinds.tms import MAX_MAPS, TmsProbe
+from geocrawl.probe.kinds.wms.probe import WmsProbe
+from geocrawl.probe.kinds.wmsc import MAX_TILE_SETS, WmscProbe
 from tests.probe.json_answers import Body, answer, ask
 
 HOST = "http://many.example.org"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Failure, FailureCode, Item, Kind, Status
-from geocrawl.probe.ogcapi.probe import OgcApiProbe
+from geocrawl.probe.kinds.ogcapi import OgcApiProbe
 from geocrawl.urls import RECORDS
 from tests.probe.json_answers import answer, ask
 from tests.support.answers import HTML, page, url

@@ -9,34 +9,29 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from geocrawl.model import Kind, Layer, Service, Status
-from geocrawl.probe.csw.reader import csw_form
-from geocrawl.probe.ows import answer as ows_answer
-from geocrawl.probe.ows.answer import Form
-from geocrawl.probe.sos.reader import sos_form
-from geocrawl.probe.wcs.reader import wcs_form
-from geocrawl.probe.wfs.reader import wfs_form
-from geocrawl.probe.wmts.reader import wmts_form
-from geocrawl.probe.wps.reader import wps_form
+from geocrawl.probe.kinds import csw, sos, wcs, wfs, wps
+from geocrawl.probe.kinds.wmts import probe as wmts
+from geocrawl.probe.ows import capabilities as ows_answer
+from geocrawl.probe.ows.capabilities import Form
 from tests.probe.kinds import documents, verdict_on
 from tests.support.answers import page
 
 pytestmark = pytest.mark.shared
 
 EXPECTATIONS = Path(__file__).parents[1] / "expectations"
-FORMS: dict[Kind, Callable[[], Form]] = {
-    Kind.WFS: wfs_form,
-    Kind.WMTS: wmts_form,
-    Kind.WCS: wcs_form,
-    Kind.CSW: csw_form,
-    Kind.WPS: wps_form,
-    Kind.SOS: sos_form,
+FORMS: dict[Kind, Form] = {
+    Kind.WFS: wfs.FORM,
+    Kind.WMTS: wmts.FORM,
+    Kind.WCS: wcs.FORM,
+    Kind.CSW: csw.FORM,
+    Kind.WPS: wps.FORM,
+    Kind.SOS: sos.FORM,
 }
 COUNTS = {Kind.WFS: 87, Kind.WMTS: 43, Kind.WCS: 41, Kind.CSW: 18, Kind.WPS: 9, Kind.SOS: 6}
 NO_TYPES_NAMED = {"items": 1, "first": "csw:Record"}
@@ -117,7 +112,7 @@ def test_every_exception_is_called_one_and_every_other_kind_leads_to_that_kind(s
 
 @pytest.mark.parametrize("kind", FORMS)
 def test_a_streamed_document_reads_like_a_whole_one(shared: Path, kind: Kind) -> None:
-    form = FORMS[kind]()
+    form = FORMS[kind]
     for file in documents(shared, kind):
         answer = page(file.read_bytes())
         whole, streamed = ows_answer.examine(answer, form), ows_answer.examine(answer, form, above=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Item, Kind, Status
-from geocrawl.probe.stac.probe import StacProbe
+from geocrawl.probe.kinds.stac import StacProbe
 from geocrawl.urls import RECORDS
 from tests.probe.json_answers import answer, ask
 from tests.support.answers import HTML, page

@@ -16,8 +16,9 @@ from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Page
 from geocrawl.probe import stream
 from geocrawl.probe.answer import Finding
+from geocrawl.probe.kinds.wms.probe import FORM
+from geocrawl.probe.ows.capabilities import examine
 from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Items, ItemSpec, read_items
-from geocrawl.probe.wms.reader import examine
 from tests.support.answers import CAPABILITIES, page
 from tests.support.samples import sampled
 
@@ -37,7 +38,7 @@ def read(body: bytes, content_type: str = "text/xml", *, cut: bool = False) -> I
 
 
 def both(answer: Page) -> tuple[Finding, Finding]:
-    return examine(answer), examine(answer, above=0)
+    return examine(answer, FORM), examine(answer, FORM, above=0)
 
 
 @pytest.mark.shared
@@ -116,7 +117,7 @@ def test_elements_of_an_items_name_elsewhere_are_none() -> None:
 
 def test_a_body_that_ends_at_the_limit_gives_its_whole_layers_and_a_note() -> None:
     begun = GOOD.index(b"gravel") + 3
-    finding = examine(replace(page(GOOD[:begun]), cut=True))
+    finding = examine(replace(page(GOOD[:begun]), cut=True), FORM)
     assert finding.service is not None
     assert [layer.title for layer in finding.service.layers] == ["All", "Major roads", "Minor"]
     (note,) = (each for each in finding.deviations if each.code == "over-limit")
@@ -124,7 +125,7 @@ def test_a_body_that_ends_at_the_limit_gives_its_whole_layers_and_a_note() -> No
 
 
 def test_a_body_that_ends_at_the_limit_before_any_layer_is_rejected() -> None:
-    finding = examine(replace(page(GOOD[: GOOD.index(b"<Layer>")]), cut=True))
+    finding = examine(replace(page(GOOD[: GOOD.index(b"<Layer>")]), cut=True), FORM)
     assert (finding.service, finding.reason) == (None, "over-limit")
 
 
@@ -168,7 +169,7 @@ def is_bounded(body: bytes) -> bool:
 @pytest.mark.parametrize("middle", sampled([b"<a>x</a>", b"<Layer>", b"x", b"&a;", b"<q:a/>"], b"<Layer>", b"x"))
 def test_a_long_document_without_end_is_read_to_a_bound(small_tree: int, middle: bytes) -> None:
     body = GOOD[: GOOD.index(b"<Fees>")] + middle * (3 * small_tree // 2 // len(middle))
-    assert examine(page(body), above=0).service is None
+    assert examine(page(body), FORM, above=0).service is None
     assert is_bounded(body)
 
 
@@ -180,7 +181,7 @@ def test_the_bound_of_a_long_document_as_it_ships() -> None:
 def test_a_long_document_of_another_kind_is_told_by_its_root(small_tree: int) -> None:
     head = b"<wfs:WFS_Capabilities xmlns:wfs='http://www.opengis.net/wfs'>"
     body = head + b"<a>x</a>" * (3 * small_tree // 2 // 8)
-    finding = examine(page(body), above=0)
+    finding = examine(page(body), FORM, above=0)
     assert finding.reason == "other-kind" and is_bounded(body)
 
 

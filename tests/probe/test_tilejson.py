@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Kind, Status
-from geocrawl.probe.tilejson.probe import TileJsonProbe
+from geocrawl.probe.kinds.tilejson import TileJsonProbe
 from tests.probe.json_answers import answer, ask
 
 ADDRESS = "https://tiles.example.org/streets/tiles.json?key=abc"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Kind, Status
-from geocrawl.probe.tms.probe import TmsProbe
-from geocrawl.probe.wmsc.probe import WmscProbe
+from geocrawl.probe.kinds.tms import TmsProbe
+from geocrawl.probe.kinds.wmsc import WmscProbe
 from tests.probe.json_answers import ask
 from tests.support.answers import HTML, page
 

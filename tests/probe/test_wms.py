@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Failure, FailureCode, Kind, Page, Status
-from geocrawl.probe.wms.probe import WmsProbe
+from geocrawl.probe.kinds.wms.probe import WmsProbe
 from tests.support.answers import CAPABILITIES, ENDPOINT, EXCEPTION, HTML, candidate, interview, page, url
 
 

@@ -25,9 +25,9 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Ask
 from geocrawl.probe.content.images import MAX_PIXELS, THUMBNAIL_BYTES, Picture, read_picture, thumbnail
-from geocrawl.probe.wms.content import WmsContentCheck
-from geocrawl.probe.wms.places import Target
-from geocrawl.probe.wms.places import choose as choose_places
+from geocrawl.probe.kinds.wms.content import WmsContentCheck
+from geocrawl.probe.kinds.wms.places import Target
+from geocrawl.probe.kinds.wms.places import choose as choose_places
 from geocrawl.urls import endpoint_key, read_url
 
 Answer = Callable[[Ask], Page | Failure]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geocrawl.model import Kind, Page, Status, Verdict
-from geocrawl.probe.wms.probe import WmsProbe
+from geocrawl.probe.kinds.wms.probe import WmsProbe
 from tests.support.answers import CAPABILITIES, EXCEPTION
 from tests.support.interviews import candidate
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Failure, Page, Url, Verdict
 from geocrawl.ports import Interview
+from geocrawl.probe.kinds.wms.probe import WmsProbe
 from geocrawl.probe.registry import declarations
-from geocrawl.probe.wms.probe import WmsProbe
 from geocrawl.urls import query_parameters, read_url
 
 ENDPOINT = "http://maps.example.org/wms"

@@ -19,10 +19,9 @@ def add_strategy(root: Path) -> None:
 
 
 def add_kind(root: Path) -> None:
-    """Add the kind `sps`: its folder, its name, its line in the registry."""
+    """Add the kind `sps`: its file, its name, its line in the registry."""
     _write_files(root, "## Add a kind of service")
-    (root / "geocrawl/probe/sps/__init__.py").touch()
-    line = _line("## Add a kind of service", r"^    Registered\(.*\),$")
+    line = _line("## Add a kind of service", r"^    Kind\.\w+,$")
     _insert(root / "geocrawl/probe/registry.py", "REGISTRY = (\n", f"{line}\n")
     _insert(root / "geocrawl/model/kinds.py", 'STAC = "stac"\n', '    SPS = "sps"\n')
 

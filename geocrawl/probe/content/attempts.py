@@ -1,14 +1,65 @@
-"""Collect the attempts of a content check in a report, for all kinds."""
+"""Record attempts to get content, judge their answers, and report on all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from geocrawl.model import Attempt, ContentOutcome, ContentReport, Endpoint, Failure, Level, Page, Url
-from geocrawl.probe.content.answer import attempt, cors_of
-from geocrawl.probe.content.images import thumbnail
+from geocrawl.formats.json import JsonObject, read_json
+from geocrawl.model import (
+    NOT_PERMITTED,
+    Attempt,
+    ContentOutcome,
+    ContentReport,
+    Endpoint,
+    Failure,
+    FailureCode,
+    Kind,
+    Level,
+    Page,
+    Purpose,
+    Url,
+)
+from geocrawl.ports import Ask
+from geocrawl.probe.content.exceptions import exception_of
+from geocrawl.probe.content.images import Picture, is_image, read_picture, thumbnail
+from geocrawl.probe.json_answers import error_of
+from geocrawl.wording import counted
+
+_TIMEOUTS = frozenset({FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL})
+_REFUSED = NOT_PERMITTED | {FailureCode.ROBOTS, FailureCode.BUDGET}
+_DETAIL_CHARS = 300
+
+
+def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
+    """Return (outcome, detail) of an answer without any content: no answer, an error status, an exception.
+
+    None for any other answer. Never raises, whatever the body.
+    """
+    if isinstance(answer, Failure):
+        if answer.code in _REFUSED:
+            return ContentOutcome.REFUSED, answer.detail
+        return (ContentOutcome.TIMEOUT if answer.code in _TIMEOUTS else ContentOutcome.HTTP_ERROR), answer.detail
+    if answer.location is not None:
+        return ContentOutcome.HTTP_ERROR, f"redirected to {answer.location.address}"
+    if exception := exception_of(answer):
+        return ContentOutcome.EXCEPTION, exception.line
+    if not 200 <= answer.status < 300:
+        return ContentOutcome.HTTP_ERROR, f"HTTP {answer.status}"
+    return None
+
+
+def picture_of(page: Page) -> Picture | str:
+    """Return the image in a page; else a line that describes what came instead."""
+    if is_image(page.body):
+        return read_picture(page.body)
+    named = page.content_type or "no Content-Type"
+    if not page.body:
+        return f"no bytes ({named})"
+    first = page.body[:120].decode("utf-8", "replace")
+    return f"{named}: {' '.join(''.join(c if c.isprintable() else ' ' for c in first).split())}"[:_DETAIL_CHARS]
+
 
 T = TypeVar("T")
 
@@ -44,8 +95,9 @@ class Attempts:
         `image`: the content, if it came with a later answer than `answer`. `zoom`: as in `Attempt`.
         """
         outcome, detail = look
-        self.made.append(attempt(layer, crs, outcome, answer, detail, url, zoom))
-        self._cors = cors_of(answer) or self._cors
+        self.made.append(Attempt(layer, crs, outcome, answer.elapsed_ms, detail[:_DETAIL_CHARS], url.address, zoom))
+        if isinstance(answer, Page):  # what the server sends to viewers of another origin
+            self._cors = answer.headers.get("access-control-allow-origin", "")[:200] or self._cors
         if outcome is ContentOutcome.OK and isinstance(answer, Page) and not self._image:
             self._image = image or answer.body
 
@@ -67,9 +119,96 @@ class Attempts:
         )
 
 
+class KindContentCheck:
+    """Base of all content checks (`ports.ContentCheck`): a subclass names its kind and holds the requests."""
+
+    kind: Kind
+
+    def __init__(self, *, layers: int = 3) -> None:
+        """Try at most `layers` content items of a service; kinds without a list of contents request one thing."""
+        self._layers = layers
+
+
 def spread(items: Sequence[T], most: int) -> tuple[T, ...]:
     """Return at most `most` items: the first, the last, and those between at equal steps."""
     if most < 2 or len(items) < 2:
         return tuple(items[: max(most, 0)])
     steps = dict.fromkeys(round(i * (len(items) - 1) / (most - 1)) for i in range(most))
     return tuple(items[step] for step in steps)
+
+
+# --------------------------------------------------------------------------- judgements
+
+
+def judge_features(answer: Page | Failure) -> tuple[ContentOutcome, str]:
+    """Return (outcome, detail): OK for one feature or more, BLANK for a collection without any."""
+    value = _value(answer)
+    if (failed := _failed(answer, value)) is not None:
+        return failed
+    if value is None or not isinstance(answer, Page):
+        return ContentOutcome.NOT_AN_IMAGE, f"no JSON: {answer.content_type if isinstance(answer, Page) else ''}"
+    features = value.get("features")
+    if isinstance(features, list):
+        if not features:
+            return ContentOutcome.BLANK, "no features"
+        return ContentOutcome.OK, counted(len(features), "feature")
+    if value.get("type") == "Feature":
+        return ContentOutcome.OK, "a feature"
+    return ContentOutcome.NOT_AN_IMAGE, f"JSON with {', '.join(list(value)[:8])}"
+
+
+def judge_image(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentOutcome, str]:
+    """Return (outcome, detail): OK for an image of this size, width and height in pixels, with content."""
+    if (failed := _failed(answer, _value(answer))) is not None or isinstance(answer, Failure):
+        return failed or (ContentOutcome.HTTP_ERROR, "")
+    return judge_picture(answer, size)[:2]
+
+
+def judge_picture(page: Page, size: tuple[int, int]) -> tuple[ContentOutcome, str, Picture | None]:
+    """Return (outcome, detail, image) of a page that is no exception; None for a page without an image."""
+    picture = picture_of(page)
+    if not isinstance(picture, Picture):
+        return ContentOutcome.NOT_AN_IMAGE, picture, None
+    detail = f"{picture.width} × {picture.height} pixels, {picture.colours} colours"
+    if picture.is_blank:
+        return ContentOutcome.BLANK, detail, picture
+    if (picture.width, picture.height) != size:
+        return ContentOutcome.WRONG_SIZE, f"{detail}, asked for {size[0]} × {size[1]}", picture
+    return ContentOutcome.OK, detail, picture
+
+
+Look = tuple[ContentOutcome, str]
+"""An outcome with its detail."""
+
+
+def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generator[Ask, Page | Failure, Look]:
+    """Compare an image that may be a drawn message with the image of another place, and return the judgement.
+
+    `look`: the judgement so far; `elsewhere`: address of an image of the same size; None when there is none.
+    """
+    picture = picture_of(answer) if look[0] is ContentOutcome.OK and isinstance(answer, Page) else None
+    if elsewhere is None or not isinstance(picture, Picture) or not picture.may_be_text:
+        return look
+    other = yield Ask(elsewhere, Purpose.MAP)
+    if isinstance(other, Page) and _shows(other, picture):
+        return ContentOutcome.IMAGE_ERROR_TEXT, f"two places look the same, {look[1]}"
+    return look
+
+
+def _shows(page: Page, picture: Picture) -> bool:
+    """Return whether an answer is the same image, pixel by pixel."""
+    other = picture_of(page)
+    return isinstance(other, Picture) and other.similarity(picture) == 1.0
+
+
+def _value(answer: Page | Failure) -> JsonObject | None:
+    if isinstance(answer, Failure) or answer.body.lstrip()[:1] != b"{":
+        return None
+    return read_json(answer.body, answer.headers.get("content-type", "")).value
+
+
+def _failed(answer: Page | Failure, value: JsonObject | None) -> tuple[ContentOutcome, str] | None:
+    """Return (outcome, detail) of an error in JSON of any status, or of an answer without content; else None."""
+    if value is not None and (error := error_of(value)) is not None:
+        return ContentOutcome.EXCEPTION, " ".join(part for part in error if part)
+    return refusal(answer)

@@ -14,7 +14,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, line_of, local_name
 from geocrawl.formats.xml_reader import read_xml
-from geocrawl.model import Page
+from geocrawl.model import Dimension, Page
 
 _EXCEPTION = re.compile(r"(?:ServiceException|ExceptionReport|ExceptionText|Exception|WMTException)\Z")
 _LOOK_BYTES = 65_536
@@ -93,3 +93,26 @@ def _first(root: etree._Element, *names: str) -> str:
     """Return the first value of an attribute, by any of its names, in an exception."""
     values = (attribute(each, name).strip() for each in root.iter("*") for name in names)
     return next(filter(None, values), "")[:_CODE_CHARS]
+
+
+# --------------------------------------------------------------------------- dimensions
+
+
+class Value(StrEnum):
+    """Which value of a dimension is sent."""
+
+    DEFAULT = "default"
+    LAST = "last"
+    FIRST = "first"
+    NONE = "none"
+
+
+def value_of(dimension: Dimension, which: Value) -> str:
+    """Return the value to send, '' for none; without a default the latest time, and the first value of another one."""
+    if which is Value.NONE:
+        return ""
+    if which is Value.DEFAULT and dimension.default:
+        return dimension.default
+    is_time = dimension.name.lower() == "time"
+    last = is_time if which is Value.DEFAULT else which is Value.LAST
+    return dimension.last if last else dimension.first

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, text_of
-from geocrawl.probe.extents.boxes import read_box
-from geocrawl.probe.extents.crs import is_geographic, is_latitude_first
+from geocrawl.probe.extents import is_geographic, is_latitude_first, read_box
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon

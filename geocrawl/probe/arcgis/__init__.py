@@ -1,1 +1,0 @@
-"""Probe ArcGIS REST services: folders, MapServer, ImageServer, FeatureServer."""

@@ -1,0 +1,236 @@
+"""Read extents: boxes in WGS 84, and the many names of reference systems."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from geocrawl.formats.json import number_of, text_of
+
+if TYPE_CHECKING:
+    from shapely.geometry import Polygon
+
+# --------------------------------------------------------------------------- boxes
+
+
+_SLACK_DEG = 1e-6
+"""Largest excess in degrees that counts as rounding, not as a fault."""
+_FARTHEST = 1e12
+"""Greatest coordinate in any unit; the earth's circumference is 4e10 mm."""
+_POINT_DEG = 1e-6
+"""Extent of a point or a line in degrees (0.1 m): a polygon needs an area."""
+
+
+def is_extent(west: float, south: float, east: float, north: float) -> bool:
+    """Return whether sides in any reference system enclose an area and are no nonsense that overflows a calculation."""
+    return -_FARTHEST <= west < east <= _FARTHEST and -_FARTHEST <= south < north <= _FARTHEST
+
+
+def read_box(west: str, south: str, east: str, north: str) -> tuple[Polygon | None, tuple[str, ...]]:
+    """Return (box, deviation codes) from the texts of four sides in degrees; the box is None when impossible."""
+    codes: list[str] = []
+    sides = [_number(text, codes) for text in (west, south, east, north)]
+    if any(side is None for side in sides):
+        return None, ("box-not-numbers",)
+    values = [side for side in sides if side is not None]
+    mended = _mended(values, codes)
+    if mended is None:
+        return None, tuple(dict.fromkeys(codes))
+    from shapely import box
+
+    return box(*mended), tuple(dict.fromkeys(codes))
+
+
+def _number(text: str, codes: list[str]) -> float | None:
+    text = text.strip().rstrip("°")
+    if "," in text and "." not in text and text.count(",") == 1:
+        text = text.replace(",", ".")
+        codes.append("box-decimal-comma")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _mended(values: Sequence[float], codes: list[str]) -> tuple[float, float, float, float] | None:
+    west, south, east, north = values
+    if west == south == east == north == 0:
+        codes.append("box-zeros")
+        return None
+    if south > north:
+        codes.append("box-inverted")
+        south, north = north, south
+        if west > east:
+            west, east = east, west
+    if south > 90 or north < -90 or min(west, east) > 360 or max(west, east) < -360:
+        codes.append("box-out-of-range")
+        return None
+    if south < -90 - _SLACK_DEG or north > 90 + _SLACK_DEG:
+        codes.append("box-out-of-range")
+    south, north = max(south, -90.0), min(north, 90.0)
+    west, east = _longitudes(west, east, codes)
+    return _with_area(west, south, east, north, codes)
+
+
+def _longitudes(west: float, east: float, codes: list[str]) -> tuple[float, float]:
+    """Return both longitudes within -180…180, west first; the whole circle for an extent across the antimeridian."""
+    if -180 - _SLACK_DEG <= west <= east <= 180 + _SLACK_DEG:
+        return max(west, -180.0), min(east, 180.0)
+    if west > east:
+        codes.append("box-antimeridian")
+        return -180.0, 180.0
+    codes.append("box-out-of-range")
+    if east - west >= 359.9:
+        return -180.0, 180.0
+    if west >= 180:
+        return west - 360, east - 360
+    if east <= -180:
+        return west + 360, east + 360
+    if min(abs(east), abs(west)) <= 180 and max(abs(east), abs(west)) <= 181:
+        return max(west, -180.0), min(east, 180.0)
+    return -180.0, 180.0
+
+
+def _with_area(
+    west: float, south: float, east: float, north: float, codes: list[str]
+) -> tuple[float, float, float, float]:
+    if west == east or south == north:
+        codes.append("box-no-area")
+    if west == east:
+        west, east = west - _POINT_DEG, east + _POINT_DEG
+    if south == north:
+        south, north = south - _POINT_DEG, north + _POINT_DEG
+    return max(west, -180.0), max(south, -90.0), min(east, 180.0), min(north, 90.0)
+
+
+_ALIKE_DEG = 0.02
+"""Largest difference in degrees of two boxes that count as equal: servers round differently."""
+
+
+def axes_are_swapped(box: Polygon, stated: Sequence[str], *, latitude_first: bool) -> bool:
+    """Return whether a layer's BoundingBox in EPSG:4326 has its axes in the wrong order for its version of WMS.
+
+    `box`: its WGS 84 extent. `stated`: minx, miny, maxx, maxy as written. `latitude_first`: as in WMS 1.3.0 (6.7.3);
+    before, x is the longitude (1.1.1, 6.5.5). True only when the box fits the one order and not the other.
+    """
+    values = [_number(text, []) for text in stated]
+    if any(value is None for value in values):
+        return False
+    west, south, east, north = box.bounds
+    by_longitude, by_latitude = (west, south, east, north), (south, west, north, east)
+    right, wrong = (by_latitude, by_longitude) if latitude_first else (by_longitude, by_latitude)
+    return _alike(values, wrong) and not _alike(values, right)
+
+
+def _alike(values: Sequence[float | None], others: Sequence[float]) -> bool:
+    return all(one is not None and abs(one - other) <= _ALIKE_DEG for one, other in zip(values, others, strict=True))
+
+
+# --------------------------------------------------------------------------- reference systems
+
+
+_LONG = re.compile(
+    r"\A(?:urn:(?:x-)?ogc:(?:def:)?crs:|https?://www\.opengis\.net/(?:def/crs/|gml/srs/))", re.IGNORECASE
+)
+_PLAIN = re.compile(r"\A(epsg|esri|iau|ignf|sr-org)\s*:{1,2}\s*([\w.-]{1,40})\Z", re.IGNORECASE)
+_PARTS = re.compile(r"[:/#]+")
+_CRS84 = frozenset({"CRS84", "84"})
+_GEOGRAPHIC = re.compile(r"\AEPSG:4\d{3}\Z")
+"""EPSG's numbers from 4000 to 4999, which are latitude and longitude, with few exceptions."""
+_MAX_CHARS = 200
+
+
+def crs_code(text: str) -> str:
+    """Return the code for any spelling: `EPSG:4326`, `CRS:84` …; any other text unchanged, bounded; '' for none."""
+    text = "".join(text.split())[:_MAX_CHARS]
+    if plain := _PLAIN.match(text):
+        return f"{plain[1].upper()}:{plain[2]}"
+    prefix = _LONG.match(text)
+    if prefix is None:
+        return text
+    parts = [part for part in _PARTS.split(text[prefix.end() :]) if part]
+    if len(parts) < 2:
+        return text
+    authority, code = parts[0].removesuffix(".xml").upper(), parts[-1]
+    if authority in ("OGC", "CRS") and code.upper() in _CRS84:
+        return "CRS:84"
+    return f"{authority}:{code}"
+
+
+def is_latitude_first(text: str) -> bool:
+    """Return whether corners in this spelling have latitude before longitude.
+
+    That is EPSG's order, to which URNs and addresses commit themselves and the short `EPSG:4326` does not.
+    """
+    return _LONG.match("".join(text.split())) is not None and _GEOGRAPHIC.match(crs_code(text)) is not None
+
+
+def is_geographic(text: str) -> bool:
+    """Return whether coordinates in a reference system are degrees near to WGS 84: EPSG:4326 and its like, CRS:84."""
+    code = crs_code(text)
+    return code == "CRS:84" or _GEOGRAPHIC.match(code) is not None
+
+
+# --------------------------------------------------------------------------- boxes in other reference systems
+
+
+Box = tuple["Polygon | None", tuple[str, ...]]
+"""A WGS 84 box, None when there is none or an impossible one; and codes of corrected deviations."""
+
+NO_BOX: Box = (None, ())
+_EARTH_M = 6378137.0
+_MAX_CODE_DIGITS = 9
+_DEGREES = frozenset({4326, 4979, 4269, 4258, 4283, 7844, 4674, 4167, 4612, 6668, 4490, 4617, 104145})
+_MERCATOR = frozenset({3857, 102100, 102113, 900913, 3785, 41001, 54004})
+
+
+def is_web_mercator(code: str) -> bool:
+    """Return whether a code (`EPSG:3857`, `OSGEO:41001`) is of spherical Mercator, the system of maps of the web."""
+    number = code.rpartition(":")[2]
+    return number.isascii() and number.isdigit() and len(number) <= _MAX_CODE_DIGITS and int(number) in _MERCATOR
+
+
+def in_system(code: str, west: object, south: object, east: object, north: object) -> Box:
+    """Return the box of sides, x first, in a reference system by its code (`EPSG:3857`, `CRS:84`)."""
+    authority, _, number = code.upper().rpartition(":")
+    if authority in ("CRS", "OGC"):
+        return _degrees(west, south, east, north)
+    is_code = number.isascii() and number.isdigit() and len(number) <= _MAX_CODE_DIGITS
+    return in_numbered_system(int(number) if is_code else 0, west, south, east, north)
+
+
+def in_numbered_system(number: int, west: object, south: object, east: object, north: object) -> Box:
+    """Return the box of sides, x first, in the reference system that EPSG or Esri has under a number."""
+    if number in _DEGREES:
+        return _degrees(west, south, east, north)
+    if number not in _MERCATOR:
+        return NO_BOX
+    sides = [number_of(side) for side in (west, south, east, north)]
+    if any(side is None for side in sides):
+        return None, ("box-not-numbers",)
+    x0, y0, x1, y1 = (side for side in sides if side is not None)
+    if max(map(abs, (x0, x1))) <= 180 and max(map(abs, (y0, y1))) <= 90 and (x0, y0) != (x1, y1):
+        box, codes = _degrees(x0, y0, x1, y1)
+        return box, ("box-in-degrees", *codes)
+    return _degrees(_longitude(x0), _latitude(y0), _longitude(x1), _latitude(y1))
+
+
+def _longitude(x: float) -> float:
+    return _within(math.degrees(x / _EARTH_M), 180.0)
+
+
+def _latitude(y: float) -> float:
+    """Return degrees for metres of spherical Mercator (Snyder 1987, 7-4)."""
+    return math.degrees(2 * math.atan(math.exp(max(-50.0, min(50.0, y / _EARTH_M)))) - math.pi / 2)
+
+
+def _within(angle: float, limit: float) -> float:
+    """Return `angle`, limited to the world's edge when slightly beyond it: tile schemes end at rounded metres."""
+    return math.copysign(limit, angle) if limit < abs(angle) <= limit * 1.01 else angle
+
+
+def _degrees(west: object, south: object, east: object, north: object) -> Box:
+    return read_box(*(text_of(side) for side in (west, south, east, north)))

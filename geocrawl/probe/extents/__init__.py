@@ -1,1 +1,0 @@
-"""Read extents: boxes in WGS 84, reference systems and their codes."""

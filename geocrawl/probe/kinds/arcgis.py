@@ -1,0 +1,452 @@
+"""Probe an ArcGIS Server: request `?f=json` of a folder, a map, image or feature service, or a layer.
+
+A folder is a service here, too: its items are the services and folders that it lists, and each readable item is probed
+later. A service leads to the OGC services that it also offers (`supportedExtensions`; WMTS, if it has a cache of
+tiles), a layer to its service. Source: ArcGIS REST API: Catalog, Map Service, Feature Service, Image Service, Layer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from itertools import islice
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from geocrawl.formats.json import (
+    MAX_ITEMS,
+    JsonObject,
+    first_line,
+    line_of,
+    lines,
+    list_of,
+    number_of,
+    object_of,
+    objects,
+    text_of,
+)
+from geocrawl.model import (
+    Candidate,
+    ContentOutcome,
+    Deviation,
+    Endpoint,
+    Item,
+    Kind,
+    Layer,
+    Page,
+    Purpose,
+    Service,
+    Status,
+    Url,
+)
+from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.ports import Ask, ContentInterview, Interview
+from geocrawl.probe.answer import Finding, fingerprint
+from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
+from geocrawl.probe.extents import NO_BOX, Box, in_numbered_system, is_extent
+from geocrawl.probe.interview import KindProbe, lead
+from geocrawl.probe.json_answers import FOR_PEOPLE, in_turn, json_verdict
+from geocrawl.urls import read_url, with_parameters
+
+if TYPE_CHECKING:
+    from shapely.geometry import Polygon
+
+_KEYS = frozenset({"serviceDescription", "mapName", "layers", "tables", "services", "folders", "geometryType"})
+_KEYS |= {"serviceDataType", "pixelSizeX"}
+
+
+def is_arcgis(value: JsonObject) -> bool:
+    """Return whether an object is a folder, a service or a layer of an ArcGIS Server."""
+    if number_of(value.get("currentVersion")) is None:
+        return False
+    return not _KEYS.isdisjoint(value)
+
+
+KIND = KindDeclaration(
+    kind=Kind.ARCGIS,
+    name="ArcGIS REST services",
+    proof="the JSON of a folder, MapServer, ImageServer or FeatureServer",
+    items=("item", "items"),
+    paths=(
+        PathForm(
+            name="ArcGIS Server, all that lies beneath its services",
+            hint="/rest/services",
+            path=r'/rest/services(?:/|"?$)',
+            example="https://gis.example.org/arcgis/rest/services/Roads/MapServer/0",
+        ),
+        PathForm(
+            name="ArcGIS Server, what it says of itself",
+            hint="/rest/info",
+            path="/rest/info/?$",
+            example="https://gis.example.org/arcgis/rest/info",
+        ),
+    ),
+    keys=(
+        frozenset({"currentVersion", "services"}),
+        frozenset({"currentVersion", "serviceDescription"}),
+        frozenset({"currentVersion", "fullExtent", "capabilities"}),
+    ),
+    is_document=is_arcgis,
+)
+
+
+# --------------------------------------------------------------------------- extents
+
+
+Bounds = tuple[str, float, float, float, float]
+"""Bounds as in `Layer.bounds`: the code of a reference system, then the four sides in that system."""
+
+_LAST_EPSG_CODE = 32767
+"""Highest code of EPSG; higher codes are Esri's."""
+_ESRI_IS_EPSG = {102100: 3857, 102113: 3785}
+
+
+def esri_extent(extent: JsonObject, service: JsonObject) -> Box:
+    """Return the box of an ArcGIS extent; the reference system may be stated by the service only."""
+    if not {"xmin", "ymin", "xmax", "ymax"} <= extent.keys():
+        return NO_BOX
+    system = object_of(extent.get("spatialReference")) or object_of(service.get("spatialReference"))
+    sides = [extent[name] for name in ("xmin", "ymin", "xmax", "ymax")]
+    if any(side is None or str(side).lower() == "nan" for side in sides):
+        return NO_BOX  # ArcGIS writes an empty extent so
+    return in_numbered_system(_well_known(system), *sides)
+
+
+def esri_bounds(extent: JsonObject, service: JsonObject) -> Bounds | None:
+    """Return an ArcGIS extent as stated; None without an area or a known reference system."""
+    system = object_of(extent.get("spatialReference")) or object_of(service.get("spatialReference"))
+    sides = [number_of(extent.get(name)) for name in ("xmin", "ymin", "xmax", "ymax")]
+    known = [side for side in sides if side is not None]
+    code = esri_system(system)
+    if len(known) < 4 or not code or not is_extent(known[0], known[1], known[2], known[3]):
+        return None
+    return code[0], known[0], known[1], known[2], known[3]
+
+
+def esri_system(reference: JsonObject) -> tuple[str, ...]:
+    """Return the code of an ArcGIS spatial reference, one or none: EPSG's if it has one, else Esri's."""
+    code = _well_known(reference)
+    if code <= 0:
+        return ()
+    return (f"{'ESRI' if code > _LAST_EPSG_CODE else 'EPSG'}:{code}",)
+
+
+def _well_known(reference: JsonObject) -> int:
+    for name in ("latestWkid", "wkid"):
+        if code := number_of(reference.get(name)):
+            return _ESRI_IS_EPSG.get(int(code), int(code))
+    return 0
+
+
+# --------------------------------------------------------------------------- documents
+
+
+_UNNAMED = frozenset({"", "layers", "map", "esrimap"})
+"""Default names of a service's map."""
+
+
+_UNMENDED: tuple[str, ...] = ()
+_PROJECTS = (".aprx", ".mxd", ".msd")
+"""Suffixes of titles that are files on the author's machine."""
+
+
+class Form(Enum):
+    """The forms of document that an ArcGIS Server has."""
+
+    FOLDER = auto()
+    MAP = auto()
+    IMAGE = auto()
+    FEATURES = auto()
+    LAYER = auto()
+    """A part of a map or feature service."""
+
+
+def form_of(value: JsonObject) -> Form:
+    """Return the form of a document that `is_arcgis`."""
+    if isinstance(value.get("services"), list) or isinstance(value.get("folders"), list):
+        return Form.FOLDER
+    if "serviceDataType" in value or "pixelSizeX" in value:
+        return Form.IMAGE
+    if "id" in value and "layers" not in value and "type" in value:
+        return Form.LAYER
+    return Form.MAP if {"mapName", "supportedImageFormatTypes", "singleFusedMapCache"} & value.keys() else Form.FEATURES
+
+
+def read_arcgis(page: Page, value: JsonObject) -> Finding | None:
+    """Return the service that an ArcGIS document describes; None for any other document."""
+    if not is_arcgis(value):
+        return None
+    form = form_of(value)
+    items, codes = (_entries(value), _UNMENDED) if form is Form.FOLDER else _contents(form, value, page.final)
+    if form is Form.FOLDER and not items:
+        return Finding("empty", "a folder without services")
+    service = _service(form, value, page.final, items)
+    deviations = tuple(Deviation(code, "the extent of the service") for code in codes)
+    return Finding("ok", form.name.lower(), replace(service, fingerprint=fingerprint(service)), deviations)
+
+
+def _service(form: Form, value: JsonObject, url: Url, items: Sequence[Layer]) -> Service:
+    document = object_of(value.get("documentInfo"))
+    return Service(
+        kind=Kind.ARCGIS,
+        version=line_of(value.get("currentVersion")),
+        title=_title(form, value, url),
+        abstract=text_of(value.get("serviceDescription")) or text_of(value.get("description")),
+        keywords=lines(document.get("Keywords")),
+        provider=line_of(document.get("Author")),
+        access_constraints=line_of(value.get("copyrightText")),
+        formats=lines(value.get("supportedImageFormatTypes")) or lines(value.get("supportedQueryFormats")),
+        layers=tuple(items),
+    )
+
+
+def _title(form: Form, value: JsonObject, url: Url) -> str:
+    """Return the author's title of the service, else its name in the address."""
+    named = first_line(object_of(value.get("documentInfo")), "Title") or first_line(value, "name", "mapName")
+    if named.lower() not in _UNNAMED and not named.lower().endswith(_PROJECTS):
+        return named
+    parts = [unquote(part) for part in url.address.partition("?")[0][len(url.origin) :].split("/") if part]
+    if form is Form.FOLDER:
+        is_root = not parts or parts[-1].lower() == "services"
+        return url.host if is_root else f"{parts[-1]} ({url.host})"
+    return parts[-2] if len(parts) > 1 else url.host
+
+
+# --------------------------------------------------------------------------- items
+
+
+def _entries(folder: JsonObject) -> list[Layer]:
+    """Return a folder's services as `name/type`, and its folders by their names."""
+    services = (
+        Layer(f"{name}/{line_of(each.get('type'))}", name.rpartition("/")[2].replace("_", " "), item=Item.FOLDER)
+        for each in objects(folder.get("services"))[:MAX_ITEMS]
+        if (name := line_of(each.get("name")))
+    )
+    folders = (
+        Layer(name, name, item=Item.FOLDER) for each in list_of(folder.get("folders")) if (name := line_of(each))
+    )
+    return [*services, *folders][:MAX_ITEMS]
+
+
+def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tuple[str, ...]]:
+    """Return a service and below it its layers and tables; an image service or a layer alone."""
+    box, bounds, codes = _whole(value)
+    kind = Item.FEATURE_TYPE if form is Form.FEATURES else Item.LAYER
+    root = Layer("", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind)
+    if form is Form.IMAGE:
+        return [replace(root, name=root.title)], codes
+    queryable = "query" in text_of(value.get("capabilities")).lower()
+    if form is Form.LAYER:
+        return [replace(root, name=line_of(value.get("id")), queryable=queryable)], codes
+    parts = [*objects(value.get("layers")), *objects(value.get("tables"))][:MAX_ITEMS]
+    return [root, *_layers(parts, kind, queryable)], codes
+
+
+def _whole(value: JsonObject) -> tuple[Polygon | None, Bounds | None, tuple[str, ...]]:
+    """Return the first stated extent, in degrees if possible and as stated, with codes of deviations."""
+    stated: Bounds | None = None
+    for name in ("fullExtent", "extent", "initialExtent"):
+        extent = object_of(value.get(name))
+        stated = stated or esri_bounds(extent, value)
+        box, codes = esri_extent(extent, value)
+        if box is not None:
+            return box, stated, codes
+    return None, stated, ()
+
+
+def _systems(value: JsonObject) -> tuple[str, ...]:
+    extent = object_of(value.get("extent")) or object_of(value.get("fullExtent"))
+    return esri_system(object_of(value.get("spatialReference")) or object_of(extent.get("spatialReference")))
+
+
+def _layers(parts: Sequence[JsonObject], kind: Item, queryable: bool) -> Iterator[Layer]:
+    """Return layers below the root (index 0). A group comes before its members, so its index is already known."""
+    index_of: dict[str, int] = {}
+    for index, part in enumerate(parts, 1):
+        name = line_of(part.get("id"))
+        yield Layer(
+            name=name,
+            title=line_of(part.get("name")) or name,
+            abstract=text_of(part.get("description")),
+            parent=index_of.get(line_of(part.get("parentLayerId")), 0),
+            queryable=queryable and not part.get("subLayerIds"),
+            item=kind,
+        )
+        index_of.setdefault(name, index)
+
+
+# --------------------------------------------------------------------------- leads
+
+
+MAX_LEADS = 2_000
+"""Most leads of one folder: large servers list some thousands of services."""
+_ROOT = re.compile(r"(.{0,2000}?/rest)/services(/.*)?\Z", re.IGNORECASE)
+_READABLE = frozenset({"MapServer", "ImageServer", "FeatureServer"})
+"""Types of services that have a map, an image or features; the others (GPServer, GeocodeServer …) are only listed."""
+_OFFERED = {"WMSServer": Kind.WMS, "WFSServer": Kind.WFS, "WCSServer": Kind.WCS}
+
+
+def leads_of(value: JsonObject, url: Url) -> tuple[Candidate, ...]:
+    """Return candidates that a document at `url` names, at most `MAX_LEADS`."""
+    place = url.address.partition("?")[0].rstrip("/")
+    root = _ROOT.match(place)
+    if root is None:
+        return ()
+    form = form_of(value)
+    if form is Form.FOLDER:
+        found = _of_folder(value, root[1], is_root=not (root[2] or "").strip("/"))
+    elif form is Form.LAYER:
+        found = iter(((Kind.ARCGIS, place.rpartition("/")[0], ""),))
+    else:
+        found = _of_service(value, place, root[1], root[2] or "")
+    named = ((kind, read_url(address), anchor) for kind, address, anchor in found)
+    return tuple(lead(kind, target, url, anchor) for kind, target, anchor in islice(named, MAX_LEADS) if target)
+
+
+def _of_folder(value: JsonObject, rest: str, *, is_root: bool) -> Iterator[tuple[Kind, str, str]]:
+    """Yield kind, address and name of each service that can be read, then of each folder.
+
+    Names begin with the name of the folder.
+    """
+    for service in objects(value.get("services")):
+        name, type_ = line_of(service.get("name")), line_of(service.get("type"))
+        if name and type_ in _READABLE:
+            yield Kind.ARCGIS, f"{rest}/services/{name}/{type_}", name
+    for folder in map(line_of, list_of(value.get("folders")) if is_root else []):
+        if folder:
+            yield Kind.ARCGIS, f"{rest}/services/{folder}", folder
+
+
+def _of_service(value: JsonObject, place: str, rest: str, name: str) -> Iterator[tuple[Kind, str, str]]:
+    """Yield the addresses of the same data: by OGC's kinds below `/services`, by Esri's below `/rest/services`."""
+    extensions = lines(value.get("supportedExtensions"))
+    for extension, kind in _OFFERED.items():
+        if extension in extensions:
+            yield kind, f"{rest[: -len('/rest')]}/services{name}/{extension}", extension
+    if "FeatureServer" in extensions and place.endswith("/MapServer"):
+        yield Kind.ARCGIS, f"{place[: -len('MapServer')]}FeatureServer", "FeatureServer"
+    if value.get("singleFusedMapCache") is True:
+        yield Kind.WMTS, f"{place}/WMTS/1.0.0/WMTSCapabilities.xml", "WMTS"
+
+
+# --------------------------------------------------------------------------- interview
+
+
+_ANOTHER_FORM_MAY_HELP = FOR_PEOPLE | {"http-400", "http-500", "http-501"}
+
+
+class ArcGisProbe(KindProbe):
+    """Proves ArcGIS folders and services (`ports.Probe`)."""
+
+    kind = Kind.ARCGIS
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Request `f=json`, and if that is refused `f=pjson`. Two requests at most."""
+        forms = (with_parameters(candidate.endpoint.url, {"f": form}) for form in ("json", "pjson"))
+        answers = yield from in_turn(forms, read_arcgis, _ANOTHER_FORM_MAY_HELP)
+        verdict = json_verdict(answers, candidate)
+        if verdict.status is not Status.VALID:
+            return verdict
+        return replace(verdict, leads=leads_of(answers[-1].value, answers[-1].base))
+
+
+# --------------------------------------------------------------------------- content
+
+
+_PIXELS = 256
+_LEAST_PIXELS = 32
+_MIDDLE = 1 / 8
+"""Side of the middle part, which is requested second, as a share of the extent's side."""
+_EXPORTS = {"mapserver": "export", "imageserver": "exportImage"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    code: str
+    sides: tuple[float, float, float, float]
+
+    def middle(self) -> _Extent:
+        west, south, east, north = self.sides
+        x, y = (west + east) / 2, (south + north) / 2
+        across, up = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
+        return _Extent(self.code, (x - across, y - up, x + across, y + up))
+
+    def size(self) -> tuple[int, int]:
+        """Return width and height in pixels, the longer 256."""
+        west, south, east, north = self.sides
+        longest = max(east - west, north - south)
+        across, up = (east - west) / longest, (north - south) / longest
+        return max(_LEAST_PIXELS, round(_PIXELS * across)), max(_LEAST_PIXELS, round(_PIXELS * up))
+
+
+class ArcGisContentCheck(KindContentCheck):
+    """Checks ArcGIS services for content by an image or a record (`ports.ContentCheck`)."""
+
+    kind = Kind.ARCGIS
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Request the whole extent and then its middle, or one record of each of a few layers."""
+        attempts = Attempts()
+        requests = list(_requests(endpoint.url, service, self._layers))
+        for index, (name, code, url, size) in enumerate(requests):
+            answer = yield Ask(url, Purpose.MAP)
+            look = judge_image(answer, size) if size else judge_features(answer)
+            if size and index + 1 < len(requests):
+                look = yield from doubt(look, answer, requests[index + 1][2])
+            attempts.add(name, code, url, answer, look)
+            if attempts.is_enough or look[0] is ContentOutcome.IMAGE_ERROR_TEXT:
+                break
+        return attempts.report(endpoint)
+
+
+_Request = tuple[str, str, Url, tuple[int, int] | None]
+"""(name of the item, its reference system, address to request, size of the image or None for records)."""
+
+
+def _requests(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
+    place = endpoint.address.partition("?")[0].rstrip("/")
+    operation = _EXPORTS.get(place.rpartition("/")[2].lower())
+    if operation is not None:
+        yield from _images(endpoint, operation, service)
+    elif any(layer.item is Item.FEATURE_TYPE for layer in service.layers):
+        yield from _records(endpoint, service, most)
+
+
+def _images(endpoint: Url, operation: str, service: Service) -> Iterator[_Request]:
+    extent = next((found for layer in service.layers if (found := _extent(layer)) is not None), None)
+    for place in (extent, extent.middle()) if extent is not None else ():
+        number, size = place.code.rpartition(":")[2], place.size()
+        asked = {
+            "bbox": ",".join(f"{side:.9g}" for side in place.sides),
+            "bboxSR": number,
+            "imageSR": number,
+            "size": f"{size[0]},{size[1]}",
+            "format": "png",
+            "transparent": "true",
+            "f": "image",
+        }
+        yield service.layers[0].title, place.code, with_parameters(_beneath(endpoint, operation), asked), size
+
+
+def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
+    for layer in spread([layer for layer in service.layers if layer.name], most):
+        asked = {"where": "1=1", "outFields": "*", "returnGeometry": "false", "resultRecordCount": "1", "f": "json"}
+        yield layer.name, "", with_parameters(_beneath(endpoint, f"{layer.name}/query"), asked), None
+
+
+def _extent(layer: Layer) -> _Extent | None:
+    """Return the extent as stated, which any server can draw; in degrees where the stated one is unusable."""
+    if layer.bounds is not None:
+        return _Extent(layer.bounds[0], layer.bounds[1:])
+    return _Extent("EPSG:4326", layer.box.bounds) if layer.box is not None else None
+
+
+def _beneath(endpoint: Url, path: str) -> Url:
+    place, mark, query = endpoint.address.partition("?")
+    return read_url(f"{place.rstrip('/')}/{path}{mark}{query}") or endpoint
+
+
+PROBE = ArcGisProbe()
+CONTENT_CHECK = ArcGisContentCheck

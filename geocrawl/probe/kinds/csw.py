@@ -1,0 +1,157 @@
+"""Probe CSW 2.0.2 (OGC 07-006r1) and 3.0 (12-176r7): request capabilities, and name the first page of records.
+
+Version 2.0.2 is requested first: nearly every catalogue supports it, and those with 3.0 answer both. REQUEST is spelt
+exactly as in the standard, because some servers compare the value case-sensitively. A catalogue has no list of
+contents: its items are the types of record that GetRecords names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, child, local_name
+from geocrawl.formats.xml_reader import read_xml
+from geocrawl.model import (
+    Candidate,
+    ContentOutcome,
+    Endpoint,
+    Failure,
+    Item,
+    Kind,
+    Layer,
+    Link,
+    Page,
+    Purpose,
+    Service,
+    Status,
+    Url,
+)
+from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.ports import Ask, ContentInterview, Interview
+from geocrawl.probe.content.attempts import Attempts, KindContentCheck, refusal
+from geocrawl.probe.interview import is_file
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
+from geocrawl.probe.ows.description import parameter_values
+from geocrawl.probe.stream import ItemSpec
+from geocrawl.urls import RECORDS, get_records_url, with_parameters
+from geocrawl.urls.records import ISO_19139
+
+KIND = KindDeclaration(
+    kind=Kind.CSW,
+    name="OGC Catalogue Service for the Web",
+    proof="capabilities 2.0.2 or 3.0.0",
+    items=("record type", "record types"),
+    services=frozenset({"csw", "ogc:csw", "csw-iso", "csw-2.0.2"}),
+    requests=frozenset({"getrecords", "getrecordbyid", "describerecord"}),
+    shared_requests=frozenset({"getcapabilities", "getdomain"}),
+    paths=(
+        PathForm(
+            name="a path that ends in csw (GeoNetwork, pycsw, GeoServer, Esri Geoportal)",
+            hint="csw",
+            path=r"[/_.]csw(?:-[a-z0-9_-]{1,40}|startup|\.php|\.ashx)?/?$",
+            example="https://metadata.example.org/geonetwork/srv/eng/csw-inspire",
+        ),
+        PathForm(
+            name="CSW: the servlet's name",
+            hint="cswstartup",
+            path="/cswstartup/?$",
+            example="https://metadata.example.org/wss/service/CSW/guest/CSWStartup",
+        ),
+    ),
+    namespaces=("cat/csw", "csw"),
+    operation="GetRecords",
+)
+
+
+_DUBLIN_CORE = "csw:Record"
+
+
+def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
+    types = parameter_values(root, "GetRecords", "typeNames", "typeName") or (_DUBLIN_CORE,)
+    layers = tuple(Layer(name=name, title=name, item=Item.RECORD_TYPE) for name in types)
+    return replace(service, layers=layers, formats=parameter_values(root, "GetRecords", "outputFormat"))
+
+
+FORM = Form(
+    kind=Kind.CSW,
+    sections=frozenset(
+        {"ServiceIdentification", "ServiceProvider", "OperationsMetadata", "Filter_Capabilities", "Languages"}
+    ),
+    contents=frozenset(),
+    items=ItemSpec(elements=frozenset(), within=frozenset(), read=lambda element, parent: Part(Layer("", ""))),
+    finish=_finish,
+    usual_version="2.0.2",
+)
+
+
+class CswProbe(OwsProbe):
+    """Proves CSW endpoints, at most three requests (`ports.Probe`)."""
+
+    def __init__(self) -> None:
+        super().__init__(FORM, ("2.0.2", None, "3.0.0"))
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Request capabilities until the answers decide; `pages` of the verdict is the first page of records."""
+        verdict = yield from super().interview(candidate)
+        if verdict.status is not Status.VALID or verdict.service is None:
+            return verdict
+        return replace(verdict, pages=_first_records(candidate.endpoint.url, verdict.service))
+
+
+def _first_records(endpoint: Url, service: Service) -> tuple[Link, ...]:
+    if is_file(endpoint):
+        return ()
+    address = get_records_url(endpoint, version=service.version)
+    return (Link(address, anchor=service.title, context=service.provider, where=RECORDS),)
+
+
+# --------------------------------------------------------------------------- content
+
+
+_ONE = {"maxRecords": "1", "elementSetName": "brief"}
+_SCHEMAS = {"csw:Record": "", "gmd:MD_Metadata": ISO_19139}
+
+
+class CswContentCheck(KindContentCheck):
+    """Checks CSW for content by one record (`ports.ContentCheck`)."""
+
+    kind = Kind.CSW
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Request a record in Dublin Core, and from a catalogue that refuses this in the other schema."""
+        attempts = Attempts()
+        if is_file(endpoint.url):  # a file answers no requests
+            return attempts.report(endpoint)
+        for name, schema in _SCHEMAS.items():
+            asked = get_records_url(endpoint.url, version=service.version, schema=schema)
+            url = with_parameters(asked, _ONE)
+            answer = yield Ask(url, Purpose.MAP)
+            attempts.add(name, "", url, answer, judge_record(answer))
+            if attempts.is_enough or attempts.made[-1].outcome is ContentOutcome.BLANK:
+                break
+        return attempts.report(endpoint)
+
+
+def judge_record(answer: Page | Failure) -> tuple[ContentOutcome, str]:
+    """Return (outcome, detail): OK for one record or more, BLANK for an empty catalogue."""
+    if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
+        return refused or (ContentOutcome.HTTP_ERROR, "")
+    root = read_xml(answer.body, answer.headers.get("content-type", "")).root
+    if root is None or local_name(root) != "GetRecordsResponse":
+        named = f"XML with the root {local_name(root)}" if root is not None else f"no XML: {answer.content_type}"
+        return ContentOutcome.NOT_AN_IMAGE, named[:200]
+    results = child(root, "SearchResults")
+    count = sum(1 for record in results if local_name(record)) if results is not None else 0
+    matched = attribute(results, "numberOfRecordsMatched") if results is not None else ""
+    return (
+        (ContentOutcome.OK, f"{count} of {matched or '?'} records"[:200])
+        if count
+        else (ContentOutcome.BLANK, "no records")
+    )
+
+
+PROBE = CswProbe()
+CONTENT_CHECK = CswContentCheck

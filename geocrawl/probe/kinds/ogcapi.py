@@ -1,0 +1,466 @@
+"""Probe an OGC API: request its landing page, then the collections and the conformance that it links to.
+
+Paths are never guessed: a landing page links to its parts (OGC 17-069r4, 7.2). The address is requested unchanged;
+after a page for people, the JSON that it links to, or the address with `f=json`. Three requests at most, all to the
+host of the landing page: links to another host come from servers behind a proxy, and are read as links to this host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote
+
+from geocrawl.formats.json import MAX_ITEMS, JsonObject, first_line, line_of, lines, list_of, objects, text_of
+from geocrawl.model import (
+    Candidate,
+    Deviation,
+    Endpoint,
+    Failure,
+    Item,
+    Kind,
+    Layer,
+    Link,
+    Page,
+    Purpose,
+    Service,
+    Status,
+    Url,
+)
+from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
+from geocrawl.ports import Ask, ContentInterview, Interview
+from geocrawl.probe.answer import Finding, fingerprint
+from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
+from geocrawl.probe.interview import KindProbe, lead
+from geocrawl.probe.json_answers import JsonAnswer, json_of, json_verdict, plain_then_json
+from geocrawl.probe.json_links import linked, links_of, relations, spatial_extent, systems
+from geocrawl.probe.roots import kind_of_json
+from geocrawl.urls import RECORDS, read_url, service_endpoint, with_parameters
+
+OGC_REL = "http://www.opengis.net/def/rel/ogc/"
+
+
+def is_ogcapi(value: JsonObject) -> bool:
+    """Return whether an object is a document of an OGC API (Common, 19-072).
+
+    That is a landing page, a conformance declaration, a list of collections or a collection.
+    """
+    return is_landing(value) or declares_conformance(value) or is_collections(value) or is_collection(value)
+
+
+def is_landing(value: JsonObject) -> bool:
+    """Return whether an object has links that only a landing page of an OGC API has (OGC 17-069r4, 7.2)."""
+    found = relations(value)
+    if any(rel.startswith(OGC_REL) for rel in found) and value.get("type") != "Feature":
+        return True
+    return "conformance" in found or {"data", "service-desc"} <= found or {"data", "service-doc"} <= found
+
+
+def declares_conformance(value: JsonObject) -> bool:
+    """Return whether an object names conformance classes of OGC API standards (OGC 17-069r4, 7.4)."""
+    return any("opengis.net/spec/ogcapi" in each for each in lines(value.get("conformsTo")))
+
+
+def is_collections(value: JsonObject) -> bool:
+    """Return whether an object is a list of collections, each with an identifier and links (OGC 17-069r4, 7.13)."""
+    listed = value.get("collections")
+    if not isinstance(listed, list) or not isinstance(value.get("links"), list):
+        return False
+    return all(is_member(each) for each in objects(listed)) and len(objects(listed)) == len(list_of(listed))
+
+
+def is_member(value: JsonObject) -> bool:
+    """Return whether an object is a collection in a list of collections."""
+    return bool(value.get("id") or value.get("name")) and isinstance(value.get("links"), list)
+
+
+def is_collection(value: JsonObject) -> bool:
+    """Return whether an object is one collection (OGC 17-069r4, 7.14): it has items, coverages, maps or queries."""
+    if not value.get("id") or value.get("type") in ("Feature", "FeatureCollection"):
+        return False
+    own = {"itemType", "data_queries", "storageCrs"} & value.keys()
+    return isinstance(value.get("links"), list) and bool(own or ("extent" in value and "items" in relations(value)))
+
+
+KIND = KindDeclaration(
+    kind=Kind.OGCAPI,
+    name="OGC API",
+    proof="a landing page with its conformance or collections (Features, Tiles, Maps, Records …)",
+    items=("collection", "collections"),
+    paths=(
+        PathForm(
+            name="OGC API: ArcGIS Hub's records",
+            hint="/api/search/v1",
+            path="/api/search/v1(?:/collections(?:/.*)?)?/?$",
+            example="https://hub.example.org/api/search/v1",
+        ),
+        PathForm(
+            name="OGC API: a path that names it (pygeoapi, ldproxy, MapServer, GeoServer, QGIS Server, CubeWerx)",
+            hint="api",
+            path="/(?:ogc-?api|oapi|oapif|pygeoapi|ogc/api|ogc-api)(?:/[^/.]+){0,2}/?$|/(?:ogc-?api|oapi|oapif|pygeoapi|ogc/api|ogc-api)(?:/[^/]+){0,3}/(?:collections|conformance|processes)(?:/|$)",
+            example="https://data.example.org/ogcapi/buildings/collections/houses/items",
+        ),
+        PathForm(
+            name="OGC API by GeoServer and ldproxy",
+            hint="/ogc/",
+            path="/ogc/(?:features|maps|tiles|coverages|records|processes)(?:/v1)?(?:/(?:collections|conformance|processes)(?:/.*)?)?/?$",
+            example="https://data.example.org/geoserver/ogc/features/v1/collections",
+        ),
+        PathForm(
+            name="OGC API Features by QGIS Server",
+            hint="/wfs3",
+            path="/wfs3(?:/(?:collections|conformance)(?:/.*)?)?/?$",
+            example="https://data.example.org/cgi-bin/qgis_mapserv.fcgi/wfs3/collections",
+        ),
+        PathForm(
+            name="OGC API: the items of a collection",
+            hint="/collections/",
+            path="/collections/[^/]+/(?:items|tiles|map|coverage|queryables|position|cube)(?:/.*)?$",
+            example="https://data.example.org/collections/houses/items",
+        ),
+        PathForm(
+            name="OGC API: its collections, asked for as JSON",
+            hint="/collections",
+            path="/collections/?$",
+            query="f=json",
+            example="https://data.example.org/collections?f=json",
+        ),
+    ),
+    hosts=(
+        HostForm(
+            name="OGC API",
+            host="(?:^|[.-])(?:ogc-?api|oapi)[.-]",
+            path="^/(?:api/?)?(?:v?[0-9][0-9.]*/?)?$",
+            example="https://ogcapi.example.org/",
+        ),
+    ),
+    keys=(frozenset({"conformsTo"}), frozenset({"collections", "links"})),
+    relations=frozenset({"conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance"}),
+    is_document=is_ogcapi,
+)
+
+
+# --------------------------------------------------------------------------- building blocks
+
+
+_CLASS = re.compile(
+    r"opengis\.net/spec/(?:ogcapi[-_]([a-z]{2,30})[\w.-]{0,30}|(wfs)-\d)/(\d[\w.]{0,10})", re.IGNORECASE
+)
+"""A conformance class: `http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core`; `wfs-1/3.0` in its drafts."""
+_NAMES = {
+    "features": "Features",
+    "tiles": "Tiles",
+    "maps": "Maps",
+    "coverages": "Coverages",
+    "records": "Records",
+    "processes": "Processes",
+    "edr": "EDR",
+    "styles": "Styles",
+    "routes": "Routes",
+    "movingfeatures": "Moving Features",
+    "connectedsystems": "Connected Systems",
+    "dggs": "DGGS",
+    "joins": "Joins",
+    "common": "Common",
+}
+_BY_RELATION = {
+    "items": "features",
+    "tiling-schemes": "tiles",
+    "tilesets-vector": "tiles",
+    "tilesets-map": "tiles",
+    "tilesets-coverage": "tiles",
+    "map": "maps",
+    "coverage": "coverages",
+    "processes": "processes",
+    "execute": "processes",
+    "routes": "routes",
+    "styles": "styles",
+}
+
+
+def declared_blocks(value: JsonObject) -> dict[str, str]:
+    """Return block → version for each standard of which a document declares a conformance class."""
+    found: dict[str, str] = {}
+    for name in lines(value.get("conformsTo")):
+        if declared := _CLASS.search(name):
+            block = "features" if declared[2] else declared[1].lower().replace("_", "")
+            if block in _NAMES:
+                found.setdefault(block, declared[3])
+    return found
+
+
+def linked_blocks(value: JsonObject) -> set[str]:
+    """Return the blocks that a document's links, its kind of items or its queries point to."""
+    names = {rel.removeprefix(OGC_REL).rpartition("/")[2] for rel in relations(value)}
+    found = {block for name, block in _BY_RELATION.items() if name in names}
+    if "data_queries" in value:
+        found.add("edr")
+    if value.get("itemType") in ("record", "records"):
+        found = {*found - {"features"}, "records"}
+    return found
+
+
+def block_keywords(blocks: Iterable[str]) -> tuple[str, ...]:
+    """Return `OGC API Features` … for each block, in a fixed order; Common is left out if there are others."""
+    found = [name for block, name in _NAMES.items() if block in set(blocks)]
+    return tuple(f"OGC API {name}" for name in found if name != "Common" or len(found) == 1)
+
+
+def version_of(declared: dict[str, str]) -> str:
+    """Return the version of the first block that is declared, in the order of `block_keywords`; '' for none."""
+    return next((declared[block] for block in _NAMES if block in declared), "")
+
+
+# --------------------------------------------------------------------------- documents
+
+
+MAX_PAGES = 50
+"""Most collections of records whose pages are read."""
+
+
+def read_ogcapi(page: Page, value: JsonObject) -> Finding | None:
+    """Return the service that a document of an OGC API describes; None for other documents, such as STAC's."""
+    if kind_of_json(value) is not Kind.OGCAPI:
+        return None
+    return Finding("ok", service=Description(page.final).with_document(value).service())
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The description of one API by the documents read so far."""
+
+    base: Url
+    title: str = ""
+    abstract: str = ""
+    keywords: tuple[str, ...] = ()
+    provider: str = ""
+    licence: str = ""
+    declared: dict[str, str] = field(default_factory=dict)
+    linked: frozenset[str] = frozenset()
+    collections: tuple[Layer, ...] = ()
+    pages: tuple[Link, ...] = ()
+    codes: tuple[str, ...] = ()
+
+    def with_document(self, value: JsonObject) -> Description:
+        """Return the description extended by another document; a landing page may contain everything at once."""
+        listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if is_collection(value) else [])
+        known = lines(value.get("crs"))
+        read = [_collection(each, self.base, known) for each in listed]
+        return replace(
+            self,
+            title=self.title or line_of(value.get("title")),
+            abstract=self.abstract or text_of(value.get("description")),
+            keywords=self.keywords or _keywords(value),
+            provider=self.provider or _provider(value),
+            licence=self.licence or first_line(value, "license", "licence", "attribution"),
+            declared={**declared_blocks(value), **self.declared},
+            linked=self.linked.union(linked_blocks(value), *map(linked_blocks, listed)),
+            collections=self.collections or tuple(layer for layer, _ in read),
+            pages=self.pages or _pages(listed, self.base),
+            codes=(*self.codes, *(code for _, codes in read for code in codes)),
+        )
+
+    def service(self) -> Service:
+        """Return the API as a service."""
+        blocks = {*self.declared, *self.linked}
+        service = Service(
+            kind=Kind.OGCAPI,
+            version=version_of(self.declared),
+            title=self.title,
+            abstract=self.abstract,
+            keywords=tuple(dict.fromkeys((*self.keywords, *block_keywords(blocks)))),
+            provider=self.provider,
+            access_constraints=self.licence,
+            formats=tuple(dict.fromkeys(name for each in self.collections for name in each.formats)),
+            layers=self.collections,
+        )
+        return replace(service, fingerprint=fingerprint(service))
+
+    def deviations(self) -> list[Deviation]:
+        """Return the deviations that were corrected in the collections: one for each code, with a count."""
+        return [Deviation(code, f"{self.codes.count(code)} collections") for code in dict.fromkeys(self.codes)]
+
+
+def _keywords(value: JsonObject) -> tuple[str, ...]:
+    """Return keywords, which are plain texts, or objects with a `keyword` in each."""
+    return lines([each.get("keyword") if isinstance(each, dict) else each for each in list_of(value.get("keywords"))])
+
+
+def _provider(value: JsonObject) -> str:
+    """Return the organisation that provides an API: `provider`, the first of `providers`, or the point of contact."""
+    named = [value.get("provider"), value.get("contactPoint"), *list_of(value.get("providers"))[:1]]
+    for each in named:
+        if line := first_line(each, "name", "organization") if isinstance(each, dict) else line_of(each):
+            return line
+    return ""
+
+
+def _collection(value: JsonObject, base: Url, known: Iterable[str]) -> tuple[Layer, tuple[str, ...]]:
+    box, codes = spatial_extent(value)
+    shared = tuple(known) if "#/crs" in list_of(value.get("crs")) else ()
+    layer = Layer(
+        name=first_line(value, "id", "name"),
+        title=first_line(value, "title", "id", "name"),
+        abstract=text_of(value.get("description")),
+        crs=tuple(dict.fromkeys((*systems({"crs": list(shared)}), *systems(value)))),
+        box=box,
+        keywords=_keywords(value),
+        item=Item.COLLECTION,
+        formats=_formats(value, base),
+    )
+    return layer, codes
+
+
+def _formats(value: JsonObject, base: Url) -> tuple[str, ...]:
+    """Return media types of a collection's items, coverages and maps, without pages for people."""
+    content = ("items", "coverage", "map", "tilesets-vector", "tilesets-map")
+    found = (link.media_type for link in links_of(value, base) if link.rel.rpartition("/")[2] in content)
+    return tuple(dict.fromkeys(name for name in found if name and name != "text/html"))
+
+
+def _pages(collections: Iterable[JsonObject], base: Url) -> tuple[Link, ...]:
+    """Return the first page of each collection of records, asked for as JSON whatever the browser's Accept says."""
+    found = []
+    for value in collections:
+        if value.get("itemType") not in ("record", "records"):
+            continue
+        items = [link for link in links_of(value, base) if link.rel.rpartition("/")[2] == "items"]
+        items.sort(key=lambda link: "json" not in link.media_type)
+        if items:
+            url = items[0].url if "f=" in items[0].url.address else with_parameters(items[0].url, {"f": "json"})
+            title = first_line(value, "title", "id")
+            found.append(Link(url, title, _provider(value), "items", RECORDS))
+    return tuple(found[:MAX_PAGES])
+
+
+# --------------------------------------------------------------------------- interview
+
+
+MAX_REQUESTS = 3
+_COLLECTIONS = ("data", "http://www.opengis.net/def/rel/ogc/1.0/data")
+_CONFORMANCE = ("conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance")
+_MISSING = {"conformance": "no-conformance", "collections": "no-collections"}
+"""Deviation codes of parts that the landing page links to and that cannot be read."""
+
+
+class OgcApiProbe(KindProbe):
+    """Proves OGC APIs (`ports.Probe`)."""
+
+    kind = Kind.OGCAPI
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Request the landing page, then the parts that it links to."""
+        answers = yield from plain_then_json(candidate.endpoint.url, read_ogcapi)
+        verdict = json_verdict(answers, candidate)
+        if verdict.status is not Status.VALID:
+            return verdict
+        landing = answers[-1]
+        api = Description(landing.base).with_document(landing.value)
+        missing: list[Deviation] = []
+        parts = _parts(landing, MAX_REQUESTS - len(answers))
+        for name, url in parts:
+            page = yield Ask(url)
+            if (value := json_of(page)) is not None:
+                api = api.with_document(value)
+            else:
+                missing.append(Deviation(_MISSING[name], f"{url.address}: {_why(page)}"[:200]))
+        return replace(
+            verdict,
+            service=api.service(),
+            deviations=(*verdict.deviations, *missing, *api.deviations()),
+            requests=len(answers) + len(parts),
+            leads=_root(landing, candidate),
+            pages=api.pages,
+        )
+
+
+def _parts(landing: JsonAnswer, most: int) -> list[tuple[str, Url]]:
+    """Return the parts that are still to be requested, the more informative first: collections, then conformance."""
+    wanted = []
+    if "collections" not in landing.value and not is_collection(landing.value):
+        wanted.append(("collections", linked(landing.value, landing.base, _COLLECTIONS)))
+    if "conformsTo" not in landing.value:
+        wanted.append(("conformance", linked(landing.value, landing.base, _CONFORMANCE)))
+    return [(name, url) for name, url in wanted if url is not None][:most]
+
+
+def _why(page: Page | Failure) -> str:
+    """Return a description of the answer that came instead of a part."""
+    if isinstance(page, Failure):
+        return page.detail
+    return f"HTTP {page.status}" if not 200 <= page.status < 300 else "no JSON"
+
+
+def _root(landing: JsonAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
+    """Return the API that a part (a collection) names as its root, as a candidate."""
+    root = linked(landing.value, landing.base, ("root",))
+    if root is None or service_endpoint(Kind.OGCAPI, root).key == candidate.endpoint.key:
+        return ()
+    return (lead(Kind.OGCAPI, root, landing.base),)
+
+
+# --------------------------------------------------------------------------- content
+
+
+_PIXELS = 256
+_MIDDLE = 1 / 8
+"""Side of the middle part as a share of the extent's side."""
+
+
+class OgcApiContentCheck(KindContentCheck):
+    """Checks OGC APIs for content by one item (`ports.ContentCheck`)."""
+
+    kind = Kind.OGCAPI
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Request content of one collection after another until some is delivered."""
+        attempts = Attempts()
+        for layer in choose(service, self._layers):
+            is_map = not _has_items(layer)
+            url = _content_url(endpoint.url, layer.name, is_map=is_map)
+            answer = yield Ask(url, Purpose.MAP)
+            look = judge_image(answer, (_PIXELS, _PIXELS)) if is_map else judge_features(answer)
+            if is_map:
+                look = yield from doubt(look, answer, _middle(url, layer))
+            attempts.add(layer.name, "", url, answer, look)
+            if attempts.is_enough:
+                break
+        return attempts.report(endpoint)
+
+
+def choose(service: Service, most: int) -> tuple[Layer, ...]:
+    """Return at most `most` collections with items, or if there are none, with maps."""
+    named = [layer for layer in service.layers if layer.name and layer.item is Item.COLLECTION]
+    with_items = [layer for layer in named if _has_items(layer)]
+    return spread(with_items or [layer for layer in named if _has_map(layer)], most)
+
+
+def _has_items(layer: Layer) -> bool:
+    """Return whether a collection may have items: by the standard also one that does not state its formats."""
+    return not layer.formats or any("geo+json" in name for name in layer.formats)
+
+
+def _has_map(layer: Layer) -> bool:
+    return any(name.startswith("image/") for name in layer.formats)
+
+
+def _content_url(endpoint: Url, name: str, *, is_map: bool) -> Url:
+    asked = {"width": str(_PIXELS), "height": str(_PIXELS), "f": "png"} if is_map else {"limit": "1", "f": "json"}
+    place, mark, query = endpoint.address.partition("?")
+    path = f"{place.rstrip('/')}/collections/{quote(name, safe='')}/{'map' if is_map else 'items'}"
+    return with_parameters(read_url(path + mark + query) or endpoint, asked)
+
+
+def _middle(url: Url, layer: Layer) -> Url | None:
+    """Return the request for the middle of a map (OGC 20-058, 8, `bbox`); None when its extent is not known."""
+    if layer.box is None or layer.box.is_empty:
+        return None
+    west, south, east, north = layer.box.bounds
+    x, y = (west + east) / 2, (south + north) / 2
+    across, up = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
+    return with_parameters(url, {"bbox": ",".join(f"{side:.9g}" for side in (x - across, y - up, x + across, y + up))})
+
+
+PROBE = OgcApiProbe()
+CONTENT_CHECK = OgcApiContentCheck

@@ -1,0 +1,351 @@
+"""Probe a Tile Map Service: request the document at its address (OSGeo TMS Specification 1.0.0).
+
+By the specification the root's address ends with a slash; servers differ in their answers without the slash, so the
+other spelling is requested when the first one is not found.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, child, children, line_of, local_name, text_of
+from geocrawl.formats.json import number_of
+from geocrawl.formats.xml_reader import Reading
+from geocrawl.model import (
+    Candidate,
+    ContentOutcome,
+    Deviation,
+    Endpoint,
+    Failure,
+    Item,
+    Kind,
+    Layer,
+    Page,
+    Purpose,
+    Service,
+    Status,
+    Url,
+)
+from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.ports import Ask, ContentInterview, Interview
+from geocrawl.probe.answer import Finding, answer_deviations, examine, fingerprint
+from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_image, spread
+from geocrawl.probe.extents import Box, in_system, is_web_mercator
+from geocrawl.probe.interview import Answer, KindProbe, examined, is_file, lead, verdict_on
+from geocrawl.probe.json_links import on_host_of
+from geocrawl.probe.ows.description import read_contact, read_wms_keywords
+from geocrawl.probe.stream import read_whole
+from geocrawl.sanitize import ending_of
+from geocrawl.urls import read_url
+
+KIND = KindDeclaration(
+    kind=Kind.TMS,
+    name="Tile Map Service (OSGeo)",
+    proof="a TileMapService or TileMap document",
+    paths=(
+        PathForm(
+            name="Tile Map Service",
+            hint="/tms",
+            path=r"/tms(?:/[^/]+)?/1\.0\.0(?:/|$)|/service/tms/?$",
+            example="https://maps.example.org/geoserver/gwc/service/tms/1.0.0",
+        ),
+    ),
+    roots=frozenset({"tilemapservice", "tilemap"}),
+)
+
+
+# --------------------------------------------------------------------------- documents
+
+
+MAX_MAPS = 20_000
+"""Most maps or services of one document that are read."""
+MAX_LEADS = 20
+_PLACE = re.compile(r"/\d+\.\d+\.\d+/(.{1,500}?)/?\Z")
+"""The part of a tile map's address after the version, which names the map."""
+_PARTS = ("SRS", "TileFormat", "TileSets", "BoundingBox")
+_TAIL_BYTES = 4_096
+
+
+def read_tms(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
+    """Return the service that a document of a TMS describes; None for any other document."""
+    name = local_name(root)
+    if name not in ("Services", "TileMapService", "TileMap") or (name == "Services" and not _services(root)):
+        return None
+    if f"</{name}" not in page.body[-_TAIL_BYTES:].decode("latin-1") and len(root):
+        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
+    if name == "TileMapService" and child(root, "TileMaps") is None:
+        return Finding("not-capabilities", "TileMapService without TileMaps")
+    if name == "TileMap" and all(child(root, part) is None for part in _PARTS):
+        return Finding("not-capabilities", f"TileMap without any of {', '.join(_PARTS)}")
+    layers, codes = _layers(name, root, page.final)
+    deviations = (*answer_deviations(page), *reading.deviations, *(Deviation(code, "the tile map") for code in codes))
+    return Finding("ok", name, _service(root, layers), deviations)
+
+
+def leads_of(root: etree._Element, url: Url) -> tuple[Candidate, ...]:
+    """Return the services that a root names; of a tile map, its service.
+
+    Only services on the same host count: programs that write tile maps to files put an example's address there.
+    """
+    if local_name(root) == "TileMap":
+        named = [(attribute(root, "tilemapservice"), "")]
+    else:
+        named = [(attribute(each, "href"), attribute(each, "title")) for each in _services(root)]
+    targets = ((read_url(address, url), title) for address, title in named[:MAX_LEADS] if address)
+    return tuple(lead(Kind.TMS, target, url, title) for target, title in targets if target and target.host == url.host)
+
+
+def _services(root: etree._Element) -> list[etree._Element]:
+    return list(islice(children(root, "TileMapService"), MAX_MAPS))
+
+
+def _service(root: etree._Element, layers: tuple[Layer, ...]) -> Service:
+    contact = read_contact(root)
+    service = Service(
+        kind=Kind.TMS,
+        version=attribute(root, "version").strip() or "1.0.0",
+        title=line_of(child(root, "Title")),
+        abstract=text_of(child(root, "Abstract")),
+        keywords=read_wms_keywords(root),
+        provider=contact.get("organization", ""),
+        contact=contact,
+        formats=tuple(dict.fromkeys(name for layer in layers for name in layer.formats)),
+        layers=layers,
+    )
+    return replace(service, fingerprint=fingerprint(service))
+
+
+def _layers(name: str, root: etree._Element, url: Url) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
+    if name == "Services":
+        found = ((attribute(each, "href"), attribute(each, "title")) for each in _services(root))
+        return tuple(Layer(href[:500], title, item=Item.FOLDER) for href, title in found), ()
+    if name == "TileMapService":
+        return tuple(_listed(child(root, "TileMaps"))), ()
+    code = line_of(child(root, "SRS"))
+    box, codes = _box(root, code)
+    format_ = child(root, "TileFormat")
+    media_type = attribute(format_, "mime-type").strip() if format_ is not None else ""
+    layer = Layer(
+        name=_name(url.address.partition("?")[0]),
+        title=line_of(child(root, "Title")),
+        abstract=text_of(child(root, "Abstract")),
+        crs=(code,) if code else (),
+        box=box,
+        formats=(media_type,) if media_type else (),
+    )
+    return (layer,), codes
+
+
+def _listed(maps: etree._Element | None) -> Iterator[Layer]:
+    for each in islice(children(maps, "TileMap"), MAX_MAPS):
+        href, code = attribute(each, "href").strip(), attribute(each, "srs").strip()
+        extension = attribute(each, "extension").strip()
+        yield Layer(
+            name=_name(href.partition("?")[0]),
+            title=" ".join(attribute(each, "title").split()),
+            crs=(code,) if code else (),
+            formats=(extension,) if extension else (),
+        )
+
+
+def _name(address: str) -> str:
+    found = _PLACE.search(address[-2_000:])
+    return found[1] if found else address.rstrip("/").rpartition("/")[2][:500]
+
+
+def _box(root: etree._Element, code: str) -> Box:
+    box = child(root, "BoundingBox")
+    if box is None:
+        return None, ()
+    return in_system(code, *(attribute(box, side) for side in ("minx", "miny", "maxx", "maxy")))
+
+
+# --------------------------------------------------------------------------- interview
+
+
+_OTHER_SPELLING_MAY_HELP = frozenset({"http-400", "http-404", "http-500", "html", "exception", "empty"})
+
+
+class TmsProbe(KindProbe):
+    """Proves tile map services (`ports.Probe`)."""
+
+    kind = Kind.TMS
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Request the address unchanged, then with the final slash added or removed. Two requests at most."""
+        answers: list[Answer] = []
+        for url in (candidate.endpoint.url, other_spelling(candidate.endpoint.url)):
+            if answers and answers[-1].finding.reason not in _OTHER_SPELLING_MAY_HELP:
+                break
+            page = yield Ask(url)
+            answers.append(Answer(page, examined(page, lambda page: examine(page, read_tms))))
+        verdict = verdict_on(answers, candidate)
+        page = answers[-1].page
+        if verdict.status is not Status.VALID or not isinstance(page, Page):
+            return verdict
+        root = read_whole(page).root
+        leads = leads_of(root, page.final) if root is not None else ()
+        own = candidate.endpoint.key
+        return replace(verdict, leads=(*verdict.leads, *(each for each in leads if each.endpoint.key != own)))
+
+
+def other_spelling(url: Url) -> Url:
+    """Return the address with a final slash of the path added, or removed if there is one."""
+    place, mark, query = url.address.partition("?")
+    return read_url((place[:-1] if place.endswith("/") else f"{place}/") + mark + query) or url
+
+
+# --------------------------------------------------------------------------- content
+
+
+_TILES = 3
+"""Most tiles requested of one map."""
+_WORLD_M = 2 * math.pi * 6378137.0
+"""Width of the world in metres of Web Mercator (EPSG:3857)."""
+_NEARLY = 0.01
+"""Share by which the scale or the origin of a grid may differ from those of the web's."""
+_TRY_ON = frozenset(
+    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
+)
+_USUAL_PIXELS = 256
+
+
+class _Tile(NamedTuple):
+    """A tile that is requested."""
+
+    url: Url
+    zoom: int | None
+    """As in `Attempt`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TileMap:
+    """The tiles of one map, by its document."""
+
+    root: etree._Element
+    base: Url
+
+    @property
+    def code(self) -> str:
+        """Return the map's reference system."""
+        return line_of(child(self.root, "SRS"))
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return width and height of a tile, in pixels."""
+        width, height = self._numbers("TileFormat", "width", "height") or (_USUAL_PIXELS, _USUAL_PIXELS)
+        return max(int(width), 1), max(int(height), 1)
+
+    def tiles(self) -> list[_Tile]:
+        """Return tiles in the middle of the map, at a few scales."""
+        box = self._numbers("BoundingBox", "minx", "miny", "maxx", "maxy")
+        origin = self._numbers("Origin", "x", "y")
+        sets = [each for each in children(child(self.root, "TileSets"), "TileSet") if _resolution(each) > 0]
+        if box is None or origin is None or not sets:
+            return []
+        sets.sort(key=_resolution, reverse=True)
+        span = max(box[2] - box[0], box[3] - box[1])
+        full = next((i for i, each in enumerate(sets) if span >= _resolution(each) * self.size[0]), len(sets) - 1)
+        steps = dict.fromkeys((0, full, min(full + 1, len(sets) - 1)))
+        middle = (box[0] + box[2]) / 2 - origin[0], (box[1] + box[3]) / 2 - origin[1]
+        urls = ((sets[step], self._tile(sets[step], *middle)) for step in steps)
+        return [_Tile(url, self._zoom(_resolution(each), origin)) for each, url in urls if url is not None][:_TILES]
+
+    def _zoom(self, resolution: float, origin: tuple[float, ...]) -> int | None:
+        """Return the zoom level that tiles of a resolution have in maps of the web; None for tiles of another grid."""
+        corner = -_WORLD_M / 2
+        is_usual = is_web_mercator(self.code) and self.size == (_USUAL_PIXELS, _USUAL_PIXELS)
+        if not is_usual or any(abs(side - corner) > _NEARLY * _WORLD_M for side in origin):
+            return None
+        level = math.log2(_WORLD_M / (_USUAL_PIXELS * resolution))
+        return round(level) if abs(level - round(level)) < _NEARLY and level > -_NEARLY else None
+
+    def _tile(self, tile_set: etree._Element, x: float, y: float) -> Url | None:
+        """Return the tile of a set that covers a point; x and y from the origin, in units of the reference system."""
+        width, height = self.size
+        resolution, format_ = _resolution(tile_set), child(self.root, "TileFormat")
+        extension = attribute(format_, "extension").strip() if format_ is not None else "png"
+        column, row = x // (resolution * width), y // (resolution * height)
+        set_ = read_url(attribute(tile_set, "href").strip() or "0", self._folder())
+        if set_ is None or not (math.isfinite(column) and math.isfinite(row)):
+            return None
+        place, mark, query = on_host_of(set_, self.base, None).address.partition("?")
+        return read_url(f"{place.rstrip('/')}/{int(column)}/{int(row)}.{extension}{mark}{query}")
+
+    def _folder(self) -> Url:
+        """Return the base address of tile sets: a file's own address, else the address with a final slash."""
+        place = self.base.address.partition("?")[0]
+        return self.base if is_file(self.base) else read_url(f"{place.rstrip('/')}/") or self.base
+
+    def _numbers(self, name: str, *attributes: str) -> tuple[float, ...] | None:
+        """Return the numbers in attributes of an element; None unless all are present."""
+        part = child(self.root, name)
+        found = [number_of(attribute(part, each)) for each in attributes] if part is not None else []
+        known = tuple(number for number in found if number is not None)
+        return known if len(known) == len(attributes) else None
+
+
+class TmsContentCheck(KindContentCheck):
+    """Checks tile map services for content by one tile (`ports.ContentCheck`)."""
+
+    kind = Kind.TMS
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Request the document of one map after another, and tiles of each, until one has content."""
+        attempts = Attempts()
+        layers = [layer for layer in service.layers if layer.item is Item.LAYER and layer.name]
+        # Maps in Web Mercator first: only those are shown by software that is given addresses of tiles.
+        layers.sort(key=lambda layer: not any(map(is_web_mercator, layer.crs)))
+        maps = [layer.name for layer in layers]
+        for name in spread(maps, self._layers if not is_file(endpoint.url) else 1):
+            tiles = yield from _tile_map(_document(endpoint.url, name))
+            if tiles is not None:
+                yield from _try(tiles, name, attempts)
+            if attempts.is_enough:
+                break
+        return attempts.report(endpoint)
+
+
+def _document(endpoint: Url, name: str) -> Url:
+    """Return the address of a map's document: the endpoint itself when that is a file, else below it."""
+    if is_file(endpoint):
+        return endpoint
+    place, mark, query = endpoint.address.partition("?")
+    return read_url(f"{place.rstrip('/')}/{name}{mark}{query}") or endpoint
+
+
+def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
+    """Request the document of a map; return None without one."""
+    answer = yield Ask(url, Purpose.MAP)
+    if isinstance(answer, Failure) or answer.location is not None:
+        return None
+    root = read_whole(answer).root
+    return _TileMap(root, answer.final) if root is not None and local_name(root) == "TileMap" else None
+
+
+def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
+    """Request tiles of one map and add the last one to the report."""
+    found = tiles.tiles()
+    for index, tile in enumerate(found):
+        answer = yield Ask(tile.url, Purpose.MAP)
+        look = judge_image(answer, tiles.size)
+        look = yield from doubt(look, answer, next((each.url for each in found if each.url != tile.url), None))
+        if look[0] not in _TRY_ON or index == len(found) - 1:
+            attempts.add(name, tiles.code, tile.url, answer, look, zoom=tile.zoom)
+            return
+
+
+def _resolution(tile_set: etree._Element) -> float:
+    """Return the resolution in units of the reference system per pixel; 0 when not stated."""
+    return number_of(attribute(tile_set, "units-per-pixel")) or 0.0
+
+
+PROBE = TmsProbe()
+CONTENT_CHECK = TmsContentCheck

@@ -1,0 +1,322 @@
+"""Probe WFS 1.0.0 (OGC 02-058), 1.1.0 (04-094) and 2.0 (09-025r2): request capabilities.
+
+A server answers a request without VERSION in its highest version (2.0.2, 7.6.2.7); if that fails, each version is
+requested explicitly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lxml import etree
+
+from geocrawl.formats.elements import child, children, local_name, text_of, texts
+from geocrawl.formats.xml_reader import read_xml
+from geocrawl.model import (
+    NOT_PERMITTED,
+    ContentOutcome,
+    Endpoint,
+    Failure,
+    FailureCode,
+    Item,
+    Kind,
+    Layer,
+    Page,
+    Purpose,
+    Service,
+    Url,
+)
+from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.ports import Ask, ContentInterview
+from geocrawl.probe.content.attempts import (
+    MAX_ADDRESS_CHARS,
+    Attempts,
+    KindContentCheck,
+    judge_features,
+    refusal,
+    spread,
+)
+from geocrawl.probe.content.exceptions import Subject, exception_of
+from geocrawl.probe.extents import crs_code
+from geocrawl.probe.interview import is_file, named_for
+from geocrawl.probe.ows.addresses import get_addresses, given_address
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
+from geocrawl.probe.ows.description import first_line, first_text, parameter_values, read_keywords
+from geocrawl.probe.ows.extents import read_extent
+from geocrawl.probe.stream import ItemSpec
+from geocrawl.urls import request_url, with_parameters
+from geocrawl.wording import counted
+
+KIND = KindDeclaration(
+    kind=Kind.WFS,
+    name="OGC Web Feature Service",
+    proof="capabilities 1.0.0 to 2.0.2 with feature types",
+    items=("feature type", "feature types"),
+    services=frozenset({"wfs", "ogc:wfs"}),
+    requests=frozenset(
+        {"getfeature", "describefeaturetype", "getpropertyvalue", "liststoredqueries", "describestoredqueries"}
+        | {"getfeaturewithlock", "lockfeature"}
+    ),
+    paths=(
+        PathForm(
+            name="a path that ends in wfs",
+            hint="wfs",
+            path=r"[/_.]wfs[0-9]{0,3}(?:/v?[12][.0-9]*|\.cgi|\.fcgi|\.php|\.ashx|\.aspx|\.exe)?/?$",
+            example="https://maps.example.org/geoserver/topp/wfs",
+        ),
+        PathForm(
+            name="ArcGIS Server, features",
+            hint="wfsserver",
+            path="/wfsserver/?$",
+            example="https://gis.example.org/arcgis/services/Roads/MapServer/WFSServer",
+        ),
+    ),
+    roots=frozenset({"wfs_capabilities"}),
+    # Other kinds of OWS Common send the same report; they are asked when no WFS answers (`detect.others`).
+    error_roots=frozenset({"exceptionreport"}),
+    namespaces=("wfs",),
+    operation="GetFeature",
+    sections=(("FeatureTypeList",),),
+)
+
+
+_CRS = ("DefaultCRS", "DefaultSRS", "SRS", "OtherCRS", "OtherSRS")
+_NAMESPACE_CHARS = 300
+"""Longer namespaces are left out, because they are sent in addresses."""
+
+
+def _read_type(element: etree._Element, parent: int | None) -> Part:
+    box, codes = read_extent(element)
+    layer = Layer(
+        name=text_of(child(element, "Name")),
+        title=first_line(element, "Title"),
+        abstract=first_text(element, "Abstract"),
+        parent=parent,
+        crs=_crs(element),
+        box=box,
+        keywords=read_keywords(element),
+        item=Item.FEATURE_TYPE,
+        formats=texts(children(child(element, "OutputFormats"), "Format")),
+        namespace=_namespace(child(element, "Name")),
+    )
+    return Part(layer, codes)
+
+
+def _namespace(name: etree._Element | None) -> str:
+    """Return the namespace of the prefix in a type's name; '' without a prefix or without its declaration."""
+    prefix, colon, _ = text_of(name).partition(":")
+    namespace = name.nsmap.get(prefix, "") if name is not None and colon else ""
+    return namespace if len(namespace) <= _NAMESPACE_CHARS else ""
+
+
+def _crs(element: etree._Element) -> tuple[str, ...]:
+    """Return the codes of reference systems, the default one first."""
+    stated = (crs_code(text_of(part)) for name in _CRS for part in children(element, name))
+    return tuple(dict.fromkeys(filter(None, stated)))
+
+
+def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
+    formats = parameter_values(root, "GetFeature", "outputFormat") or _old_formats(root)
+    address = next(get_addresses(root, "GetFeature"), "")
+    return replace(service, layers=tuple(part.layer for part in parts), formats=formats, content_address=address)
+
+
+def _old_formats(root: etree._Element) -> tuple[str, ...]:
+    """Return formats of WFS 1.0.0 (12.3.3), elements without text: `<ResultFormat><GML2/></ResultFormat>`."""
+    listed = child(root, "Capability", "Request", "GetFeature", "ResultFormat")
+    return tuple(dict.fromkeys(filter(None, map(local_name, listed)))) if listed is not None else ()
+
+
+FORM = Form(
+    kind=Kind.WFS,
+    sections=frozenset(
+        {"Service", "Capability", "ServiceIdentification", "ServiceProvider", "OperationsMetadata"}
+        | {"FeatureTypeList", "Filter_Capabilities"}
+    ),
+    contents=frozenset({"FeatureTypeList"}),
+    items=ItemSpec(elements=frozenset({"FeatureType"}), within=frozenset({"FeatureTypeList"}), read=_read_type),
+    finish=_finish,
+    usual_version="1.1.0",
+)
+PROBE = OwsProbe(FORM, (None, "2.0.0", "1.1.0", "1.0.0"), lower_case=True)
+
+
+# --------------------------------------------------------------------------- content
+
+
+_MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
+"""Elements of GML 3.2, 2.1 and 3.1 for members of a collection; the last contains several features."""
+_REMEDIES_FIRST = 4
+_REMEDIES_LATER = 1
+"""Most changed requests of the first type, and of each later one, which is asked in the manner that was found."""
+_NO_FEATURES = frozenset(
+    {ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR, ContentOutcome.NOT_AN_IMAGE, ContentOutcome.REFUSED}
+)
+_HOPELESS = NOT_PERMITTED | {FailureCode.BUDGET, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL}
+_BUSY = frozenset({429, 503})
+_OLDER = {"2": "1.1.0", "1.1": "1.0.0"}
+"""An older version that servers of a version understand, too, by the beginning of the version."""
+_ABOUT_TYPES = re.compile(r"namespace|prefix|type ?name|feature ?type|qname", re.IGNORECASE)
+"""Words of an exception about the name of a type."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How a service is asked for features."""
+
+    url: Url
+    version: str
+    both_names: bool = False
+    """Whether parameters are sent by the names of 2.0 and by the older ones."""
+    format: str = ""
+    """'' for the server's default."""
+    namespaces: bool = False
+    """Whether the namespace of the type's prefix is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request with its answer."""
+
+    manner: _Manner
+    url: Url
+    answer: Page | Failure
+    look: tuple[ContentOutcome, str]
+
+
+_Asking = Generator[Ask, Page | Failure, _Asked]
+
+
+class WfsContentCheck(KindContentCheck):
+    """Checks WFS for content by one feature (`ports.ContentCheck`)."""
+
+    kind = Kind.WFS
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Request a feature of one type after another until one is delivered."""
+        attempts = Attempts()
+        named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]
+        if is_file(endpoint.url):  # a file answers no requests
+            named = []
+        types = _Types(endpoint.url, given_address(endpoint.url, service.content_address), service)
+        manner = types.first_manner()
+        for layer in spread(named, self._layers):
+            if len(types.url(layer, manner).address) > MAX_ADDRESS_CHARS:
+                continue
+            asked = yield from _try(types, layer, manner, _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST)
+            attempts.add(layer.name, "", asked.url, asked.answer, asked.look)
+            if attempts.is_enough:
+                break
+            manner = manner if asked.look[0] in _NO_FEATURES else asked.manner
+        return attempts.report(endpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """Makes GetFeature requests of one service."""
+
+    endpoint: Url
+    given: Url | None
+    """Address that the document gives for GetFeature, if it is another one."""
+    service: Service
+
+    def first_manner(self) -> _Manner:
+        """Return the manner in which the first feature is requested: at the given address on the endpoint's origin."""
+        is_open = self.given is not None and self.given.origin == self.endpoint.origin
+        return _Manner(self.given if self.given is not None and is_open else self.endpoint, self.service.version)
+
+    def url(self, layer: Layer, manner: _Manner) -> Url:
+        """Return the request for one feature of a type."""
+        make = request_url if manner.url == self.endpoint else with_parameters
+        return make(manner.url, named_for(self.service, _parameters(layer, manner)))
+
+    def remedies(self, layer: Layer, asked: _Asked) -> Iterator[_Manner]:
+        """Yield other manners of requesting a feature that did not come."""
+        manner, answer = asked.manner, asked.answer
+        if isinstance(answer, Failure) and answer.code in _HOPELESS:
+            return
+        if isinstance(answer, Page) and answer.status in _BUSY:
+            return
+        exception = exception_of(answer) if isinstance(answer, Page) else None
+        if asked.look[0] is ContentOutcome.NOT_AN_IMAGE or (exception and exception.subject is Subject.FORMAT):
+            yield from (replace(manner, format=name) for name in _readable(layer.formats or self.service.formats))
+        yield from (replace(manner, url=url) for url in (self.endpoint, self.given) if url is not None)
+        if isinstance(answer, Failure) or (exception is None and answer.status not in (400, 500)):
+            return
+        yield replace(manner, both_names=True)
+        if layer.namespace and exception and _ABOUT_TYPES.search(f"{exception.locator} {exception.text}"):
+            yield replace(manner, namespaces=True)
+        for beginning, older in _OLDER.items():
+            if manner.version.startswith(beginning):
+                yield replace(manner, version=older, both_names=False)
+
+
+def _readable(formats: tuple[str, ...]) -> list[str]:
+    """Return the formats whose features can be counted, GML first; packed ones are left out."""
+    plain = [name for name in formats if not any(word in name.lower() for word in ("zip", "kml", "shape", "csv"))]
+    return [name for word in ("gml", "json") for name in plain if word in name.lower()][:2]
+
+
+def _try(types: _Types, layer: Layer, manner: _Manner, most: int) -> _Asking:
+    """Request a feature of one type, in other manners while it is refused, at most `most` times."""
+    first = asked = yield from _ask(types, layer, manner)
+    tried = {manner}
+    for _ in range(most):
+        other = next((each for each in types.remedies(layer, asked) if each not in tried), None)
+        if asked.look[0] not in _NO_FEATURES or other is None:
+            break
+        tried.add(other)
+        asked = yield from _ask(types, layer, other)
+    return first if asked.look[0] in _NO_FEATURES else asked
+
+
+def _ask(types: _Types, layer: Layer, manner: _Manner) -> _Asking:
+    url = types.url(layer, manner)
+    answer = yield Ask(url, Purpose.MAP)
+    return _Asked(manner, url, answer, judge_feature(answer))
+
+
+def _parameters(layer: Layer, manner: _Manner) -> Mapping[str, str]:
+    name, is_new = layer.name, manner.version.startswith("2")
+    return {
+        "SERVICE": "WFS",
+        "VERSION": manner.version,
+        "REQUEST": "GetFeature",
+        **({"TYPENAMES": name, "COUNT": "1"} if is_new or manner.both_names else {}),
+        **({"TYPENAME": name, "MAXFEATURES": "1"} if not is_new or manner.both_names else {}),
+        **({"OUTPUTFORMAT": manner.format} if manner.format else {}),
+        **(_namespaces(layer, is_new=is_new) if manner.namespaces else {}),
+    }
+
+
+def _namespaces(layer: Layer, *, is_new: bool) -> Mapping[str, str]:
+    """Return the parameter that binds the prefix of a type's name, by its name and form in the version."""
+    prefix = layer.name.partition(":")[0]
+    if is_new:
+        return {"NAMESPACES": f"xmlns({prefix},{layer.namespace})"}
+    return {"NAMESPACE": f"xmlns({prefix}={layer.namespace})"}
+
+
+def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:
+    """Return (outcome, detail): OK for one feature or more, BLANK for a collection without any, in GML or GeoJSON."""
+    if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
+        return refused or (ContentOutcome.HTTP_ERROR, "")
+    if answer.body.lstrip()[:1] == b"{":
+        return judge_features(answer)
+    root = read_xml(answer.body, answer.headers.get("content-type", "")).root
+    if root is None:
+        return ContentOutcome.NOT_AN_IMAGE, f"no XML: {answer.content_type or 'no Content-Type'}"
+    if not local_name(root).endswith("Collection"):
+        return ContentOutcome.NOT_AN_IMAGE, f"XML with the root {local_name(root)}"[:200]
+    count = _count(root)
+    return (ContentOutcome.OK, counted(count, "feature")) if count else (ContentOutcome.BLANK, "no features")
+
+
+def _count(collection: etree._Element) -> int:
+    """Count features in a collection; an empty member is none."""
+    return sum(sum(1 for each in member if local_name(each)) for member in collection if local_name(member) in _MEMBERS)
+
+
+CONTENT_CHECK = WfsContentCheck

@@ -1,0 +1,296 @@
+"""Check the content of a WMTS: request one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
+
+The capabilities list the tiles. That list is too long to be stored with the service, so the capabilities are requested
+again. Tiles on another host are requested where the endpoint's host has none. A tile that does not come
+is requested in another manner (`ways`), then another tile. A tile of little but background may be a drawn message: it
+is compared with a tile of another place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import quote
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, children, local_name, text_of
+from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Kind, Page, Purpose, Service, Url
+from geocrawl.ports import Ask, ContentInterview
+from geocrawl.probe.content.attempts import (
+    MAX_ADDRESS_CHARS,
+    Attempts,
+    KindContentCheck,
+    Look,
+    doubt,
+    judge_image,
+    spread,
+)
+from geocrawl.probe.content.exceptions import Subject, Value, exception_of, value_of
+from geocrawl.probe.content.images import decodable
+from geocrawl.probe.interview import is_file, named_for
+from geocrawl.probe.kinds.wmts.probe import restful_document
+from geocrawl.probe.kinds.wmts.tiles import MatrixSet, Tile, TileLayer, choose_tiles, layer_spec, read_sets
+from geocrawl.probe.ows.addresses import address_of, get_elements, given_address, is_inner
+from geocrawl.probe.stream import read_items
+from geocrawl.urls import read_url, request_url, with_parameters
+
+# --------------------------------------------------------------------------- ways of requesting a tile
+
+
+_VARIABLE = re.compile(r"\{([^{}/]{1,100})\}")
+_USUAL_STYLE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a layer's tiles are requested."""
+
+    url: Url | None
+    """Address for KVP; None for the layer's template."""
+    format: str
+    style: str
+    dimension: Value = Value.DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """The parts of a service that are needed to request a tile."""
+
+    endpoint: Url
+    addresses: tuple[Url | None, ...]
+    """Addresses for KVP and None for templates, in the order of choice."""
+    service: Service
+    layers: tuple[TileLayer, ...]
+    sets: Mapping[str, MatrixSet]
+
+    def manners(self, layer: TileLayer) -> Iterator[Manner]:
+        """Yield the manners of requesting a layer's tiles, the first choice first, other hosts last."""
+        yield from sorted(self._manners(layer), key=lambda manner: self._is_elsewhere(layer, manner))
+
+    def _is_elsewhere(self, layer: TileLayer, manner: Manner) -> bool:
+        if manner.url is not None:
+            return manner.url.host != self.endpoint.host
+        place = read_url(layer.templates[manner.format].partition("{")[0], self.endpoint)
+        return place is None or place.host != self.endpoint.host
+
+    def _may_be_asked(self, url: Url) -> bool:
+        return is_inner(self.endpoint.host) or not is_inner(url.host)
+
+    def _manners(self, layer: TileLayer) -> Iterator[Manner]:
+        for url in self.addresses:
+            for name in formats_of(layer) if url is not None else decodable(layer.templates):
+                yield Manner(url, name, layer.styles[0] if layer.styles else "")
+                break
+
+    def url(self, layer: TileLayer, tile: Tile, manner: Manner) -> Url | None:
+        """Return a tile's address; None when there is none, or it is too long or within an intranet."""
+        if manner.url is None:
+            url = read_url(_filled(layer.templates[manner.format], layer, tile, manner), self.endpoint)
+            return url if url is not None and self._may_be_asked(url) and _is_short(url) else None
+        make = request_url if manner.url == self.endpoint else with_parameters
+        url = make(manner.url, named_for(self.service, _parameters(layer, tile, manner)))
+        return url if _is_short(url) else None
+
+
+def addresses_of(root: etree._Element, endpoint: Url, *, by_kvp: bool) -> tuple[Url | None, ...]:
+    """Return the addresses for KVP, and None for templates, in the order of choice.
+
+    `by_kvp`: whether the document came by KVP, so that the endpoint may answer GetTile likewise.
+    """
+    stated = [(address_of(get), _encodings(get)) for get in get_elements(root, "GetTile")]
+    kvp = [address for address, encodings in stated if not encodings or "kvp" in encodings]
+    given = next(filter(None, (given_address(endpoint, address) for address in kvp)), None)
+    is_open = given is not None and given.origin == endpoint.origin
+    own = [endpoint] if by_kvp else []
+    by_query = [given, *own] if is_open else [*own, given]
+    known = [url for url in by_query if url is not None]
+    return (None, *known) if stated and not kvp else (*known, None)
+
+
+def _encodings(get: etree._Element) -> frozenset[str]:
+    """Return the values of the constraint GetEncoding, in lower case."""
+    return frozenset(
+        text_of(value).lower()
+        for constraint in children(get, "Constraint")
+        if attribute(constraint, "name").lower() == "getencoding"
+        for value in constraint.iter()
+        if local_name(value) == "Value"
+    )
+
+
+def formats_of(layer: TileLayer) -> tuple[str, ...]:
+    """Return the layer's formats that can be decoded, as it states them, the first choice first."""
+    known = decodable(layer.formats)
+    return tuple(name for name in layer.formats if name in known)
+
+
+def _is_short(url: Url) -> bool:
+    return len(url.address) <= MAX_ADDRESS_CHARS
+
+
+def _parameters(layer: TileLayer, tile: Tile, manner: Manner) -> dict[str, str]:
+    return {
+        "SERVICE": "WMTS",
+        "REQUEST": "GetTile",
+        "VERSION": "1.0.0",
+        "LAYER": layer.name,
+        "STYLE": manner.style,
+        "FORMAT": manner.format,
+        "TILEMATRIXSET": tile.matrix_set,
+        "TILEMATRIX": tile.matrix,
+        "TILEROW": str(tile.row),
+        "TILECOL": str(tile.column),
+        **{one.name: value for one in layer.dimensions if (value := value_of(one, manner.dimension))},
+    }
+
+
+def _filled(template: str, layer: TileLayer, tile: Tile, manner: Manner) -> str:
+    """Return a template with its variables (10.2.1) replaced; their names match in any case."""
+    values = {
+        "layer": layer.name,
+        "style": manner.style or _USUAL_STYLE,  # a path cannot have an empty part
+        "tilematrixset": tile.matrix_set,
+        "tilematrix": tile.matrix,
+        "tilerow": str(tile.row),
+        "tilecol": str(tile.column),
+        **{one.name.lower(): value_of(one, manner.dimension) for one in layer.dimensions},
+    }
+
+    def value(found: re.Match[str]) -> str:
+        known = values.get(found[1].strip().lower())
+        return found[0] if known is None else quote(known, safe=":,")
+
+    return _VARIABLE.sub(value, template)
+
+
+def remedies(tiles: Tiles, layer: TileLayer, manner: Manner, answer: Page | Failure) -> Iterator[Manner]:
+    """Yield other manners of requesting a tile that did not come: what an exception names is changed, else the way."""
+    exception = exception_of(answer) if isinstance(answer, Page) else None
+    subject = exception.subject if exception is not None else Subject.UNKNOWN
+    if subject is Subject.FORMAT and manner.url is not None:
+        yield from (replace(manner, format=name) for name in formats_of(layer))
+    elif subject is Subject.STYLE:
+        yield from (replace(manner, style=style) for style in (*layer.styles, _USUAL_STYLE))
+    elif subject is Subject.DIMENSION:
+        yield from (replace(manner, dimension=value) for value in Value)
+    later = list(tiles.manners(layer))
+    yield from (other for other in later if other.url != manner.url)
+
+
+# --------------------------------------------------------------------------- the check
+
+
+_TILES_FIRST = 3
+_TILES_LATER = 2
+"""Most tiles of the first layer, and of each later one: with the capabilities eight requests for three layers."""
+_REMEDIES = 3
+"""Most other manners of requesting one tile."""
+_NO_TILE = frozenset({ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE})
+_TRY_ON = _NO_TILE | {ContentOutcome.BLANK}
+
+_Asked = tuple[Url, Manner, Page | Failure, Look]
+
+
+class WmtsContentCheck(KindContentCheck):
+    """Checks WMTS for content by one tile (`ports.ContentCheck`)."""
+
+    kind = Kind.WMTS
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Read the capabilities again, then ask for tiles until one has content."""
+        attempts = Attempts()
+        tiles = yield from _tiles_of(endpoint.url, service)
+        if tiles is None:
+            return attempts.report(endpoint)
+        for layer in spread([layer for layer in tiles.layers if formats_of(layer) or layer.templates], self._layers):
+            yield from _try(tiles, layer, attempts)
+            if attempts.is_enough:
+                break
+        return attempts.report(endpoint)
+
+
+def _tiles_of(endpoint: Url, service: Service) -> Generator[Ask, Page | Failure, Tiles | None]:
+    """Request the capabilities by KVP, then as a document; return None when neither has layers."""
+    asked = {"SERVICE": "WMTS", "REQUEST": "GetCapabilities", "VERSION": "1.0.0"}
+    by_kvp = None if is_file(endpoint) else request_url(endpoint, named_for(service, asked))
+    document = endpoint if is_file(endpoint) else restful_document(endpoint)
+    for url in (by_kvp, document):
+        if url is None:
+            continue
+        answer = yield Ask(url, Purpose.PROBE)
+        if isinstance(answer, Failure):
+            return None
+        read = read_items(answer.body, answer.headers.get("content-type", ""), layer_spec(), cut=answer.cut)
+        root = read.reading.root
+        if read.items and root is not None:
+            addresses = addresses_of(root, endpoint, by_kvp=url is by_kvp)
+            return Tiles(endpoint, addresses, service, read.items, dict(read_sets(root)))
+    return None
+
+
+def _try(tiles: Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
+    """Request tiles of one layer: another one if the first has no content, of the first layer also a third."""
+    most = _TILES_LATER if attempts.made else _TILES_FIRST
+    chosen = list(choose_tiles(layer, tiles.sets))[:most]
+    manner = next(iter(_possible(tiles, layer, chosen)), None)
+    if manner is None:
+        return
+    left = 0 if attempts.made else _REMEDIES
+    for index, tile in enumerate(chosen):
+        asked = yield from _ask(tiles, layer, tile, manner)
+        if asked is None:
+            continue
+        if asked[3][0] in _NO_TILE and left:
+            asked, used = yield from _ask_otherwise(tiles, layer, tile, asked, left)
+            left -= used
+        url, manner, answer, look = asked
+        others = [each for each in chosen if each != tile]
+        look = yield from doubt(look, answer, tiles.url(layer, others[-1], manner) if others else None)
+        if look[0] in _TRY_ON and index < len(chosen) - 1:
+            continue
+        detail = f"{look[1]}, after {index} others without" if index else look[1]
+        attempts.add(layer.name, tile.crs, url, answer, (look[0], detail))
+        return
+
+
+def _possible(tiles: Tiles, layer: TileLayer, chosen: list[Tile]) -> list[Manner]:
+    """Return the manners in which a tile has an address."""
+    return [each for each in tiles.manners(layer) if any(tiles.url(layer, tile, each) is not None for tile in chosen)]
+
+
+def _ask(tiles: Tiles, layer: TileLayer, tile: Tile, manner: Manner) -> Generator[Ask, Page | Failure, _Asked | None]:
+    url = tiles.url(layer, tile, manner)
+    if url is None:
+        return None
+    answer = yield Ask(url, Purpose.MAP)
+    return url, manner, answer, judge_image(answer, tile.size)
+
+
+def _ask_otherwise(
+    tiles: Tiles, layer: TileLayer, tile: Tile, refused: _Asked, most: int
+) -> Generator[Ask, Page | Failure, tuple[_Asked, int]]:
+    """Request a tile in other manners until it comes, at most `most` times.
+
+    Return the answer with the tile, else the refusal, and the number of requests.
+    """
+    tried, last, used = {refused[1]}, refused, 0
+    while used < most:
+        manner = next((each for each in remedies(tiles, layer, last[1], last[2]) if each not in tried), None)
+        if manner is None:
+            break
+        tried.add(manner)
+        asked = yield from _ask(tiles, layer, tile, manner)
+        if asked is None:
+            continue
+        used += 1
+        if isinstance(asked[2], Failure) and asked[2].code is FailureCode.BUDGET:
+            break
+        last = asked
+        if asked[3][0] not in _NO_TILE:
+            return asked, used
+    return refused, used
+
+
+CONTENT_CHECK = WmtsContentCheck

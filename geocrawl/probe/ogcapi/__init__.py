@@ -1,1 +1,0 @@
-"""Probe OGC APIs: Features, Tiles, Maps, Records and the rest of the family."""

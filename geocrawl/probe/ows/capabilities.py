@@ -1,0 +1,168 @@
+"""Probe a kind of OWS Common: request its capabilities, read an answer as such, or classify it by its fault.
+
+Each kind passes its `Form`: the sections of its document, how a content item is read, and which of the rest belongs to
+the service. A document is accepted if its root is one of the kind (`roots`) and contains at least one of its sections.
+OWS Common lets a server omit any section (OGC 06-121r9, 7.2.3 and table 11), so missing ones are noted and tolerated; a
+root without sections must have the kind's namespace and a version.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, child, local_name, namespace_of
+from geocrawl.formats.xml_reader import Cut
+from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
+from geocrawl.ports import Interview
+from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, fingerprint, rejection
+from geocrawl.probe.interview import KindProbe, Question, by_version, is_file, lower_case_question, run
+from geocrawl.probe.ows.addresses import address_deviations
+from geocrawl.probe.ows.description import read_service
+from geocrawl.probe.roots import is_usual_namespace, kind_of_root
+from geocrawl.probe.stream import STREAM_BYTES, Items, ItemSpec, read_items
+from geocrawl.sanitize import ending_of
+
+_ROOTS = frozenset({"Capabilities", "WFS_Capabilities", "WCS_Capabilities"})
+_MAX_DETAIL_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A content item as read from the document."""
+
+    layer: Layer
+    codes: tuple[str, ...] = ()
+    """Codes of deviations in the item."""
+    refers: tuple[str, ...] = ()
+    """Names of objects that the document describes elsewhere, such as the tile matrix sets of a WMTS layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of the capabilities of one kind of OWS Common. A kind whose documents are older overrides methods."""
+
+    kind: Kind
+    sections: frozenset[str]
+    """Sections at least one of which a document must have."""
+    contents: frozenset[str]
+    """The section with the content items, by any of its names; empty where there is none."""
+    items: ItemSpec[Part]
+    finish: Callable[[etree._Element, Service, Sequence[Part]], Service]
+    """Function of (root, service so far, its items) that returns the service with layers and formats."""
+    usual_version: str
+    """Version that is assumed if the document names none."""
+    noun: str = "items"
+    """What content items are called in the details of deviations."""
+
+    def item_spec(self) -> ItemSpec[Part]:
+        """Return how the items of one document are read."""
+        return self.items
+
+    def describe(self, root: etree._Element) -> Service:
+        """Return the service without items and fingerprint."""
+        return read_service(root, self.kind, version_of(root) or self.usual_version)
+
+    def missing(self, root: etree._Element) -> str:
+        """Return what a document lacks that capabilities of the kind must have; '' when nothing."""
+        if self._present(root) or (version_of(root) and namespace_of(root)):
+            return ""
+        return f"any of {', '.join(sorted(self.sections))}"
+
+    def root_deviations(self, root: etree._Element) -> list[Deviation]:
+        """Return the departures of a document's root and sections."""
+        found = []
+        if not version_of(root):
+            found.append(Deviation("no-version", f"taken for {self.usual_version}"))
+        if local_name(root) not in _ROOTS:
+            found.append(Deviation("root-case", local_name(root)))
+        if not (namespace := namespace_of(root)):
+            found.append(Deviation("namespace-missing", local_name(root)))
+        elif not is_usual_namespace(namespace):
+            found.append(Deviation("namespace-wrong", namespace[:_MAX_DETAIL_CHARS]))
+        if self.contents and not self._present(root) & self.contents:
+            found.append(Deviation("section-missing", f"no {' or '.join(sorted(self.contents))}"))
+        elif child(root, "ServiceIdentification") is None and child(root, "Service") is None:
+            found.append(Deviation("section-missing", "no ServiceIdentification"))
+        return found
+
+    def _present(self, root: etree._Element) -> frozenset[str]:
+        return self.sections & {local_name(section) for section in root}
+
+
+class OwsProbe(KindProbe):
+    """Proves services of a kind by their capabilities (`ports.Probe`)."""
+
+    def __init__(self, form: Form, versions: Sequence[str | None], *, lower_case: bool = False) -> None:
+        """Make a probe that requests these versions in order; None: without VERSION.
+
+        `lower_case`: whether a server that misses a parameter, although it was sent, gets the names in lower case.
+        """
+        self.kind = form.kind
+        self._form, self._versions, self._lower_case = form, versions, lower_case
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Request capabilities until the answers decide: one request a version at most, and one in lower case."""
+        return run(candidate, self.questions(candidate.endpoint.url), lambda page: examine(page, self._form))
+
+    def questions(self, endpoint: Url) -> tuple[Question, ...]:
+        """Return all requests that may be made, in order."""
+        service = self.kind.upper()
+        questions = by_version(endpoint, service, self._versions)
+        if not self._lower_case or is_file(endpoint):
+            return questions
+        return (*questions, lower_case_question(endpoint, service))
+
+
+def version_of(root: etree._Element) -> str:
+    """Return the root's `version`; '' without one."""
+    return attribute(root, "version").strip()
+
+
+def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
+    """Classify an answer; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
+    if (found := finding_without_body(page)) is not None:
+        return found
+    read = read_items(page.body, page.headers.get("content-type", ""), form.item_spec(), cut=page.cut, above=above)
+    root = read.reading.root
+    if root is None or kind_of_root(root) is not form.kind:
+        return rejection(page, read.reading)
+    return _capabilities(page, form, root, read)
+
+
+def _capabilities(page: Page, form: Form, root: etree._Element, read: Items[Part]) -> Finding:
+    reading, parts = read.reading, read.items
+    if reading.cut is Cut.INSIDE:
+        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
+    if missing := form.missing(root):
+        return Finding("not-capabilities", f"{local_name(root)} without {missing}"[:_MAX_DETAIL_CHARS])
+    if reading.cut is Cut.OVER_LIMIT and form.contents and not parts:
+        return Finding("over-limit", f"the limit was reached before any {form.noun}", deviations=reading.deviations)
+    service = form.finish(root, form.describe(root), parts)
+    service = replace(service, fingerprint=fingerprint(service))
+    of_root = (*form.root_deviations(root), *address_deviations(root, page.final))
+    return Finding(
+        "ok",
+        "",
+        service,
+        (*answer_deviations(page), *reading.deviations, *of_root, *_item_deviations(parts, form.noun)),
+    )
+
+
+def _item_deviations(parts: Sequence[Part], noun: str) -> list[Deviation]:
+    """Return one deviation for each code, with a count and the first item's name."""
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for part in parts:
+        for code in part.codes:
+            counts[code] += 1
+            first.setdefault(code, part.layer.name or part.layer.title)
+    return [Deviation(code, f"{n} {noun}, first: {first[code]}"[:_MAX_DETAIL_CHARS]) for code, n in counts.items()]
+
+
+def union(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return all entries of the lists, each once, in order."""
+    return tuple(dict.fromkeys(entry for each in lists for entry in each))

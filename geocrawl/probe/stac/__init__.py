@@ -1,1 +1,0 @@
-"""Probe SpatioTemporal Asset Catalogs (STAC): catalogues, collections and APIs."""

@@ -1,1 +1,0 @@
-"""Probe TileJSON, versions 1.0 to 3.0."""

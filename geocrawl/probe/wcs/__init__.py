@@ -1,1 +1,0 @@
-"""Probe the OGC Web Coverage Service (WCS), versions 1.0.0 to 2.0.1."""
