@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +66,12 @@ def rejected(kind: Kind, answer: Page | Failure, *, weak: bool = False) -> Verdi
 def test_there_is_one_probe_a_kind() -> None:
     assert len(set(KINDS)) == len(KINDS)
     assert set(KINDS) <= set(Kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interview_can_go_on_in_the_process_that_reads_heavy_answers(kind: Kind) -> None:
+    begin = pickle.loads(pickle.dumps(BY_KIND[kind].interview))
+    assert next(begin(candidate_of(kind))) == next(BY_KIND[kind].interview(candidate_of(kind)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -69,6 +69,10 @@ KIND = KindDeclaration(
 _DUBLIN_CORE = "csw:Record"
 
 
+def _read_nothing(element: etree._Element, parent: int | None) -> Part:
+    return Part(Layer("", ""))
+
+
 def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
     types = parameter_values(root, "GetRecords", "typeNames", "typeName") or (_DUBLIN_CORE,)
     layers = tuple(Layer(name=name, title=name, item=Item.RECORD_TYPE) for name in types)
@@ -81,7 +85,7 @@ FORM = Form(
         {"ServiceIdentification", "ServiceProvider", "OperationsMetadata", "Filter_Capabilities", "Languages"}
     ),
     contents=frozenset(),
-    items=ItemSpec(elements=frozenset(), within=frozenset(), read=lambda element, parent: Part(Layer("", ""))),
+    items=ItemSpec(elements=frozenset(), within=frozenset(), read=_read_nothing),
     finish=_finish,
     usual_version="2.0.2",
 )
