@@ -19,9 +19,9 @@ from geocrawl.urls.database import Place
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
-    from geocrawl.app.helpers import Helpers
+    from geocrawl.app.processes import Processes, Task
     from geocrawl.crawler.summary import RunSummary
-    from geocrawl.ports import Observer
+    from geocrawl.ports import Observer, SharedRun
     from geocrawl.settings import Settings
     from geocrawl.store import Store
 
@@ -35,21 +35,18 @@ def run_crawl(
     observer: Observer,
     environment: Environment | None = None,
     record: Path | None = None,
-    helpers: Helpers | None = None,
+    processes: Processes | None = None,
 ) -> CrawlReport:
     """Crawl from `seeds`, or continue with the queue, until a limit, the end or a signal. Returns a report.
 
     `again`: visit seeds that were visited before, too. `environment`: replaces the machine's clock and the real web.
-    `record`: a WARC file to which every answer is appended. `helpers`: further processes that take part.
+    `record`: a WARC file to which every answer is appended. `processes`: further ones that take part.
     Raises UsageError for invalid settings, DatabaseFault for
     an unusable database, EnvironmentFault for a browser that is wanted and missing.
     """
     clock = environment.clock if environment else wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
-    own = settings
-    if helpers is not None:
-        helpers.report_to(observer)
-        own = helpers.own
+    own = processes.own if processes else settings
     run: int | None = None
 
     def begin(store: Store) -> _Begun:
@@ -57,14 +54,36 @@ def run_crawl(
         session = wiring.make_session(own, store, clock, environment=environment)
         demand_browser(session)
         run = run or store.start_run(session.strategy.name, settings)  # one row for all retries
-        return _begin(session, run, seeds, again=again)
+        shared = session.frontier.share_run(run, settings.max_pages) if processes else None
+        return _begin(session, run, shared, seeds, again=again)
 
     with retrying.opened(begin) as begun:
         session = begun.session
         observer.started(session.frontier.stats, begun.notes)
-        most = settings.max_pages or NO_LIMIT
-        summary = run_session(session, observer, retrying, max_pages=most, run=begun.run, record=record, others=helpers)
+        if processes:
+            processes.start(begun.run)
+        most = NO_LIMIT if processes else settings.max_pages or NO_LIMIT
+        summary = run_session(
+            session, observer, retrying, max_pages=most, run=begun.run, record=record, processes=processes
+        )
+        if begun.shared:
+            retrying.call(begun.shared.end)
         return _report(begun, summary, seeds)
+
+
+def take_part(task: Task, observer: Observer) -> None:
+    """Take part in a crawl that another process began, until its end (`processes.py`)."""
+    settings, clock = task.timed_settings(), wiring.system_clock()
+    retrying = wiring.retry_policy(settings, task.place, clock, observer)
+
+    def join(store: Store) -> tuple[Session, SharedRun]:
+        session = wiring.make_session(settings, store, clock)
+        shared = session.frontier.share_run(task.run, settings.max_pages)
+        session.learning.restore()
+        return session, shared
+
+    with retrying.opened(join) as (session, shared):
+        run_session(session, observer, retrying, max_pages=NO_LIMIT, record=task.record, shared=shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +93,14 @@ class _Begun:
     session: Session
     run: int
     """Number of the run in the database."""
+    shared: SharedRun | None
+    """The run as its processes share it; None for a crawl by one."""
     queued: int
     """How many of the seeds will be visited."""
     notes: tuple[str, ...]
 
 
-def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> _Begun:
+def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence[Url], *, again: bool) -> _Begun:
     """Claim the database and queue the seeds."""
     notes = claim(session, session.store.earlier_runs(run))
     if off := ClockLimits(session.store.database, session.settings).apply(session.clock.now()):
@@ -96,7 +117,7 @@ def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> 
         notes.append(f"The queue was empty: {counted(stored, 'start page')} of `geocrawl seeds list` begin it.")
     if is_empty:
         notes.append("The queue is empty: give a page to start from, such as geocrawl crawl https://www.example.org/")
-    return _Begun(session, run, queued, tuple(notes))
+    return _Begun(session, run, shared, queued, tuple(notes))
 
 
 def _report(begun: _Begun, summary: RunSummary, seeds: Sequence[Url]) -> CrawlReport:

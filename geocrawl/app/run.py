@@ -6,24 +6,25 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.collector import long_run
 from geocrawl.app.renderers import session_renderer
-from geocrawl.errors import PassingFault
+from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.resources import allow_open_files
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
-    from geocrawl.app.others import Others
+    from geocrawl.app.processes import Processes
     from geocrawl.app.retry_policy import RetryPolicy
     from geocrawl.app.session import Session
     from geocrawl.crawler.loop import Crawler
     from geocrawl.crawler.summary import RunSummary
-    from geocrawl.ports import Observer
+    from geocrawl.ports import Observer, SharedRun
 
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -40,21 +41,22 @@ def run_session(
     max_pages: int,
     run: int | None = None,
     record: Path | None = None,
-    others: Others | None = None,
+    processes: Processes | None = None,
+    shared: SharedRun | None = None,
 ) -> RunSummary:
     """Run the loop and return a summary. Ctrl-C or SIGTERM lets the visits under way settle and ends the run; a
     second Ctrl-C cuts them off.
 
     `run`: the number of the run in the database, where its end is recorded. `record`: a WARC file to which every answer
-    is appended. `others`: the other processes of the same crawl, with which it shares the limit on pages. Raises
-    PassingFault when the database cannot be written for longer than `retrying` waits, DatabaseFault for a fault that
-    lasts, such as a damaged file.
+    is appended. `processes`: the further processes of the crawl, which this one started; `shared`: the run in which it
+    takes part, if another one started it. Raises PassingFault when the database cannot be written for longer than
+    `retrying` waits, DatabaseFault for a fault that lasts, such as a damaged file.
     """
     if few := allow_open_files(session.settings.workers):
         observer.noted(few)
     new_loop = session.environment.new_loop if session.environment else _fast_loop()
     with long_run(), asyncio.Runner(loop_factory=new_loop) as runner:
-        summary = runner.run(_run(session, observer, retrying, max_pages, record, others))
+        summary = runner.run(_run(session, observer, retrying, max_pages, record, processes, shared))
     if summary.stopped == "interrupt":  # stored and reported like any signal
         summary.stopped, summary.interrupted = "signal", True
     retrying.call(session.learning.end)
@@ -80,44 +82,70 @@ async def _run(
     retrying: RetryPolicy,
     max_pages: int,
     record: Path | None,
-    others: Others | None,
+    processes: Processes | None,
+    shared: SharedRun | None,
 ) -> RunSummary:
     fetcher = fetchers.make_session_fetcher(session, record, say=observer.noted)
-    slots = others.slots if others else None
     try:
         async with session_renderer(session, observer.noted) as renderer:
-            crawler = wiring.make_crawler(
-                session, observer, fetcher, max_pages=max_pages, pages=slots, renderer=renderer
-            )
-            with _stopped_by_signals(crawler, observer.noted, others):
-                if others is None:
+            crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages, renderer=renderer)
+            say = observer.noted if shared is None else lambda text: None  # the first process tells of a stop
+            with _stopped_by_signals(crawler, say, processes), _reported(shared, crawler):
+                if processes is None:
                     return await _run_retrying(session, crawler, retrying)
-                with others.heard(session, crawler):
-                    return await others.ended(await _run_retrying(session, crawler, retrying))
+                async with processes.watched(observer):
+                    summary = await _run_retrying(session, crawler, retrying)
+                    with suppress(DatabaseFault):  # else the learner's role runs out
+                        session.learning.end()
+                    return await processes.ended(summary)
     finally:
         await fetcher.close()
+
+
+@contextmanager
+def _reported(shared: SharedRun | None, crawler: Crawler) -> Iterator[None]:
+    """Store every second, and in the end, what this process has done, if it takes part in another one's run."""
+    if shared is None:
+        yield
+        return
+
+    def report() -> None:
+        with suppress(DatabaseFault):
+            shared.report(asdict(crawler.summary))
+
+    async def report_again_and_again() -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            report()
+
+    reporting = asyncio.create_task(report_again_and_again())
+    try:
+        yield
+    finally:
+        reporting.cancel()
+        report()
 
 
 async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolicy) -> RunSummary:
     """Run the loop; after a fault of the database, wait and make the visits that were under way again."""
     while True:
-        before = crawler.visits
+        before = crawler.summary.visits
         try:
             return await crawler.run()
         except PassingFault as fault:
-            if crawler.visits > before:
+            if crawler.summary.visits > before:
                 retrying.reset()
             await retrying.until_writable(fault, session.store, session.frontier.release_all, lambda: crawler.stopping)
 
 
 @contextmanager
-def _stopped_by_signals(crawler: Crawler, say: Callable[[str], object], others: Others | None) -> Iterator[None]:
+def _stopped_by_signals(crawler: Crawler, say: Callable[[str], object], processes: Processes | None) -> Iterator[None]:
     """Stop the crawler on Ctrl-C, SIGTERM and, unless the process ignores it (`nohup`), when the terminal is closed."""
-    loop, signals = asyncio.get_running_loop(), list(others.signals if others else STOPS)
-    if signal.SIGHUP in signals and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    loop, signals = asyncio.get_running_loop(), list(STOPS)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signals.remove(signal.SIGHUP)
     for number in signals:
-        loop.add_signal_handler(number, _stop, crawler, number, say, others)
+        loop.add_signal_handler(number, _stop, crawler, number, say, processes)
     try:
         yield
     finally:
@@ -125,12 +153,13 @@ def _stopped_by_signals(crawler: Crawler, say: Callable[[str], object], others: 
             loop.remove_signal_handler(number)
 
 
-def _stop(crawler: Crawler, number: signal.Signals, say: Callable[[str], object], others: Others | None) -> None:
+def _stop(crawler: Crawler, number: signal.Signals, say: Callable[[str], object], processes: Processes | None) -> None:
     """Let running visits settle at the first signal, and cut them off at a second Ctrl-C."""
-    is_second, under_way = crawler.stopping, crawler.under_way + (others.under_way if others else 0)
+    is_second = crawler.stopping
     at_once = is_second and number == signal.SIGINT
     crawler.stop("interrupt" if number == signal.SIGINT else "signal", at_once=at_once)
-    if others is not None:
-        others.stop(at_once=at_once)
+    if processes is not None:
+        processes.stop(at_once=at_once)
     if not is_second:
-        say(f"Stopping, {counted(under_way, 'request')} under way (Ctrl-C again: at once).")
+        what = f"{counted(crawler.under_way, 'request')} under way" + (" in this process" if processes else "")
+        say(f"Stopping, {what} (Ctrl-C again: at once).")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from geocrawl.app.session import Environment, SessionKind
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.crawler.loop import Crawler
-    from geocrawl.crawler.page_slots import PageSlots
     from geocrawl.crawler.page_visit import PageVisitor
     from geocrawl.crawler.probe_visit import ProbeVisitor
     from geocrawl.crawler.scripted_pages import ScriptedPages
@@ -222,14 +221,13 @@ def make_crawler(
     renderer: Renderer | None = None,
     rendered: Counter[str] | None = None,
     pages_counted: Callable[[], int] | None = None,
-    pages: PageSlots | None = None,
     patience_s: float | None = None,
     outage_patience_s: float | None = None,
 ) -> Crawler:
     """Return the session's loop, ready to run once.
 
     `renderer`: runs the scripts of pages. `rendered`: how many pages of each host were read so, counted on; None: none
-    yet. `pages_counted`, `pages`: as in `Crawler`. `patience_s`: the setting by default;
+    yet. `pages_counted`: as in `Crawler`. `patience_s`: the setting by default;
     `outage_patience_s`: the same by default.
     """
     from geocrawl.crawler.limits import CrawlLimits
@@ -260,7 +258,6 @@ def make_crawler(
         clock=session.clock,
         limits=limits,
         pages_counted=pages_counted or (environment.pages_counted if environment else None),
-        pages=pages,
     )
 
 

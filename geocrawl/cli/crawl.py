@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 
 if TYPE_CHECKING:
-    from geocrawl.app.helpers import Helpers
+    from geocrawl.app.processes import Processes
     from geocrawl.settings import Settings
     from geocrawl.urls.database import Place
 
@@ -74,15 +75,6 @@ def _demand_catalogue(path: Place) -> None:
         )
 
 
-def _helpers(settings: Settings, path: Place, record: Path | None) -> AbstractContextManager[Helpers | None]:
-    """Return the further processes that the settings want; None for a crawl by one, which imports nothing for them."""
-    if settings.processes == 1:
-        return nullcontext()
-    from geocrawl.app.helpers import started_helpers
-
-    return started_helpers(settings, path, record)
-
-
 def _run(
     settings: Settings, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
 ) -> None:
@@ -95,11 +87,14 @@ def _run(
     path = opt.new_database_path_from(settings)
     if not start_pages:
         _demand_catalogue(path)
+    processes = _processes(settings, path, record) if settings.processes > 1 else None
     with (
-        _helpers(settings, path, record) as helpers,
-        observe(settings, json=json, max_pages=settings.max_pages) as observer,
+        closing(processes) if processes else nullcontext(),
+        observe(settings, json=json, max_pages=settings.max_pages, processes=processes) as observer,
     ):
-        report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record, helpers=helpers)
+        report = run_crawl(
+            settings, path, start_pages, again=again, observer=observer, record=record, processes=processes
+        )
     ask_for_contact(settings, log_of(settings))
     output.print_report(report, json=json)
     end_interrupted(report.summary.interrupted)
@@ -107,3 +102,34 @@ def _run(
         raise typer.Exit(3)
     if report.no_seed_answered:
         raise typer.Exit(1)
+
+
+def _processes(settings: Settings, path: Place, record: Path | None) -> Processes:
+    """Return the further processes of a crawl by several, which run `take_part`."""
+    from geocrawl.app.processes import Processes
+
+    command = (sys.executable, "-c", f"from {__name__} import take_part; take_part()")
+    return Processes(settings, path, record, command)
+
+
+def take_part() -> None:
+    """Take part in a crawl that another process began; what this one does is logged, and counted by that one."""
+    import signal
+
+    from geocrawl.app.collector import tune
+    from geocrawl.app.crawl import take_part
+    from geocrawl.app.processes import read_task
+    from geocrawl.cli.output import mask_standard_streams
+    from geocrawl.cli.progress import logged_part
+    from geocrawl.errors import GeocrawlError
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to be settled yet
+    tune()
+    task = read_task()
+    mask_standard_streams()
+    try:
+        with logged_part(task.settings) as observer:
+            take_part(task, observer)
+    except GeocrawlError as error:
+        sys.stderr.write(f"geocrawl: {error}\n")
+        raise SystemExit(error.exit_code) from None

@@ -28,10 +28,14 @@ _SHARE_OF_TITLE = 0.4
 
 
 @contextmanager
-def live_display(max_pages: int, max_time_s: float) -> Iterator[LiveObserver]:
-    """Show a run on standard error until its end; yield the observer that follows it."""
+def live_display(
+    max_pages: int, max_time_s: float, others: Callable[[], RunSummary] = RunSummary
+) -> Iterator[LiveObserver]:
+    """Show a run on standard error until its end; yield the observer that follows it.
+
+    `others` returns what other processes of the crawl have done; any thread may ask."""
     console = Console(stderr=True, markup=False, highlight=False)
-    observer = LiveObserver(console, max_pages=max_pages, max_time_s=max_time_s)
+    observer = LiveObserver(console, max_pages=max_pages, max_time_s=max_time_s, others=others)
     with SteadyLive(observer, console):
         yield observer
 
@@ -63,8 +67,16 @@ class LiveObserver:
     MOST_FOUND = 6
     MOST_READING = 5
 
-    def __init__(self, console: Console, *, max_pages: int = 0, max_time_s: float = 0.0) -> None:
-        """`max_pages`, `max_time_s`: the limits of the run, 0 for none."""
+    def __init__(
+        self,
+        console: Console,
+        *,
+        max_pages: int = 0,
+        max_time_s: float = 0.0,
+        others: Callable[[], RunSummary] = RunSummary,
+    ) -> None:
+        """`max_pages`, `max_time_s`: the limits of the run, 0 for none. `others`: as in `live_display`."""
+        self._others = others
         self._console = console
         self._max_pages, self._max_time_s = max_pages, max_time_s
         self._began = time.monotonic()
@@ -113,7 +125,8 @@ class LiveObserver:
         width, height = self._console.size
         if self._source is None:
             return self._drawn_lines([Text("starting …", style="dim")], width)
-        lines = [self._counts(), Text(self._time()), *self._queue()]
+        summary = self._summary.plus(self._others())
+        lines = [self._counts(summary), Text(self._time(summary.pages)), *self._queue()]
         room = max(height - 1 - len(lines), 1)
         reading = [Text(f"  reading {address}", style="dim") for address in [*self._reading.values()]]
         reading = reading[-min(self.MOST_READING, max(room // 2, 1)) :]
@@ -127,16 +140,15 @@ class LiveObserver:
         self.drawn = [line.cell_len for line in lines]
         return Group(*lines)
 
-    def _counts(self) -> Text:
-        s = self._summary
+    def _counts(self, s: RunSummary) -> Text:
         rate = s.pages / max(time.monotonic() - self._began, 1e-9)
         head = Text(f"{s.pages:,} pages", style="bold")
         head.append(f" ({rate:.1f}/s), {s.failures:,} failed; {s.probes:,} probed, ", style="not bold")
         return head.append(f"{s.valid:,} valid", style="bold green")
 
-    def _time(self) -> str:
+    def _time(self, pages: int) -> str:
         """Return the time since the beginning, with what is known of the end."""
-        seconds, pages = time.monotonic() - self._began, self._summary.pages
+        seconds = time.monotonic() - self._began
         parts = [span(seconds)]
         left = []
         if self._max_time_s:

@@ -21,30 +21,43 @@ from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State,
 from geocrawl.sanitize import masked, plain
 
 if TYPE_CHECKING:
+    from geocrawl.app.processes import Processes
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
 
 
 @contextmanager
-def observe(settings: Settings, *, json: bool, max_pages: int = 0) -> Iterator[Observer]:
+def observe(
+    settings: Settings, *, json: bool, max_pages: int = 0, processes: Processes | None = None
+) -> Iterator[Observer]:
     """Yield an observer of a run: a live display on a terminal, else log lines, plain or JSON, on standard error.
 
-    `max_pages`: the limit that the display names, 0 for none. With a log file the lines are written there, beside a
-    display or not.
+    `max_pages`: the limit that the display names, 0 for none. `processes`: further ones, whose counts are shown with
+    this one's. With a log file the lines are written there, beside a display or not.
     """
+    others = processes.counts if processes else RunSummary
     with log_file(settings) as file:
         if not _has_display(settings, json=json, to_file=file is not None):
-            with _logged(log_of(settings, file)) as log:
+            with _logged(log_of(settings, file), others) as log:
                 yield log
             return
         from geocrawl.cli.live import live_display
 
-        with live_display(max_pages, settings.max_time_s) as live:
+        if processes:
+            processes.is_silent = True
+        with live_display(max_pages, settings.max_time_s, others) as live:
             if file is None:
                 yield live
                 return
-            with _logged(log_of(settings, file)) as log:
+            with _logged(log_of(settings, file), others) as log:
                 yield Observers((live, log))
+
+
+@contextmanager
+def logged_part(settings: Settings) -> Iterator[Observer]:
+    """Yield an observer of a process that takes part in another one's crawl: it logs its visits, not its progress."""
+    with log_file(settings) as file:
+        yield LogObserver(log_of(settings, file), of_part=True)
 
 
 def _has_display(settings: Settings, *, json: bool, to_file: bool) -> bool:
@@ -54,8 +67,8 @@ def _has_display(settings: Settings, *, json: bool, to_file: bool) -> bool:
 
 
 @contextmanager
-def _logged(log: Log) -> Iterator[LogObserver]:
-    observer = LogObserver(log)
+def _logged(log: Log, others: Callable[[], RunSummary]) -> Iterator[LogObserver]:
+    observer = LogObserver(log, others)
     with _repeated(observer.tick, 1.0):
         yield observer
 
@@ -110,8 +123,12 @@ class LogObserver:
 
     EVERY_S = 10.0
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, others: Callable[[], RunSummary] = RunSummary, *, of_part: bool = False) -> None:
+        """`others` returns what other processes of the crawl have done. `of_part`: another process tells of progress
+        and of the crawl as a whole."""
         self._log = log
+        self._others = others
+        self._of_part = of_part
         self._summary = RunSummary()
         self._began = time.monotonic()
         self._next = self._began + self.EVERY_S
@@ -141,7 +158,7 @@ class LogObserver:
         self._summary.count(visit, result)
         self._log_visit(entry, visit, result)
         structlog.contextvars.unbind_contextvars("visit")
-        if time.monotonic() >= self._next:
+        if time.monotonic() >= self._next and not self._of_part:
             self._next = time.monotonic() + self.EVERY_S
             self._progress()
 
@@ -163,7 +180,7 @@ class LogObserver:
         self._log_progress()
 
     def _log_progress(self) -> None:
-        s, seconds = self._summary, max(time.monotonic() - self._began, 1e-9)
+        s, seconds = self._summary.plus(self._others()), max(time.monotonic() - self._began, 1e-9)
         counts = {"pages": s.pages, "pages_per_s": round(s.pages / seconds, 1), "failed": s.failures}
         counts |= {"waiting": self._waiting, "probes": s.probes, "valid": s.valid}
         self._log.info("progress", **counts)
@@ -248,7 +265,7 @@ def log_to(
         else structlog.dev.ConsoleRenderer(colors=False, pad_event_to=20)
     )
     log: Log = structlog.wrap_logger(
-        structlog.PrintLogger(cast(TextIO, to or sys.stderr)),
+        structlog.WriteLogger(cast(TextIO, to or sys.stderr)),  # one write a line: several processes may write
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,

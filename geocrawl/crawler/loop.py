@@ -18,7 +18,6 @@ from geocrawl.crawler.bell import Bell
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.outage import Outage
-from geocrawl.crawler.page_slots import OwnSlots, PageSlots
 from geocrawl.crawler.places import Place, Places
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken
@@ -85,10 +84,9 @@ class Crawler:
         clock: Clock,
         limits: CrawlLimits,
         pages_counted: Callable[[], int] | None = None,
-        pages: PageSlots | None = None,
     ) -> None:
         """Set the parts of a crawl. `pages_counted` returns the number of pages that `max_pages` limits, if the crawler
-        is not to count them itself (a replay's access log); `pages` limits them instead, over several processes."""
+        is not to count them itself (a replay's access log)."""
         self._queue = queue
         self._learning = learning
         self._fetcher = fetcher
@@ -96,14 +94,16 @@ class Crawler:
         self._observer = observer
         self._clock = clock
         self._limits = limits
-        self._summary = RunSummary()
-        self._pages = pages or OwnSlots(limits.max_pages, pages_counted or (lambda: self._summary.pages))
-        self._under_way: set[int] = set()
+        self.summary = RunSummary()
+        """The counts so far."""
+        self._pages_counted = pages_counted or (lambda: self.summary.pages)
+        self._under_way: dict[int, Lease] = {}
+        """Leases whose visit is running, by entry."""
         self._bell = Bell(clock)
         self._places = Places(limits.max_waiting, self._bell)
         self._visits: set[asyncio.Task[None]] = set()
         self._leasing = asyncio.Lock()
-        """Workers lease one after the other, because each counts the pages that other workers are visiting."""
+        """Workers lease one after the other, because each counts the pages that others are visiting."""
         self._wanting = 0
         """Number of workers that wait for their turn to lease."""
         self._leased: deque[Lease] = deque()
@@ -135,11 +135,6 @@ class Crawler:
         return self._stopping
 
     @property
-    def visits(self) -> int:
-        """Return the number of visits that were answered or failed so far."""
-        return self._summary.visits
-
-    @property
     def under_way(self) -> int:
         """Return the number of running visits."""
         return len(self._under_way)
@@ -152,7 +147,7 @@ class Crawler:
         self._at_once = self._at_once or at_once
         if not self._stopping:
             self._stopping = True
-            self._summary.stopped = reason
+            self.summary.stopped = reason
             self._bell.ring()
 
     async def run(self) -> RunSummary:
@@ -165,13 +160,13 @@ class Crawler:
         try:
             await self._run_workers()
             while self._fault is not None and await self._outage_is_over(self._fault):
-                self._summary.stopped = ""  # an idle worker may have ended the run for want of hosts that do not rest
+                self.summary.stopped = ""  # an idle worker may have ended the run for want of hosts that do not rest
                 await self._run_workers()
         finally:
             if timer is not None:
                 timer.cancel()
-            self._summary.seconds += self._clock.monotonic() - started
-        return self._summary
+            self.summary.seconds += self._clock.monotonic() - started
+        return self.summary
 
     async def _run_workers(self) -> None:
         """Have the workers visit until there is nothing to do, a stop, or a fault of this machine."""
@@ -233,7 +228,7 @@ class Crawler:
         return self._stopping or self._is_concluded or self._fault is not None
 
     async def _end_in_time(self) -> None:
-        await self._clock.sleep(max(self._limits.max_time_s - self._summary.seconds, 0.0))
+        await self._clock.sleep(max(self._limits.max_time_s - self.summary.seconds, 0.0))
         self.stop("max-time", at_once=True)
 
     async def _work(self) -> None:
@@ -261,7 +256,7 @@ class Crawler:
                     self._is_concluded = pause_s is None
                 else:
                     self._promised_at, self._broken_promises = -math.inf, 0
-                    self._under_way.add(lease.entry.id)
+                    self._under_way[lease.entry.id] = lease
             if lease is not None:
                 self._bell.ring()
                 await self._begin(lease).work()
@@ -282,32 +277,30 @@ class Crawler:
     async def _next_lease(self) -> Lease | None:
         """Lease the best ready address, together with those for the workers whose turn comes next."""
         if not self._leased:
-            slots = self._pages.take(1)
-
-            def most() -> int:
-                nonlocal slots
-                slots += self._pages.take(self._wanting) if slots else 0
-                return max(slots, 1)
-
-            try:
-                self._leased.extend(await self._queue.lease(most, pages=slots > 0))
-            finally:
-                self._pages.give_back(slots - sum(lease.entry.purpose is Purpose.PAGE for lease in self._leased))
+            pages_left = self._pages_left()
+            self._leased.extend(
+                await self._queue.lease(lambda: max(min(1 + self._wanting, pages_left), 1), pages=pages_left > 0)
+            )
         return self._leased.popleft() if self._leased else None
+
+    def _pages_left(self) -> int:
+        """Return how many pages may still be leased: those under way count, because all may be answered."""
+        leases = (*self._under_way.values(), *self._leased)
+        under_way = sum(lease.entry.purpose is Purpose.PAGE for lease in leases)
+        return self._limits.max_pages - self._pages_counted() - under_way
 
     async def _give_back(self) -> None:
         """End the leases that no worker took because the run was halted."""
         self._wanting = 0
         while self._leased:
             lease = self._leased.popleft()
-            self._pages.give_back(lease.entry.purpose is Purpose.PAGE)
             with suppress(DatabaseFault):  # the queue ends it when it can be written again
                 await self._queue.release(lease, lease.host)
 
     async def _pause_s(self) -> float | None:
         """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""
-        pages_left = self._pages.any_left()
-        idle = not self._under_way and (pages_left or not self._pages.may_come_back())
+        pages_left = self._pages_left() > 0 and await self._queue.may_lease_pages()
+        idle = not self._under_way
         ready_at = await self._queue.ready_at(pages=pages_left)
         now = self._clock.now()
         wait_s = self._limits.idle_s if ready_at is None else ready_at - now
@@ -317,7 +310,7 @@ class Crawler:
         if (
             idle
             and wait_s > min(self._RETRY_S, self._limits.patience_s)
-            and not ((pages_left or self._pages.are_shared) and await self._queue.others_at_work())
+            and not (pages_left and await self._queue.others_at_work())
         ):
             hosts = await self._queue.waiting_hosts(pages=pages_left)
             waited_s = self._clock.monotonic() - self._answered_at
@@ -348,7 +341,7 @@ class Crawler:
             self._observer.noted(said)
 
     def _end(self, reason: str) -> None:
-        self._summary.stopped = self._summary.stopped or reason
+        self.summary.stopped = self.summary.stopped or reason
 
     async def _visit(self, under_way: _UnderWay) -> Visit:
         """Visit the leased address in a turn of its host; return a failed visit when an exception ended the visit."""
@@ -382,7 +375,7 @@ class Crawler:
     async def _carry_out(self, lease: Lease, place: Place) -> None:
         entry, under_way = lease.entry, _UnderWay(lease, self._queue, place)
         self._observer.leased(lease)
-        settled = answered = False
+        settled = False
         try:
             visit = await self._visit(under_way)
             visit, result = await self._settle(visit)
@@ -391,8 +384,7 @@ class Crawler:
                 return
             if visit.http_status is not None:
                 self._outage.answered(entry.id)
-            self._summary.count(visit, result)
-            answered = visit.is_page_answered
+            self.summary.count(visit, result)
             if visit.state is not State.FAILED or visit.retry_after_s is None:
                 self._answered_at = self._clock.monotonic()
             if result.feedback is not None and (said := await self._learning.learn(result.feedback)):
@@ -403,8 +395,6 @@ class Crawler:
         except GivenBack:
             pass  # the host's state says when the address may be leased again
         finally:
-            self._under_way.discard(entry.id)
-            if entry.purpose is Purpose.PAGE:
-                self._pages.end(answered=answered)
+            self._under_way.pop(entry.id, None)
             if not settled:
                 await self._queue.release(lease, under_way.host)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 from geocrawl.model import Purpose, Settled, State, Status, Visit
 
@@ -36,12 +37,18 @@ class RunSummary:
         """Return the number of visits that were answered or failed, without refused ones."""
         return self.pages + self.probes + self.failures
 
-    def add(self, other: RunSummary) -> None:
-        """Add the counts of another process of the same run."""
-        for name in ("pages", "failures", "records", "probes", "valid", "links"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for reason, count in other.reasons.items():
-            self.reasons[reason] = self.reasons.get(reason, 0) + count
+    def plus(self, other: RunSummary) -> RunSummary:
+        """Return the counts of this process and of another one of the same run."""
+        return replace(
+            self,
+            pages=self.pages + other.pages,
+            failures=self.failures + other.failures,
+            records=self.records + other.records,
+            probes=self.probes + other.probes,
+            valid=self.valid + other.valid,
+            links=self.links + other.links,
+            reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
+        )
 
     def count(self, visit: Visit, settled: Settled) -> None:
         """Count a settled visit."""

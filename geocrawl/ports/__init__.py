@@ -9,7 +9,7 @@ from geocrawl.ports.fetching import Extend, Fetcher, NetworkWait, RobotsStore, T
 from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases, OptOuts
 from geocrawl.ports.observing import Observer
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
-from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl
+from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl, SharedRun
 from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
 from geocrawl.ports.rendering import Renderer
 from geocrawl.ports.strategy import Correcting, Counted, Strategy, Waiting
@@ -42,6 +42,7 @@ __all__ = [
     "Refusals",
     "Renderer",
     "RobotsStore",
+    "SharedRun",
     "Strategy",
     "Turn",
     "Waiting",

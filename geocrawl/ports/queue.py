@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from geocrawl.model import Candidate, Feedback, FrontierStats, HostState, Lease, Rank, Settled, Url, Visit, WaitingHost
 from geocrawl.ports.strategy import Waiting
@@ -29,6 +29,9 @@ class CrawlQueue(Protocol):
     async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
         """Return the hosts that have addresses never visited, the first to be ready first. `pages=False`: those that
         have probes."""
+
+    async def may_lease_pages(self) -> bool:
+        """Return whether the limit on pages that the processes of a run share lets another one be leased."""
 
     async def others_at_work(self) -> bool:
         """Return whether other processes lease hosts with queued URLs while this one leases none: their results, or
@@ -92,6 +95,16 @@ class LearningLog(Protocol):
         """Do what `CrawlQueue.rerank` does, before the loop runs."""
 
 
+class SharedRun(Protocol):
+    """A run by several processes, as one of them sees it."""
+
+    def report(self, counts: Mapping[str, Any]) -> None:
+        """Store what this process has done so far."""
+
+    def end(self) -> None:
+        """Forget the processes: the run has ended."""
+
+
 class QueueControl(Protocol):
     """The queue as commands and the daemon's ticks see it.
 
@@ -136,6 +149,9 @@ class QueueControl(Protocol):
 
     def release_dead(self) -> int:
         """End the leases of this machine's killed processes; return how many there were."""
+
+    def share_run(self, run: int, max_pages: int) -> SharedRun:
+        """Take part in a run by several processes, which share the limit on pages (0: none); return the run."""
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return what `CrawlQueue.ready_at` does."""

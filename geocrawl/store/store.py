@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.store.engine.database import Database, exists, open_readonly
@@ -166,24 +166,12 @@ class Store:
 
         return earlier_runs(self.database.connection, run, this_process(), self._clock.now())
 
-    @property
-    def owner(self) -> str:
-        """Return the text by which this process owns leases and runs (`engine.owner.Owner`)."""
+    def run_reports(self, run: int) -> list[dict[str, Any]]:
+        """Return what the other processes of a run have done so far, as each has stored it (`ports.SharedRun`)."""
         from geocrawl.store.engine.owner import this_process
+        from geocrawl.store.frontier.shared_run import SharedRun
 
-        return this_process().text
-
-    def begin_helping(self, crawl: str) -> None:
-        """Note that this process helps the crawl of another one, its `owner`."""
-        from geocrawl.store.maintenance.helping import begin_helping
-
-        begin_helping(self.database, crawl, self._clock.now())
-
-    def end_helping(self) -> None:
-        """Note that this process helps no longer."""
-        from geocrawl.store.maintenance.helping import end_helping
-
-        end_helping(self.database)
+        return list(SharedRun(self.database, run, this_process().text).reports_of_others())
 
     # ----------------------------------------------------------------------- reading and operating
 

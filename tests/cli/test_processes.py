@@ -67,7 +67,7 @@ def test_the_catalogue_is_that_of_one_process_and_one_report_counts_what_all_did
         assert notes.count("service found") == report["valid"], "each service is shown once"
         counts = ("pages", "probes", "valid", "failures", "stopped", "reasons")
         found.append((endpoints(home), [report[name] for name in counts]))
-        assert not rows(home, "SELECT name FROM meta WHERE name LIKE 'helper:%'")
+        assert not rows(home, "SELECT name FROM meta WHERE name LIKE 'member:%'")
     assert found[0] == found[1]
 
 
@@ -147,7 +147,7 @@ def test_a_killed_helper_is_told_and_its_addresses_are_visited_by_the_others(tmp
         os.kill(helper, signal.SIGKILL)
         code, report, notes = crawl.end()
     assert (code, report["stopped"]) == (0, "done"), notes
-    assert notes.count(f"Helper process {helper} was killed (signal 9)") == 1
+    assert notes.count(f"Process {helper} of this crawl was killed (signal 9)") == 1
     assert pages_visited(tmp_path) == WEB.hosts * WEB.pages_a_host
     with sqlite3.connect(tmp_path / "c.db") as database:
         check_invariants(database)

@@ -210,4 +210,4 @@ async def test_a_settlement_after_the_lease_was_lost_is_not_counted(tmp_path: Pa
             settings = settings_for(delay_s=0.0, ignore_robots=True, max_time_s=0.5)
             crawler, task = _start(path, settings, [server.base + "/"], store, watcher)
             await task
-    assert (crawler.visits, watcher.visits, server.targets) == (0, [], ["/"])
+    assert (crawler.summary.visits, watcher.visits, server.targets) == (0, [], ["/"])

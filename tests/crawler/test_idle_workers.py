@@ -38,6 +38,9 @@ class _BrokenPromise:
     async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
         return [WaitingHost("a.example", self._clock.now() + self._ready_in_s, 1)]
 
+    async def may_lease_pages(self) -> bool:
+        return True
+
     async def others_at_work(self) -> bool:
         return self._ready_in_s < 0
 

@@ -21,7 +21,6 @@ from tests.simulation.scheduler import SimulatedClock
 
 if TYPE_CHECKING:
     from geocrawl.crawler.loop import Crawler
-    from geocrawl.crawler.page_slots import PageSlots
     from tests.simulation.run import Run
 
 T = TypeVar("T")
@@ -29,12 +28,14 @@ _IDLE_S = 1.0
 _GIVES_PLACE_AFTER_S = 3.0
 """A visit that has waited for an answer for longer takes no worker's place."""
 NO_LIMIT = 1 << 60
+_THE_RUN = 1
+"""Number of the first run, in which all take part that crawl together."""
 
 
 class SimulatedCrawler:
     """One process that crawls. It is its own observer (`ports.Observer`)."""
 
-    def __init__(self, run: Run, process: Process, settings: Settings, slots: PageSlots | None = None) -> None:
+    def __init__(self, run: Run, process: Process, settings: Settings, *, together: bool = False) -> None:
         self.process = process
         self.settings = settings
         self.pages = 0
@@ -42,7 +43,7 @@ class SimulatedCrawler:
         self.ended = ""
         """Why the run ended; '' while it has not."""
         self._run = run
-        self._slots = slots
+        self._together = together
         self._clock = SimulatedClock(run.loop, process)
         self._crawler: Crawler | None = None
 
@@ -70,8 +71,8 @@ class SimulatedCrawler:
         try:
             session, number = await self._until_written(lambda: self._begin(store, seeds))
             fetcher = fetchers.make_session_fetcher(session)
-            most = self.settings.max_pages or NO_LIMIT
-            crawler = wiring.make_crawler(session, self, fetcher, max_pages=most, pages=self._slots)
+            most = NO_LIMIT if self._together else self.settings.max_pages or NO_LIMIT
+            crawler = wiring.make_crawler(session, self, fetcher, max_pages=most)
             self._crawler, begun = crawler, self._run.loop.time()
             try:
                 stopped = await self._retrying(session, crawler)
@@ -100,6 +101,8 @@ class SimulatedCrawler:
         environment = Environment(self._clock, transport, lambda: self.pages, idle_s=_IDLE_S, resolver=transport)
         session = wiring.make_session(self.settings, store, self._clock, environment=environment)
         number = store.start_run(session.strategy.name, self.settings)
+        if self._together:
+            session.frontier.share_run(_THE_RUN, self.settings.max_pages)
         claim(session, store.earlier_runs(number))
         ClockLimits(store.database, self.settings).apply(self._clock.now())
         session.add_seeds([url for url in map(read_url, seeds) if url is not None], again=False)
@@ -108,12 +111,12 @@ class SimulatedCrawler:
     async def _retrying(self, session: Session, crawler: Crawler) -> str:
         retrying = wiring.retry_policy(self.settings, self._run.place, self._clock, self)
         while True:
-            before = crawler.visits
+            before = crawler.summary.visits
             try:
                 return (await crawler.run()).stopped
             except PassingFault as fault:
                 self._say(f"waits for the database: {fault}")
-                if crawler.visits > before:
+                if crawler.summary.visits > before:
                     retrying.reset()
                 await retrying.until_writable(
                     fault, session.store, session.frontier.release_all, lambda: crawler.stopping

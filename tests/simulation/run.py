@@ -15,10 +15,9 @@ from contextvars import Context
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from geocrawl.app.shared_slots import SlotTable
 from geocrawl.settings import Settings
 from geocrawl.urls.database import Place
-from tests.simulation.crawler import NO_LIMIT, SimulatedCrawler
+from tests.simulation.crawler import SimulatedCrawler
 from tests.simulation.database import Engine, SimulatedStore
 from tests.simulation.faults import ProcessInterruptions, kill_at
 from tests.simulation.network import Network
@@ -75,8 +74,6 @@ class Run:
         self._faults = list(scenario.faults)
         self._killed: dict[Process, asyncio.Future[float]] = {}
         self._kept: list[asyncio.Task[None]] = []
-        most = scenario.max_pages or NO_LIMIT
-        self.slots = SlotTable(len(scenario.workers), most) if scenario.together else None
         self.loop.before_step = self._before_step
 
     def say(self, who: str, text: str) -> None:
@@ -204,13 +201,11 @@ class Run:
             process = self.processes.start(f"c{number}.{life}")
             self._numbers[process] = number
             life += 1
-            slots = self.slots.of(number) if self.slots else None
-            crawler = SimulatedCrawler(self, process, self.settings(self.scenario.workers[number]), slots)
+            settings = self.settings(self.scenario.workers[number])
+            crawler = SimulatedCrawler(self, process, settings, together=self.scenario.together)
             restart_s = await self._ended(crawler)
             if restart_s is None:
                 return
-            if self.slots:
-                self.slots.forget(number)
             await asyncio.sleep(restart_s)
 
     async def _ended(self, crawler: SimulatedCrawler) -> float | None:
@@ -287,8 +282,6 @@ class Run:
                 for store in self._stores.values():
                     store.close_at_once()
                 self.loop.forget()
-                if self.slots:
-                    self.slots.close()
                 for crawler in self.crawlers:
                     crawler.forget()
                 if self._kept or self.failures:

@@ -16,10 +16,20 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import TextIO
 
-from geocrawl.app import helpers
 from tests.support.places import ROOT
 
-LOADED = (*helpers.LOADED, "geocrawl.app.probe_list", "geocrawl.cli", "tests.support.killed_crawl")
+LOADED = (
+    "geocrawl.app.crawl",
+    "geocrawl.app.probe_list",
+    "geocrawl.cli",
+    "geocrawl.crawler.loop",
+    "geocrawl.fetch.fetcher",
+    "geocrawl.page.document",
+    "geocrawl.probe.registry",
+    "geocrawl.store.catalog.catalog",
+    "geocrawl.store.frontier.frontier",
+    "tests.support.killed_crawl",
+)
 """They load nearly all others that a crawl loads."""
 _STREAMS: list[TextIO] = []
 """The streams of a forked process: commands replace them by others that write to their buffers; these stay open."""

@@ -1,4 +1,4 @@
-"""Crawls by several processes (`crawl --processes`): start them, find their helpers, wait for what they do."""
+"""Crawls by several processes (`crawl --processes`): start them, find the further processes, wait for what they do."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def team_crawl(home: Path, *arguments: str) -> Iterator[TeamCrawl]:
 
 
 def helpers_of(first: int) -> list[int]:
-    """Return the helpers of a crawl's first process: they are forked, and have its command line."""
-    return [pid for pid in _children(first) if _command(pid) == _command(first)]
+    """Return the further processes of a crawl, which its first one started."""
+    return [pid for pid in _children(first) if b"take_part" in _command(pid)]
 
 
 def _children(pid: int) -> list[int]:

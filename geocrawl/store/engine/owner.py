@@ -14,8 +14,8 @@ from pathlib import Path
 
 LEARNER = "strategy:learner"
 """Key of the owner of the learner's role (`LearnerRole`)."""
-HELPER = "helper:"
-"""Facts of this name and an owner: which crawl the process helps, by the crawl's owner, and since when, as JSON."""
+MEMBER = "member:"
+"""Facts of this name, a run and an owner: since when the process takes part in the run, as JSON (`SharedRun`)."""
 BEAT = "worker:"
 """Facts of this name and an owner: how many visits the process has settled, as JSON (`Frontier`)."""
 _INITIAL_NAMESPACE = "4026531836"

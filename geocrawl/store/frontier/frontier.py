@@ -48,6 +48,7 @@ from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settle import ArrivalWriter, CandidatePages, Settlement, Settling
+from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.keys import page_key
 from geocrawl.urls import read_url, service_keys
@@ -295,6 +296,18 @@ class SqlFrontier(SqlLearningLog):
         count, first = self._connection.execute(sql.RETRIES).fetchone()
         return count, first
 
+    def share_run(self, run: int, max_pages: int) -> SharedRun:
+        """Take part in a run by several processes, which share the limit on pages; return the run."""
+        shared = SharedRun(self._database, run, self._owner, max_pages)
+        shared.join(self.clock.now())
+        self._leasing.shared_run = self.settling.shared_run = shared
+        return shared
+
+    def may_lease_pages(self) -> bool:
+        """Return whether the limit on pages that the processes of a run share lets another one be leased."""
+        shared = self._leasing.shared_run
+        return shared is None or shared.pages_left() > 0
+
     def others_at_work(self) -> bool:
         """Return whether other processes have leased hosts with queued URLs; for a process that has leased none."""
         return self._leases.others_at_work()
@@ -446,6 +459,10 @@ class AwaitedFrontier:
     async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
         """Return the hosts that have addresses never visited, the first to be ready first."""
         return self._frontier.waiting_hosts(pages=pages)
+
+    async def may_lease_pages(self) -> bool:
+        """Return whether the limit on pages that the processes of a run share lets another one be leased."""
+        return self._frontier.may_lease_pages()
 
     async def others_at_work(self) -> bool:
         """Return whether others have leased hosts with queued URLs, and we none."""

@@ -28,6 +28,7 @@ from geocrawl.store.frontier.hosts import PARK_S, Hosts
 from geocrawl.store.frontier.lifecycle import BATCH_TIER, INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.plan import Limits
 from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.keys import group_key
 from geocrawl.store.stored_url import stored_url
 from geocrawl.urls import query_group
@@ -57,6 +58,7 @@ class Leasing:
         self._batches = batches
         self._records_only = records_only
         self._looks_first = False
+        self.shared_run: SharedRun | None = None
 
     def expect_work(self) -> None:
         """Let the next lease begin without a look whether anything is ready: a visit was settled, so mostly it is."""
@@ -86,7 +88,8 @@ class Leasing:
         `begins`: make ready what is due, and a batch if need be."""
         if self._database.connection.shares_writes and self._batches is None:
             with self._database.shared_transaction:
-                found = self._leases.lease_beside(now, most, pages=pages)
+                granted, with_pages = self._granted(most, pages=pages)
+                found = self._leases.lease_beside(now, granted, pages=with_pages)
             if found is not None:
                 return found
         return (yield from self._lease_alone(now, most, pages=pages, begins=begins))
@@ -101,8 +104,9 @@ class Leasing:
                         begins = False
                         if self._batches and pages:
                             self._batches.refill()
-                while not begins and len(leases) < most:
-                    lease = self._leases.lease(now, budget, pages=pages)
+                granted, with_pages = self._granted(most, pages=pages)
+                while not begins and len(leases) < granted:
+                    lease = self._leases.lease(now, budget, pages=with_pages)
                     if lease is None:
                         break
                     leases.append(lease)
@@ -110,6 +114,14 @@ class Leasing:
             if leases or not budget.is_spent:
                 return leases
             yield
+
+    def _granted(self, most: int, *, pages: bool) -> tuple[int, bool]:
+        """Return how many entries may be leased, and whether pages are among them, within the limit on pages that the
+        processes of a run share; inside the lease's transaction."""
+        if self.shared_run is None or not pages:
+            return most, pages
+        left = self.shared_run.pages_left(lock=True)
+        return (min(most, left), True) if left > 0 else (most, False)
 
     def _may_reopen(self, now: float, *, pages: bool) -> bool:
         """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""

@@ -54,11 +54,12 @@ from geocrawl.store.frontier.plan import (
 )
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.revisits import write_next_visit
+from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.keys import page_key
 from geocrawl.store.stored_url import stored_url
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Settled | None)
 
 
 class Settling:
@@ -69,6 +70,7 @@ class Settling:
         self._database = database
         self._settlement = settlement
         self._notes = notes
+        self.shared_run: SharedRun | None = None
 
     @property
     def groups(self) -> bool:
@@ -115,6 +117,8 @@ class Settling:
     def _noted(self, visit: Visit, settled: T) -> T:
         if settled is not None:
             self._notes.settled(visit.at)
+            if self.shared_run is not None and not settled.ignored:
+                self.shared_run.count(visit)
         return settled
 
 

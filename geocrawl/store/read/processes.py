@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import stored_fact
-from geocrawl.store.engine.owner import BEAT, HELPER, LEARNER, Owner, is_dead, this_process
+from geocrawl.store.engine.owner import BEAT, LEARNER, MEMBER, Owner, is_dead, this_process
 from geocrawl.wording import moment
 
 DAEMON_LOCK, DAEMON_PAUSED = "daemon:lease", "daemon:paused"
@@ -137,7 +137,7 @@ def _is_running(owner: Owner, here: Owner, *, holds: bool) -> bool:
 
 
 _OPEN_RUNS = "SELECT id, owner, strategy, started_at FROM run WHERE ended_at IS NULL ORDER BY id"
-_HELPERS = "SELECT name, value FROM meta WHERE name LIKE 'helper:%' ORDER BY name"
+_MEMBERS = "SELECT name, value FROM meta WHERE name LIKE ? ORDER BY name"
 _LEASES = "SELECT lease_owner, count(*) FROM host WHERE lease_until > ? GROUP BY lease_owner"
 
 
@@ -199,12 +199,12 @@ def read_workers(connection: Connection, now: float) -> list[Worker]:
 
 def _processes(connection: Connection) -> Iterator[tuple[str, str, float, str]]:
     """Yield owner, strategy, start and the crawl it helps ('': its own) of each process, helpers after their crawl."""
-    helpers = [(name.removeprefix(HELPER), json.loads(bytes(value))) for name, value in connection.execute(_HELPERS)]
-    for _, owner, strategy, since in connection.execute(_OPEN_RUNS).fetchall():
+    for run, owner, strategy, since in connection.execute(_OPEN_RUNS).fetchall():
         yield owner, strategy, since, ""
-        for helper, note in helpers:
-            if note["crawl"] == owner:
-                yield helper, strategy, float(note["since"]), owner
+        prefix = f"{MEMBER}{run}:"
+        for name, value in connection.execute(_MEMBERS, (f"{prefix}%",)).fetchall():
+            if (member := name.removeprefix(prefix)) != owner:
+                yield member, strategy, float(json.loads(bytes(value))["since"]), owner
 
 
 def _learner(connection: Connection) -> str:
