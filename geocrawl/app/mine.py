@@ -18,11 +18,10 @@ from geocrawl.wording import date_of
 if TYPE_CHECKING:
     from geocrawl.app.session import Session
     from geocrawl.mining.finder import Finder
-    from geocrawl.mining.finds import Find
     from geocrawl.mining.index import Engine
     from geocrawl.mining.miner import Miner, MineReport, Reader
+    from geocrawl.mining.model import Find, Source
     from geocrawl.mining.records import RecordReader
-    from geocrawl.mining.sources import Source
     from geocrawl.ports import Clock
     from geocrawl.settings import Settings
     from geocrawl.store import Store
@@ -109,10 +108,10 @@ def _make_engine(name: str) -> Engine:
     from geocrawl.probe.registry import declarations
 
     if name == "spark":
-        from geocrawl.mining.spark_engine import SparkEngine
+        from geocrawl.mining.engines import SparkEngine
 
         return SparkEngine(declarations())
-    from geocrawl.mining.duckdb_engine import DuckDbEngine
+    from geocrawl.mining.engines import DuckDbEngine
 
     return DuckDbEngine(declarations())
 

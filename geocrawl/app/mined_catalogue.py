@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from geocrawl.mining.finds import ARCHIVE, Find
+from geocrawl.mining.model import ARCHIVE, Find
 from geocrawl.model import Candidate, Evidence
 from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
 
 if TYPE_CHECKING:
     from geocrawl.app.retry_policy import RetryPolicy
     from geocrawl.app.session import Session
-    from geocrawl.mining.sources import Source
+    from geocrawl.mining.model import Source
 
 
 class MinedCatalogue:

@@ -15,7 +15,7 @@ from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.mining.miner import MineReport
-    from geocrawl.mining.sources import Source
+    from geocrawl.mining.model import Source
 
 
 def mine(
@@ -50,7 +50,7 @@ def mine(
     """
     from geocrawl.app.mine import ENGINES
     from geocrawl.errors import UsageError
-    from geocrawl.mining.sources import gather
+    from geocrawl.mining.model import gather
 
     if engine not in ENGINES:
         raise UsageError(f"--engine {engine!r}: expected {' or '.join(ENGINES)}")

@@ -16,9 +16,8 @@ from typing import BinaryIO
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.files import SECRET, demand_folder, make_folder, whole_file
-from geocrawl.mining.duckdb_engine import connect
-from geocrawl.mining.finds import Find
-from geocrawl.mining.sources import Source
+from geocrawl.mining.engines import connect
+from geocrawl.mining.model import Find, Source
 
 FORMATS = {
     ".csv": "FORMAT csv, HEADER",

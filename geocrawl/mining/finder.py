@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from geocrawl.detect import Detector
 from geocrawl.detect.portals import portal_of
-from geocrawl.mining.finds import Find, Place
+from geocrawl.mining.model import Find, Place
 from geocrawl.model import Document, Link, Relevance, Url
 from geocrawl.priority.topics.nearness import LinkMeasure
 from geocrawl.urls import read_url

@@ -2,18 +2,164 @@
 
 The index is Common Crawl's columnar one (commoncrawl/cc-index-table) or any Parquet with a column `url`. Crawls of some
 years lack columns, so only `url` is needed.
-"""
+
+The predicate selects the addresses which `Detector` or `portal_of` may recognise. It is made of the same declared
+signs, so a new kind of service needs no second list. It is a superset: whatever the two recognise is selected
+(`tests/mining/test_predicate.py`), and what is selected in vain, the two dismiss. As in `Detector`, a pattern is tried
+only where a short text of its form occurs.
+
+An archive has addresses as they were requested, which `read_url` normalises and `Detector` decodes before they look at
+them. SQL that repeats those steps would be slow and would differ between engines. Where a step may change what a sign
+sees, the address is selected unseen instead: an escaped letter in a query, dot segments, a backslash, a character that
+an address has to escape. Such addresses are rare in an archive.
+
+The patterns use what RE2 (DuckDB) and Java (Spark) have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from geocrawl.detect.portals import FORMS, PortalForm
 from geocrawl.errors import EnvironmentFault
-from geocrawl.mining.finds import Place
-from geocrawl.mining.predicate import TEXT, first_test, predicate
-from geocrawl.mining.sources import Source
-from geocrawl.model.kinds import KindDeclaration
+from geocrawl.mining.model import Place, Source
+from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
+
+_ESCAPED = "(?:2d|2e|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])"
+"""The digits in the escape of a letter, a figure or one of `-._~`, which need none (RFC 3986, 2.3), in lower case."""
+_DOTS = r"/(?:\.|%2e){1,2}(?:[/?#]|$)"
+_ODD = (
+    ("", r"[^\x21\x23-\x3b\x3d\x3f-\x7e]"),  # is escaped, and tabs and line ends are removed
+    ("", r"\\"),  # is read as a slash; Spark reads no text that ends in one backslash
+    ("/.", _DOTS),  # dot segments are removed
+    ("/%2e", _DOTS),
+    ("%", "^https?:/*[^/?#]*%"),  # a host that is decoded
+    ("%", rf"\?[^#]*%{_ESCAPED}"),
+    ("%3d", "(?:service|request)%3d"),  # a query that was escaped as a whole
+)
+"""Spellings that `read_url` and `Detector` rewrite before they look for signs: for each, a text that the address has
+then, and the pattern that finds the spelling."""
+_DECODED = (("%3a", ":"), ("%2f", "/"), ("%3f", "?"), ("%3d", "="), ("%26", "&"))
+"""Escapes that an address within a query has in the place of what separates its own parts."""
+_WITHIN = r"\?[^#]*=https?(?::|%3a)"
+_ODD_WITHIN = (
+    "%5c",
+    "%[01][0-9a-f]",
+    rf"%25(?:3d|{_ESCAPED})",
+    _DOTS,
+    "=https?:/*[^/?#&]*%",
+)
+_CLASS_OR_ESCAPE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$|\^|\(\?P<\w+>")
+
+_GOES_ON = re.compile(r"(?:\[\^[^\]]*\]|(?<!\\)\.|\))[*+]|\{[0-9]*,[0-9]{2,}\}")
+"""What repeats any character, a group, or anything ten times and more: the automaton of a search for several such
+patterns at once grows without bounds."""
+
+Form = PathForm | PortalForm
+
+
+TEXT = "address"
+"""Name of the column of addresses in lower case."""
+
+
+def predicate(kinds: Sequence[KindDeclaration]) -> str:
+    """Return the condition in SQL that selects addresses, for the column `TEXT`.
+
+    The condition calls `rlike(text, pattern)`, which Spark has and `duckdb_engine.py` defines. Spark has to read
+    strings without escapes (`spark.sql.parser.escapedStringLiterals`).
+    """
+    forms, decoded = _forms(kinds), TEXT
+    for escape, character in _DECODED:
+        decoded = f"replace({decoded}, '{escape}', '{character}')"
+    inner = [*_ODD_WITHIN, *(pattern for _, pattern in _words(kinds)), *_hosts(kinds), _hints(forms)]
+    tests = [
+        *(_tested(text, pattern) for text, pattern in _ODD),
+        *(_tested(form.hint, _whole(form)) for form in forms),
+        *(_tested(name, pattern) for name, pattern in _words(kinds)),
+        *(_tested("", pattern) for pattern in _hosts(kinds)),
+        f"({_tested('=http', _WITHIN)} AND rlike({decoded}, {_quoted(_any(inner))}))",
+    ]
+    return f"({' OR '.join(tests)})"
+
+
+def first_test(kinds: Sequence[KindDeclaration]) -> str:
+    """Return a condition in SQL that dismisses most addresses at once and none that `predicate` selects.
+
+    It makes a search twice as fast where all alternatives of a pattern are tried at once (RE2), and ten times as slow
+    where they are tried one by one (Java).
+    """
+    forms = _forms(kinds)
+    long = [form for form in forms if form.query or _GOES_ON.search(form.path)]
+    short = [_whole(form) for form in forms if form not in long]
+    names = "|".join(sorted(name for name, _ in _words(kinds)))
+    odd = [pattern for _, pattern in _ODD]
+    pattern = _any([*odd, *_hosts(kinds), *short, rf"\?[^#]*(?:{names})", _WITHIN, _hints(long)])
+    return f"rlike({TEXT}, {_quoted(pattern)})"
+
+
+def _forms(kinds: Sequence[KindDeclaration]) -> tuple[Form, ...]:
+    return (*(form for each in kinds for form in each.paths), *FORMS)
+
+
+def _whole(form: Form) -> str:
+    """Return a pattern for whole addresses with such a path."""
+    end = rf"\?[^#]*{re.escape(form.query)}" if form.query else "(?:[?#]|$)"
+    return _translated(form.path, end=end)
+
+
+def _hosts(kinds: Sequence[KindDeclaration]) -> Iterator[str]:
+    """Yield patterns for addresses whose host has a declared form; the paths of such hosts are left to `Detector`."""
+    forms: Iterator[HostForm] = (form for each in kinds for form in each.hosts)
+    for form in forms:
+        yield _translated(form.host, begin="[:/@]")
+
+
+def _words(kinds: Sequence[KindDeclaration]) -> Iterator[tuple[str, str]]:
+    """Yield each declared parameter with a pattern, whatever stands between its name, its value and their ends."""
+    services = _shortest(text for each in kinds for text in each.services)
+    asked = (each.requests | each.shared_requests | each.old_requests for each in kinds)
+    requests = _shortest(text for texts in asked for text in texts)
+    values = {"service": services, "request": requests}
+    for form in (form for each in kinds for form in each.parameters):
+        values[form.name] = _translated(form.value)
+    for name, value in values.items():
+        yield name, rf"\?[^#]*{name}[^=&]*=[^&]*(?:{value})"
+
+
+def _translated(pattern: str, *, begin: str = "", end: str = "") -> str:
+    """Return a pattern for a part of addresses as one for the whole: `^` and `$` are replaced, groups are unnamed."""
+
+    def piece(found: re.Match[str]) -> str:
+        replaced = {"$": end, "^": begin}.get(found[0], found[0])
+        return "(?:" if replaced.startswith("(?P<") else replaced
+
+    return _CLASS_OR_ESCAPE.sub(piece, pattern)
+
+
+def _shortest(texts: Iterable[str]) -> str:
+    """Return a pattern that finds any of these texts; a text that contains another one is left out."""
+    found = set(texts)
+    return "|".join(sorted(re.escape(each) for each in found if not any(o in each for o in found - {each})))
+
+
+def _any(patterns: Iterable[str]) -> str:
+    return "|".join(f"(?:{each})" for each in dict.fromkeys(patterns))
+
+
+def _hints(forms: Iterable[Form]) -> str:
+    return _shortest(form.hint for form in forms)
+
+
+def _tested(text: str, pattern: str) -> str:
+    """Return the condition that an address contains a text, '' for none, and a pattern, which is slower to search."""
+    found = f"rlike({TEXT}, {_quoted(pattern)})"
+    return f"(contains({TEXT}, {_quoted(text)}) AND {found})" if text else found
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
 
 _COLUMNS = {"warc_filename": "STRING", "warc_record_offset": "BIGINT", "warc_record_length": "BIGINT"}
 """Columns that are read beside `url`, with their types in SQL; NULL stands for one that is missing."""

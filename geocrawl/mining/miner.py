@@ -12,10 +12,9 @@ from typing import Protocol, TypeVar
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault
 from geocrawl.mining.finder import Finder
-from geocrawl.mining.finds import Find
 from geocrawl.mining.index import Engine, Row
+from geocrawl.mining.model import Find, Form, Source
 from geocrawl.mining.records import Counts
-from geocrawl.mining.sources import Form, Source
 from geocrawl.wording import counted
 
 T = TypeVar("T")

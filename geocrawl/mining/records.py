@@ -2,22 +2,24 @@
 
 A WAT record is JSON as ia-web-commons writes it: the links of a page as the page writes them, with the element of each
 (`A@/href`) and at most 128 characters of its text. A WARC record is an answer, which the crawler's own reader reads.
-"""
+
+Archives compress each record as a gzip member of its own (WARC 1.1, annex D), so a damaged record costs no other, and a
+record that is too large is skipped without being decompressed to its end. FastWARC by
+itself would end at the first damage."""
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from geocrawl.errors import EnvironmentFault, needs_extra
 from geocrawl.mining.finder import Finder, RawLink
-from geocrawl.mining.finds import Find, Place
-from geocrawl.mining.members import Member, members
-from geocrawl.mining.sources import Form, Source
+from geocrawl.mining.model import Find, Form, Place, Source
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
 from geocrawl.urls import read_url
@@ -31,7 +33,7 @@ _MOST_LINKS = 20_000
 """Links of one page that are read, as in `PageReader`."""
 _LINKS = {"A": "a", "AREA": "area", "FORM": "form", "IFRAME": "iframe", "FRAME": "frame", "LINK": "link"}
 """Element of a link → `Link.where`; others (IMG …) are recognised by their address alone."""
-_GZIP = b"\x1f\x8b"
+_GZIP_MAGIC = b"\x1f\x8b"
 _WARC = b"WARC/"
 
 
@@ -139,7 +141,7 @@ def _members(path: Path) -> Iterator[Member]:
     try:
         with path.open("rb") as file:
             beginning = file.read(len(_WARC))
-        if beginning.startswith(_GZIP):
+        if beginning.startswith(_GZIP_MAGIC):
             yield from members(path, most_bytes=MOST_BYTES)
         elif beginning == _WARC:
             yield from _plain(path)
@@ -205,3 +207,87 @@ def _number(value: object) -> int | None:
 
 def _said(counts: Counts) -> str:
     return f"{counts.damaged:,} damaged, {counts.large:,} too large"
+
+
+_MAGIC = b"\x1f\x8b\x08"
+_CHUNK = 16 * 1024
+_SEARCHED = 1024 * 1024
+_HEADER_BYTES = 512
+"""Compressed bytes of a member that are decompressed to see whether it is one."""
+_BEGINNING = b"WARC/"
+_GZIP = 31
+"""Window bits of zlib that mean gzip with its check sums."""
+
+
+class Member(NamedTuple):
+    """A member of a gzip file."""
+
+    offset: int
+    """Where it begins in the file, bytes."""
+    length: int
+    """Compressed bytes; of a damaged one as far as the next member."""
+    data: bytes
+    """Decompressed; b"" of a damaged or too large one."""
+    fault: str = ""
+    """Why there is no data: damaged, cut off, too large; '' for a whole member."""
+
+
+def members(path: Path, *, most_bytes: int) -> Iterator[Member]:
+    """Yield the members of a file; those that are damaged or decompress to more than `most_bytes` without their data.
+
+    Raises OSError when the file cannot be read.
+    """
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        offset = 0
+        while offset < size:
+            data, end, fault = _read_member(file, offset, most_bytes)
+            if fault:
+                end = _next(file, offset + 1, size)
+            yield Member(offset, end - offset, data, fault)
+            offset = end
+
+
+def _read_member(file: BinaryIO, offset: int, most_bytes: int) -> tuple[bytes, int, str]:
+    """Return the data of the member at an offset, where it ends, and what is wrong with it."""
+    file.seek(offset)
+    stream, parts, left, end = zlib.decompressobj(_GZIP), list[bytes](), most_bytes + 1, offset
+    try:
+        while not stream.eof:
+            compressed = stream.unconsumed_tail
+            if not compressed:
+                compressed = file.read(_CHUNK)
+                end += len(compressed)
+            if not compressed:
+                return b"", end, "cut off"
+            part = stream.decompress(compressed, left)
+            left -= len(part)
+            if left <= 0:
+                return b"", end, "too large"
+            parts.append(part)
+    except zlib.error:
+        return b"", end, "damaged"
+    return b"".join(parts), end - len(stream.unused_data), ""
+
+
+def _next(file: BinaryIO, start: int, size: int) -> int:
+    """Return where the next record begins at or behind `start`; the size of the file when there is none."""
+    while start < size:
+        file.seek(start)
+        block = file.read(_SEARCHED)
+        at = block.find(_MAGIC)
+        while at >= 0:
+            if _begins_a_record(file, start + at):
+                return start + at
+            at = block.find(_MAGIC, at + 1)
+        start += max(len(block) - len(_MAGIC) + 1, 1)
+    return size
+
+
+def _begins_a_record(file: BinaryIO, offset: int) -> bool:
+    """Return whether a member at an offset begins as a record does: the magic bytes also stand in compressed data."""
+    file.seek(offset)
+    try:
+        return zlib.decompressobj(_GZIP).decompress(file.read(_HEADER_BYTES), len(_BEGINNING)) == _BEGINNING
+    except zlib.error:
+        return False

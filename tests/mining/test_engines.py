@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.mining.duckdb_engine import DuckDbEngine
+from geocrawl.mining.engines import DuckDbEngine
 from geocrawl.mining.index import Engine
-from geocrawl.mining.sources import Source, gather
+from geocrawl.mining.model import Source, gather
 from geocrawl.probe.registry import declarations
 from tests.mining.test_predicate import EXAMPLES, ODD
 from tests.support.made_index import LATER, write_part
@@ -51,6 +51,6 @@ def test_spark_selects_the_rows_of_duckdb(sources: list[Source]) -> None:
     pytest.importorskip("pyspark", reason=SPARK.reason)
     if shutil.which("java") is None:
         lack(SPARK)
-    from geocrawl.mining.spark_engine import SparkEngine
+    from geocrawl.mining.engines import SparkEngine
 
     assert rows(SparkEngine(declarations()), sources) == rows(DuckDbEngine(declarations()), sources)

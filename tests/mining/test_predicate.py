@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from geocrawl.detect import Detector
 from geocrawl.detect.portals import FORMS, portal_of
-from geocrawl.mining.duckdb_engine import DuckDbEngine
-from geocrawl.mining.predicate import first_test, predicate
+from geocrawl.mining.engines import DuckDbEngine
+from geocrawl.mining.index import first_test, predicate
 from geocrawl.probe.registry import declarations
 from geocrawl.urls import read_url
 from tests.support.made_index import _ordinary

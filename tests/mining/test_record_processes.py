@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.mining.finds import Find, Place
+from geocrawl.mining.model import Find, Form, Place, Source
 from geocrawl.mining.record_processes import RecordProcesses
 from geocrawl.mining.records import Counts, RecordReader
-from geocrawl.mining.sources import Form, Source
 
 FILES = [Source(Path(f"/{number}.wat"), Form.WAT, number) for number in range(9)]
 FINDS = 2_500

@@ -11,10 +11,8 @@ import pytest
 from geocrawl.app.wiring import make_detector
 from geocrawl.errors import EnvironmentFault
 from geocrawl.mining.finder import Finder
-from geocrawl.mining.finds import Find
-from geocrawl.mining.members import members
-from geocrawl.mining.records import MOST_BYTES, Counts, RecordReader
-from geocrawl.mining.sources import gather
+from geocrawl.mining.model import Find, gather
+from geocrawl.mining.records import MOST_BYTES, Counts, RecordReader, members
 from geocrawl.page.document import PageReader
 from geocrawl.priority.models.files import LINKS_FILE, read_links, shipped_models
 from geocrawl.priority.topics.nearness import LinkMeasure
