@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.support import fuzz_documents, fuzz_visits, fuzz_web
+from tests.crawler import fuzz_documents, fuzz_visits, fuzz_web
 from tests.support.places import shared_folder
 
 STRATEGIES = ("gws", "fusion", "bayes", "hits", "adaptive", "ipagerank")

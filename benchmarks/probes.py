@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from tests.probe.particular_servers import Request, drawn
 from tests.support.loopback import Handler, Server, running
-from tests.support.particular_servers import Request, drawn
 from tests.support.places import shared_folder
 from tests.support.processes import checked, clean_environment, geocrawl
 

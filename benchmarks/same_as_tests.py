@@ -10,7 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.support import attacks, one_address, politeness_crawl, soak
+from tests.app import one_address
+from tests.attacks import attacks, politeness_crawl
+from tests.support import soak
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

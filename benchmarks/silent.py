@@ -14,8 +14,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.attacks.access_log import Access, LoggingWeb, Reply
 from tests.support import world_crawls
-from tests.support.access_log import Access, LoggingWeb, Reply
 from tests.support.loopback import running
 from tests.support.processes import checked, clean_environment, geocrawl, run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import large_capabilities
+from tests.acceptance import large_capabilities
 
 pytestmark = pytest.mark.acceptance
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.lab.made_worlds.folder import make
-from tests.support.live_and_replayed import live_and_replayed
+from tests.acceptance.live_and_replayed import live_and_replayed
 
 
 @pytest.mark.acceptance

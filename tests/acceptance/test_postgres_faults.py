@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.faults import postgres
-from tests.support.faults.row import Row
-from tests.support.faults.workers import undisturbed
+from tests.acceptance import postgres_faults as postgres
+from tests.acceptance.postgres_workers import undisturbed
+from tests.daemon.faults.row import Row
 from tests.support.postgres import Server
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(900)]

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import bombs, fresh_clone, kills, world_crawls
+from tests.acceptance import kills
+from tests.attacks import bombs
+from tests.support import fresh_clone, world_crawls
 
 pytestmark = pytest.mark.acceptance
 

@@ -13,7 +13,7 @@ import pytest
 
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
-from tests.support import one_address
+from tests.app import one_address
 from tests.support.crawls import crawl
 from tests.support.loopback import Handler, running
 

@@ -20,9 +20,9 @@ from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.urls import read_url, records_page
+from tests.app.recorded_web import Answers, environment
 from tests.page.records import RECORDED
 from tests.support.pages import url
-from tests.support.recorded_web import Answers, environment
 
 CKAN = "https://data.gov.au/data/api/3/action/package_search"
 PLACE = "data.gov.au/geoserver/murray-darling-basin-water-resource-plan-areas-surface-water"

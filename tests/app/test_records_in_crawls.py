@@ -11,9 +11,9 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
+from tests.app.recorded_web import Answer, Answers, environment
 from tests.page.test_records import TWO, answer
 from tests.support.pages import url
-from tests.support.recorded_web import Answer, Answers, environment
 
 SETTINGS = Settings(delay_s=0.0, maps=False, siblings=0, max_pages=1000, workers=1)
 PAGE = ("text/html", b"<title>About</title><p>Opening hours.")

@@ -20,11 +20,11 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database, open_readonly
 from geocrawl.store.maintenance.forget import forget
-from tests.support.access_log import Reply, gaps_s, most_at_once
+from tests.attacks.access_log import Reply, gaps_s, most_at_once
+from tests.attacks.politeness_web import PAGES, PoliteWeb
 from tests.support.crawls import url
 from tests.support.loopback import running
 from tests.support.parts import ROOT_USER, lack
-from tests.support.politeness_web import PAGES, PoliteWeb
 from tests.support.processes import Started, clean_environment, geocrawl
 
 WMS = "http://gis.uni-norvale.example/glacier/wms?SERVICE=WMS&REQUEST=GetCapabilities"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.attacks import ATTACKS, measure
+from tests.attacks.attacks import ATTACKS, measure
 from tests.support.samples import sampled
 
 CHEAP = [

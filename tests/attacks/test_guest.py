@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import guest_crawl
+from tests.attacks import guest_crawl
 from tests.support.parts import NAMESPACES, lack
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from geocrawl.model import Failure, FailureCode, Page
+from tests.attacks import rebinding
+from tests.attacks.attacks import measure
 from tests.fetch.conftest import Kit, kit
-from tests.support import own_network, rebinding
-from tests.support.attacks import measure
+from tests.support import own_network
 from tests.support.http_server import answer, pages, serve
 from tests.support.parts import NAMESPACES
 

@@ -8,8 +8,8 @@ import pytest
 
 from geocrawl.browser.installation import find_chromium
 from geocrawl.errors import EnvironmentFault
+from tests.browser.portal_web import PortalWeb, portals
 from tests.support.parts import CHROMIUM, lack
-from tests.support.portal_web import PortalWeb, portals
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,9 @@ from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.health import DAY_S
 from geocrawl.store.maintenance.daemon_lock import DaemonLock
+from tests.browser.portal_crawls import settings_with
+from tests.browser.portal_web import REACT, PortalWeb
 from tests.support.crawls import Watcher, url
-from tests.support.portal_crawls import settings_with
-from tests.support.portal_web import REACT, PortalWeb
 
 
 class Days(SystemClock):

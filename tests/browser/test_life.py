@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.browser.memory import descendants
-from tests.support.portal_web import REACT, PortalWeb
+from tests.browser.portal_web import REACT, PortalWeb
 from tests.support.processes import clean_environment, geocrawl
 from tests.support.samples import sampled
 

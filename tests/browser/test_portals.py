@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from geocrawl.store.engine.database import open_readonly
-from tests.support.portal_crawls import crawl
-from tests.support.portal_web import BACKEND, OPENLAYERS, REACT, SERVICES, VUE, PortalWeb, Request, portals
+from tests.browser.portal_crawls import crawl
+from tests.browser.portal_web import BACKEND, OPENLAYERS, REACT, SERVICES, VUE, PortalWeb, Request, portals
 
 PORTALS = (REACT, VUE, OPENLAYERS)
 

@@ -10,9 +10,9 @@ import pytest
 from geocrawl.browser.chromium import Chromium
 from geocrawl.browser.memory import descendants
 from geocrawl.model import SCRIPT_SRC
-from tests.support.browser_measures import left
-from tests.support.browser_runs import running
-from tests.support.browser_traps import ALL, FORBIDDEN, Traps, traps
+from tests.browser.measures import left
+from tests.browser.runs import running
+from tests.browser.traps import ALL, FORBIDDEN, Traps, traps
 
 pytestmark = pytest.mark.usefixtures("chromium")
 

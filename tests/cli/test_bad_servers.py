@@ -11,8 +11,8 @@ import pytest
 from geocrawl.store.engine.postgres import opening
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.urls.database import server_of
+from tests.mining.made_index import write_part
 from tests.support.commands import geocrawl
-from tests.support.made_index import write_part
 from tests.support.places import ROOT
 from tests.support.postgres import Server
 

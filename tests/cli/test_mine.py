@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.mining.made_index import CRAWL, LATER, write_part
+from tests.mining.made_warc import MadePage, write_archive
 from tests.support.commands import geocrawl
-from tests.support.made_index import CRAWL, LATER, write_part
-from tests.support.made_warc import MadePage, write_archive
 from tests.support.parts import NO_ROOT
 
 WMS = "https://maps.example.org/geoserver/ows?service=WMS&request=GetCapabilities"

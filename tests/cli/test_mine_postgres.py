@@ -8,10 +8,10 @@ from typing import Any
 
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.urls.database import place_of
+from tests.mining.made_index import write_part
+from tests.mining.made_warc import MadePage, write_archive
 from tests.support.commands import geocrawl
 from tests.support.invariants import check_invariants
-from tests.support.made_index import write_part
-from tests.support.made_warc import MadePage, write_archive
 
 WMS = "https://maps.example.org/geoserver/ows?service=WMS&request=GetCapabilities"
 ADDRESSES = [

@@ -18,7 +18,7 @@ import pytest
 from geocrawl.cli import main
 from geocrawl.cli.output import print_table
 from geocrawl.cli.registry import COMMANDS
-from tests.support.attackers import CAPABILITIES
+from tests.attacks.attackers import CAPABILITIES
 
 SECRET = "sesame"
 START = f"http://www.example/start?sid={SECRET}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import tls_visits
+from tests.cli import tls_visits
 from tests.support.parts import OPENSSL
 
 

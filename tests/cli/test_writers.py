@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.cli.trials import Scene, scene
+from tests.cli.writers import WRITERS, Writer, unlisted_paths
 from tests.support.samples import sampled
-from tests.support.trials import Scene, scene
-from tests.support.writers import WRITERS, Writer, unlisted_paths
 
 QUICK = [each for each in WRITERS if not each.is_slow]
 

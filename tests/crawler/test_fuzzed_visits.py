@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.page.document import PageReader
-from tests.support import fuzz_documents, fuzz_visits, fuzz_web
+from tests.crawler import fuzz_documents, fuzz_visits, fuzz_web
 from tests.support.samples import sampled
 
 Bodies = list[tuple[str, bytes]]

@@ -11,8 +11,8 @@ import pytest
 
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
+from tests.reading.hostile import PAGES, SERVICES, Hostile
 from tests.support.crawls import crawl
-from tests.support.hostile import PAGES, SERVICES, Hostile
 from tests.support.loopback import Handler, Server, running
 
 SIZE = 66_000

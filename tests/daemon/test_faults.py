@@ -18,8 +18,8 @@ from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.engine.sqlite.integrity import quick_check
 from geocrawl.store.frontier.lifecycle import settled_state
 from geocrawl.store.maintenance.backup import restore
-from tests.support.faults import network, storage
-from tests.support.faults.row import Row
+from tests.daemon.faults import network, storage
+from tests.daemon.faults.row import Row
 from tests.support.parts import ROOT_USER, lack
 from tests.support.world import ManualClock, World
 

@@ -19,7 +19,7 @@ from tests.support.places import ROOT
 from tests.support.published import HOSTILE, ROADS, hostile, numbered, of_every_kind
 
 SYSTEM_PYTHON = Path("/usr/bin/python3")
-IMPORTER = ROOT / "tests" / "support" / "qgis_import.py"
+IMPORTER = ROOT / "tests" / "export" / "qgis_import.py"
 
 
 def written(services: list[PublishedService], folder: Path) -> dict[str, list[dict[str, str]]]:

@@ -17,7 +17,7 @@ from geocrawl.fetch.names import Names
 from geocrawl.model import Failure, FailureCode, Page
 from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
-from tests.support import slow_names
+from tests.fetch import slow_names
 from tests.support.http_server import answer, serve
 from tests.support.own_network import available
 from tests.support.parts import NAMESPACES

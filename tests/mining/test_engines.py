@@ -14,8 +14,8 @@ from geocrawl.mining.engines import DuckDbEngine
 from geocrawl.mining.index import Engine
 from geocrawl.mining.model import Source, gather
 from geocrawl.probe.registry import declarations
+from tests.mining.made_index import LATER, write_part
 from tests.mining.test_predicate import EXAMPLES, ODD
-from tests.support.made_index import LATER, write_part
 from tests.support.parts import SPARK, lack
 
 

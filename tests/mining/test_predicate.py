@@ -19,7 +19,7 @@ from geocrawl.mining.engines import DuckDbEngine
 from geocrawl.mining.index import first_test, predicate
 from geocrawl.probe.registry import declarations
 from geocrawl.urls import read_url
-from tests.support.made_index import _ordinary
+from tests.mining.made_index import _ordinary
 
 DETECTOR = Detector(declarations())
 SQL, FIRST = predicate(declarations()), first_test(declarations())

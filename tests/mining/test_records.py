@@ -16,7 +16,7 @@ from geocrawl.mining.records import MOST_BYTES, Counts, RecordReader, members
 from geocrawl.page.document import PageReader
 from geocrawl.priority.models.files import LINKS_FILE, read_links, shipped_models
 from geocrawl.priority.topics.nearness import LinkMeasure
-from tests.support.made_warc import NAME, MadePage, member, metadata, record, wat_record, write_archive
+from tests.mining.made_warc import NAME, MadePage, member, metadata, record, wat_record, write_archive
 
 PAGE = "https://www.example.org/geo/services.html"
 WMS = "https://maps.example.org/ows?service=WMS&request=GetCapabilities"

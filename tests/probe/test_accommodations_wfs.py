@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from geocrawl.model import Kind, Level
-from tests.support import particular_servers
-from tests.support.particular_servers import Reply, Request, delivers
+from tests.probe import particular_servers
+from tests.probe.particular_servers import Reply, Request, delivers
 
 probed = partial(particular_servers.probed, Kind.WFS)
 FEATURES = Reply(b"<FeatureCollection><featureMember><a/></featureMember></FeatureCollection>", "text/xml")

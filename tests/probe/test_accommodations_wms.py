@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import ContentReport, Kind, Level
-from tests.support import particular_servers
-from tests.support.particular_servers import Answer, Reply, Request, blank, delivers, drawn, refused
+from tests.probe import particular_servers
+from tests.probe.particular_servers import Answer, Reply, Request, blank, delivers, drawn, refused
 
 BOX = """<EX_GeographicBoundingBox><westBoundLongitude>-180</westBoundLongitude>
 <eastBoundLongitude>180</eastBoundLongitude>

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from geocrawl.model import Kind, Level
-from tests.support import particular_servers
-from tests.support.particular_servers import Reply, Request, delivers
+from tests.probe import particular_servers
+from tests.probe.particular_servers import Reply, Request, delivers
 
 probed = partial(particular_servers.probed, Kind.WMTS)
 MATRICES = "".join(

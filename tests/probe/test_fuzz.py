@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.probe.registry import probes
-from tests.support import fuzz
+from tests.probe import fuzz
 
 COUNT = 100
 """A small number: seconds count in the tests."""

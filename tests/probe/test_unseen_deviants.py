@@ -11,9 +11,9 @@ import pytest
 
 from geocrawl.model import Kind
 from geocrawl.probe.registry import probes
-from tests.support.deviants import JSON, XML, changed
+from tests.probe.deviants import JSON, XML, changed
+from tests.probe.lookalikes import LOOKALIKES
 from tests.support.interviews import interview
-from tests.support.lookalikes import LOOKALIKES
 
 DOCUMENTS = {
     Kind.WMS: ("ckanext-spatial_capabilities.xml", "mapserver_wms130_test_xml_escaping.xml", "geotools_inheritCap.xml"),

@@ -19,7 +19,7 @@ from geocrawl.ports import Ask
 from geocrawl.probe.registry import probes
 from geocrawl.reading.job import Limits
 from geocrawl.reading.processes import ReadingFault, ReadingProcesses
-from tests.support.hostile import PAGES, SERVICES, page
+from tests.reading.hostile import PAGES, SERVICES, page
 from tests.support.interviews import candidate
 
 MIB = 2**20

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from geocrawl.reading.weight import is_heavy
-from tests.support.hostile import flat_image, page
+from tests.reading.hostile import flat_image, page
 
 IN_LOOP = 64 * 1024
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import forked, mapservers
+from tests.servers import mapservers
+from tests.support import forked
 from tests.support.parts import Part, lack
 from tests.support.processes import clean_environment
 

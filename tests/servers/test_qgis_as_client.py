@@ -20,7 +20,7 @@ from tests.support.places import ROOT
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 
 SYSTEM_PYTHON = "/usr/bin/python3"
-LOADER = ROOT / "tests" / "support" / "qgis_layers.py"
+LOADER = ROOT / "tests" / "servers" / "qgis_layers.py"
 LAYERS = """
 SELECT l.name FROM v_layers l JOIN v_health h USING (service_id) WHERE h.url = ? AND h.kind = ? AND l.name <> ''
 """

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import mapservers
 from tests.servers.conftest import Geocrawl
-from tests.support import mapservers
 from tests.support.parts import Part, lack
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from geocrawl.demo.content import SEEDS
-from tests.support.container import CannotBootError
-from tests.support.systemd_service import CONFIGURATION, MEMBER, Service, machine
+from tests.systemd.container import CannotBootError
+from tests.systemd.service import CONFIGURATION, MEMBER, Service, machine
 
 QUICKLY = "[Service]\nRestartSec=100ms\n"
 """The unit waits 15 s before it starts a failed process again; the tests do not."""

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from tests.support.systemd_service import CONFIG, CONFIGURATION, DB, Service
 from tests.systemd.conftest import QUICKLY
+from tests.systemd.service import CONFIG, CONFIGURATION, DB, Service
 
 pytestmark = pytest.mark.systemd
 

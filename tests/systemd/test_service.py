@@ -7,7 +7,7 @@ import json
 import pytest
 
 from geocrawl.demo.content import build_content
-from tests.support.systemd_service import CONFIGURATION, DB, GEOCRAWL, MEMBER, STRANGER, Service
+from tests.systemd.service import CONFIGURATION, DB, GEOCRAWL, MEMBER, STRANGER, Service
 
 pytestmark = pytest.mark.systemd
 

@@ -19,7 +19,7 @@ import pytest
 from lxml import etree
 
 from geocrawl.web.csw.process import CswOptions, CswProcess, find_interpreter
-from tests.support.mapservers import interpreter
+from tests.servers.mapservers import interpreter
 from tests.support.parts import PYCSW, lack
 from tests.support.places import ROOT
 
@@ -140,7 +140,7 @@ def test_metasearch_of_qgis_finds_services_and_offers_their_layers(csw: str, hos
 
 def metasearch(address: str, keywords: str) -> Any:
     """What QGIS's own catalogue client shows."""
-    command = ["/usr/bin/python3", str(ROOT / "tests" / "support" / "qgis_metasearch.py"), address, keywords]
+    command = ["/usr/bin/python3", str(ROOT / "tests" / "web" / "qgis_metasearch.py"), address, keywords]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])

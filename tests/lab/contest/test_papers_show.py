@@ -9,9 +9,9 @@ from geocrawl.lab.contest.study import study
 from geocrawl.lab.recorded_worlds.walk import read_web
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.priority.registry import make_strategy
+from tests.lab.contest.one_queue import OneQueue, TurnsWalk, compare
+from tests.lab.contest.papers_table import table
 from tests.lab.experiment_world import HUB, OFF, ON, PAGES, write_experiment_world
-from tests.support.one_queue import OneQueue, TurnsWalk, compare
-from tests.support.papers_table import table
 
 HOMES = [page for page in (*ON, *OFF) if page.endswith("/")]
 

@@ -15,9 +15,9 @@ from geocrawl.store.engine.postgres import connection as engine
 from geocrawl.store.engine.postgres import network
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.urls.database import server_of
+from tests.store.tcp_relay import TcpRelay
 from tests.support.invariants import check_invariants
 from tests.support.postgres import Server, running_server
-from tests.support.tcp_relay import TcpRelay
 from tests.support.world import World, link
 
 

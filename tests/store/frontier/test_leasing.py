@@ -15,8 +15,8 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine import steps
 from geocrawl.store.frontier.budgets import page_pattern_key
 from geocrawl.store.frontier.frontier import AwaitedFrontier
+from tests.store.transactions import transactions_of
 from tests.support.invariants import check_invariants
-from tests.support.transactions import transactions_of
 from tests.support.world import World, link, url
 
 PAGES = 500

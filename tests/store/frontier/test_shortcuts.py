@@ -9,9 +9,9 @@ import pytest
 from geocrawl.settings import Settings
 from geocrawl.store.engine import steps
 from geocrawl.store.frontier.options import FrontierOptions
+from tests.store.transactions import transactions_of
 from tests.support.invariants import check_invariants
 from tests.support.samples import sampled
-from tests.support.transactions import transactions_of
 from tests.support.world import World, link
 
 LISTS, ENTRIES = 10, 60

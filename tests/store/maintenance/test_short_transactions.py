@@ -14,9 +14,9 @@ from geocrawl.store.maintenance.clock_limits import ClockLimits
 from geocrawl.store.maintenance.forget import Removed, finish_forgetting, forget, undo
 from geocrawl.store.maintenance.retention import Retention
 from geocrawl.store.maintenance.seeds import NewSeed, add_seeds, remove_seeds
+from tests.store.transactions import transactions_of
 from tests.support.invariants import check_invariants
 from tests.support.samples import sampled
-from tests.support.transactions import transactions_of
 from tests.support.world import World, candidate, link, url, verdict
 
 PAGES, ENDPOINTS, ROWS = 300, 40, 30

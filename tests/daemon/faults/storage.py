@@ -18,8 +18,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from geocrawl.demo.web import DemoWeb
+from tests.daemon.faults.row import Row, goes_on, through, under_way
 from tests.support.daemons import LIMIT_S, Daemon, Place, wait_for
-from tests.support.faults.row import Row, goes_on, through, under_way
 
 WAITING = "waiting for the database"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.servers.relay_defects import DEFECTS, Defect
+from tests.servers.relays import relaying
 from tests.support.processes import clean_environment
-from tests.support.relay_defects import DEFECTS, Defect
-from tests.support.relays import relaying
 
 Servers = dict[str, dict[str, Any]]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from tests.support.access_log import RETRY_AFTER_S, SLOW_S, LoggingWeb, Reply, page_of, rules, sort_of, wait
+from tests.attacks.access_log import RETRY_AFTER_S, SLOW_S, LoggingWeb, Reply, page_of, rules, sort_of, wait
 from tests.support.loopback import running
 
 VICTIM = "victim-0.victim.example"

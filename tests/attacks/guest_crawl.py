@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tests.support.access_log import asked_while_resting, gaps_s, most_at_once, row_of, sort_of
-from tests.support.guest_web import FORBIDDEN, SORTS, VICTIM, GuestWeb, guest_web
+from tests.attacks.access_log import asked_while_resting, gaps_s, most_at_once, row_of, sort_of
+from tests.attacks.guest_web import FORBIDDEN, SORTS, VICTIM, GuestWeb, guest_web
 from tests.support.processes import Started, clean_environment, geocrawl
 
 DELAY_S = 0.5

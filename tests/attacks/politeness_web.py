@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from tests.support.access_log import (
+from tests.attacks.access_log import (
     RETRY_AFTER_S,
     SLOW_S,
     SUSPENDED_S,

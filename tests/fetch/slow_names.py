@@ -27,7 +27,7 @@ _LIMIT_S = 600
 
 def measure(slow: int, good: int) -> dict[str, dict[str, int]]:
     """Ask for a page of each slow name, then of each good one, all at once; return how many ended how."""
-    command = [*UNSHARE, sys.executable, "-m", "tests.support.slow_names", str(slow), str(good)]
+    command = [*UNSHARE, sys.executable, "-m", "tests.fetch.slow_names", str(slow), str(good)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=True)
     found: dict[str, dict[str, int]] = json.loads(done.stdout)
     return found

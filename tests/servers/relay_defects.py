@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from PIL import Image, ImageDraw
 
-from tests.support.relays import Behaviour, Forward, Relay, Reply, Request
+from tests.servers.relays import Behaviour, Forward, Relay, Reply, Request
 
 _QUERIED = frozenset({"wms", "wfs", "wmts"})
 _DRAWN = frozenset({"wms", "wmts", "tms"})

@@ -32,8 +32,8 @@ import pyarrow.parquet
 
 import geocrawl
 from geocrawl.cli import main
+from tests.cli.writers import Writer
 from tests.support.processes import clean_environment
-from tests.support.writers import Writer
 
 LIMIT_S = 600.0
 _CAPABILITIES_V3 = 0x20080522

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from geocrawl.demo.content import build_content
-from tests.support.container import CannotBootError, Container, booted
 from tests.support.places import ROOT
 from tests.support.processes import Run
+from tests.systemd.container import CannotBootError, Container, booted
 
 HOME = "/opt/geocrawl"
 GEOCRAWL = f"{HOME}/bin/geocrawl"

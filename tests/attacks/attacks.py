@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support import own_network, rebinding
-from tests.support.attackers import SECRET, Attacker, attacker
+from tests.attacks import rebinding
+from tests.attacks.attackers import SECRET, Attacker, attacker
+from tests.support import own_network
 from tests.support.processes import Run, clean_environment, geocrawl, run
 
 DIRECT, CRAWL, PROBE, REBIND = "direct", "page", "service", "name"

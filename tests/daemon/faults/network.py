@@ -8,8 +8,8 @@ from typing import Any
 
 from geocrawl.demo.content import SEEDS
 from geocrawl.demo.web import DemoWeb
+from tests.daemon.faults.row import Row, under_way
 from tests.support.daemons import Daemon, Place, wait_for
-from tests.support.faults.row import Row, under_way
 from tests.support.proxies import MortalProxy
 
 _SLOWLY = ("--delay", "1", "--workers", "2")

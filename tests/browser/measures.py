@@ -16,10 +16,10 @@ from geocrawl.browser.memory import descendants
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.read.published import export_rows
-from tests.support.browser_runs import running
-from tests.support.browser_traps import EXHAUSTING, FORBIDDEN, REACHING, Traps, traps
-from tests.support.browser_watch import watching
-from tests.support.portal_web import BACKEND, OPENLAYERS, REACT, SERVICES, VUE, PortalWeb, portals
+from tests.browser.portal_web import BACKEND, OPENLAYERS, REACT, SERVICES, VUE, PortalWeb, portals
+from tests.browser.runs import running
+from tests.browser.traps import EXHAUSTING, FORBIDDEN, REACHING, Traps, traps
+from tests.browser.watch_processes import watching
 from tests.support.processes import checked, clean_environment, geocrawl
 
 PORTALS = {"React": REACT, "Vue": VUE, "OpenLayers": OPENLAYERS}

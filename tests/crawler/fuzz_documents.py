@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from geocrawl.lab.recorded_worlds.world import World
-from tests.support import fuzz
+from tests.probe import fuzz
 from tests.support.places import ROOT
 
 _TEXT = re.compile(rb">[^<>]{1,200}<|\"[^\"]{1,200}\"")

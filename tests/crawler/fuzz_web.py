@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from geocrawl.fetch.transport import HttpRequest, HttpResponse, WholeBody
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
-from tests.support import fuzz
-from tests.support.fuzz_documents import HOSTILE, MUTATIONS
+from tests.crawler.fuzz_documents import HOSTILE, MUTATIONS
+from tests.probe import fuzz
 from tests.support.loopback import Handler, Server, running
 
 _LATENCY_S = 0.001

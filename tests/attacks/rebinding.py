@@ -41,7 +41,7 @@ _LIMIT_S = 600
 
 def attack(name: str, *options: str) -> dict[str, Any]:
     """Carry an attack of FLIPS out; `options` go to the crawls. Returns its figures, see `_attack`."""
-    command = [*UNSHARE, sys.executable, "-m", "tests.support.rebinding", name, *options]
+    command = [*UNSHARE, sys.executable, "-m", "tests.attacks.rebinding", name, *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

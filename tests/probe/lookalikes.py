@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.support.deviants import Sent
+from tests.probe.deviants import Sent
 
 _REQUEST = '<wfs:GetCapabilities xmlns:wfs="http://www.opengis.net/wfs/2.0" service="WFS" version="2.0.0"/>'
 _LISTING = "&lt;WMS_Capabilities version=&quot;1.3.0&quot;&gt;&lt;Service&gt;&lt;Name&gt;WMS&lt;/Name&gt;"

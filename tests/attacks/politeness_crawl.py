@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.support.access_log import Access, asked_while_resting, most_at_once, row_of, sort_of
-from tests.support.politeness_web import PAGES, SORTS, PoliteWeb, demanded_s, polite_web
+from tests.attacks.access_log import Access, asked_while_resting, most_at_once, row_of, sort_of
+from tests.attacks.politeness_web import PAGES, SORTS, PoliteWeb, demanded_s, polite_web
 from tests.support.processes import Started, clean_environment, geocrawl
 
 DELAY_S = 0.5

@@ -24,8 +24,8 @@ from geocrawl.model import Entry, Lease, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.urls import read_url
+from tests.crawler.fuzz_web import FuzzTransport, FuzzWeb, fuzz_proxy
 from tests.support.crawls import Watcher
-from tests.support.fuzz_web import FuzzTransport, FuzzWeb, fuzz_proxy
 from tests.support.invariants import check_invariants
 
 _TICK_S = 0.005

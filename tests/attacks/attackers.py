@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from urllib.parse import parse_qs, urlsplit
 
-from tests.support.bombs import ENCODINGS, bomb
+from tests.attacks.bombs import ENCODINGS, bomb
 from tests.support.loopback import Handler, Server, running
 
 BOMB_MIB = 512

@@ -11,11 +11,11 @@ from typing import Any
 
 import psycopg
 
+from tests.acceptance.postgres_workers import Field, field_of
+from tests.daemon.faults.row import Row
+from tests.store.tcp_relay import TcpRelay
 from tests.support.daemons import wait_for
-from tests.support.faults.row import Row
-from tests.support.faults.workers import Field, field_of
 from tests.support.postgres import Server
-from tests.support.tcp_relay import TcpRelay
 
 Catalogue = set[tuple[str, ...]]
 """The services that an undisturbed crawl finds."""

@@ -1,0 +1,1 @@
+"""Faults that a daemon is put through."""

@@ -1,1 +1,0 @@
-"""Faults that a daemon is put through, one file a cause; each function returns a row of the fault table."""
