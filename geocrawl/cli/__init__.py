@@ -11,9 +11,8 @@ import sys
 import typer
 
 from geocrawl.app.collector import tune
-from geocrawl.cli.help import help_of
 from geocrawl.cli.output import foreseen_ends, mask_standard_streams
-from geocrawl.cli.registry import CommandGroup
+from geocrawl.cli.registry import CommandGroup, help_of
 
 app = typer.Typer(
     name="geocrawl",
@@ -47,7 +46,7 @@ def root(
     """
 
 
-app.callback(help=help_of(root))(root)
+app.callback(help=help_of(root.__doc__))(root)
 
 
 def main() -> None:

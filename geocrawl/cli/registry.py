@@ -6,21 +6,26 @@ all others and left out where `geocrawl.lab` is not installed.
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from geocrawl.cli.conversion import convert_when_needed
-from geocrawl.cli.help import HelpfulCommand, help_of, print_help, without_types
 from geocrawl.cli.options import with_format, with_settings
 from geocrawl.cli.output import MaskedCommands
+
+_QUERIES = re.compile("WORDS|QUERY")
+"""Found in the names of arguments that are words of a query."""
 
 COMMANDS: Mapping[str, str] = {
     "crawl": "geocrawl.cli.crawl:crawl",
@@ -132,12 +137,45 @@ def installed_commands() -> Mapping[str, str]:
     return {name: target for name, target in COMMANDS.items() if not target.startswith("geocrawl.lab.")}
 
 
-class CommandGroup(MaskedCommands):
+class WithHelp:
+    """What the help of commands and of groups has in common."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options and arguments; a switch takes nothing, where Typer would show its type."""
+        parameters = super().get_params(ctx)  # type: ignore[misc]  # Typer's
+        for each in parameters:
+            if getattr(each, "is_flag", False):
+                each.metavar = ""
+        return parameters
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help. That its reader has gone (`| head`) is no error."""
+        try:
+            super().format_help(ctx, formatter)  # type: ignore[misc]  # Typer's
+        except SystemExit:  # Rich ends with 1 then
+            raise SystemExit(0) from None
+
+
+class Command(WithHelp, TyperCommand):
+    """A command that says how a word of a query is written that looks like an option (`-historic`)."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read options and arguments."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            option = getattr(error, "option_name", "")
+            if option[:1] == "-" != option[1:2] and any(_QUERIES.search(str(each.metavar)) for each in self.params):
+                error.message += f". Write words that begin with - last, after --: {ctx.command_path} … -- -word"  # type: ignore[attr-defined]  # Typer's
+            raise
+
+
+class CommandGroup(WithHelp, MaskedCommands):
     """A group whose commands are those of `installed_commands` that begin with its `prefix`, each imported on use."""
 
     prefix = ""
     """'' for the program itself, 'seeds ' for the group `seeds`."""
-    _only_outlines = False
+    _imports_nothing = False
 
     @cached_property
     def _names(self) -> list[str]:
@@ -150,33 +188,30 @@ class CommandGroup(MaskedCommands):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the command, or return None when this group has none of that name."""
-        if self._only_outlines:
+        if self._imports_nothing:
             return _outline(self.prefix + cmd_name)
         if cmd_name in self._names and cmd_name not in self.commands:
             self.add_command(_load(self.prefix + cmd_name), cmd_name)
         return super().get_command(ctx, cmd_name)
 
-    def get_params(self, ctx: Any) -> Any:
-        """Return the options of the group."""
-        return convert_when_needed(without_types(super().get_params(ctx)))
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help of the group, which lists its commands without their options: making those takes time."""
-        with self._outlined():
-            print_help(self, ctx, formatter, super().format_help)
+        """Print the help of the group, which lists its commands."""
+        with self._without_imports():
+            super().format_help(ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Return what may complete a word, commands among them, without importing them all."""
-        with self._outlined():
+        """Return what may complete a word, commands among them."""
+        with self._without_imports():
             return super().shell_complete(ctx, incomplete)
 
     @contextmanager
-    def _outlined(self) -> Iterator[None]:
-        self._only_outlines = True
+    def _without_imports(self) -> Iterator[None]:
+        """Have `get_command` return outlines: to import all commands takes a second."""
+        self._imports_nothing = True
         try:
             yield
         finally:
-            self._only_outlines = False
+            self._imports_nothing = False
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that `args` begin with."""
@@ -192,22 +227,39 @@ def _load(name: str) -> Any:
         group = CommandGroup(name=name, help=GROUPS[name], no_args_is_help=True, rich_markup_mode="rich")
         group.prefix = f"{name} "
         return group
+    module, _, function_name = COMMANDS[name].partition(":")
+    function: Callable[..., None] = getattr(import_module(module), function_name)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    function = _function(name)
-    single.command(name.rpartition(" ")[2], cls=HelpfulCommand, help=help_of(function))(
+    single.command(name.rpartition(" ")[2], cls=Command, help=help_of(function.__doc__))(
         with_settings(with_format(function), name)
     )
     return get_command(single)
 
 
 def _outline(name: str) -> TyperCommand:
-    """Return a command with no more than its name and help."""
-    help_ = GROUPS[name] if name in GROUPS else help_of(_function(name))
+    """Return a command with no more than its name and help, which is read from its source."""
     panel = next((title for title, names in PANELS.items() if name in names), None)
+    help_ = GROUPS[name] if name in GROUPS else help_of(_docstring(*COMMANDS[name].split(":")))
     return TyperCommand(name=name.rpartition(" ")[2], help=help_, rich_markup_mode="rich", rich_help_panel=panel)
 
 
-def _function(name: str) -> Callable[..., None]:
-    module, _, function = COMMANDS[name].partition(":")
-    found: Callable[..., None] = getattr(import_module(module), function)
-    return found
+def _docstring(module: str, function: str) -> str | None:
+    """Return the docstring of a function in a module that is not imported."""
+    return next(
+        ast.get_docstring(node)
+        for node in _parsed(module).body
+        if isinstance(node, ast.FunctionDef) and node.name == function
+    )
+
+
+@cache
+def _parsed(module: str) -> ast.Module:
+    spec = find_spec(module)
+    assert spec is not None and spec.origin is not None, f"{module} has a source"
+    return ast.parse(Path(spec.origin).read_text("utf-8"))
+
+
+def help_of(docstring: str | None) -> str:
+    """Return the docstring of a command with each paragraph on one line: the terminal decides where lines break."""
+    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
+    return "\n\n".join(each if each.startswith(" ") else " ".join(each.split()) for each in paragraphs)

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from geocrawl.cli.help import HelpfulCommand
+from geocrawl.cli.registry import Command
 
 Received = dict[str, object]
 
@@ -19,7 +19,7 @@ def received(*typed: str) -> tuple[Received, str]:
     seen: Received = {}
     app = typer.Typer(add_completion=False)
 
-    @app.command(cls=HelpfulCommand)
+    @app.command(cls=Command)
     def command(
         urls: Annotated[list[str] | None, typer.Argument()] = None,
         text: str | None = None,
