@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import asdict, astuple
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from markupsafe import Markup
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.errors import UsageError
+from geocrawl.files import write_whole
+from geocrawl.sanitize import plain
+from geocrawl.store import Connection
 from geocrawl.store.read.history import read_survival
-from geocrawl.store.read.statistics import kind_counts, month_report
+from geocrawl.store.read.published import Selection, published_services
+from geocrawl.store.read.statistics import kind_counts, month_report, read_growth, read_software_growth, read_statistics
 from geocrawl.store.read.yields import signal_yields
-from geocrawl.wording import counted
+from geocrawl.store.search.index import search_engine
+from geocrawl.web import charts
+from geocrawl.wording import counted, day_of
 
 if TYPE_CHECKING:
     from geocrawl.store.read.history import Survival
@@ -78,20 +89,19 @@ def _draw(
 
     Raises UsageError for options that do not fit together, and for a file that is no .svg.
     """
-    from geocrawl.cli import pictures
-    from geocrawl.errors import UsageError
-
     if not picture:
         raise UsageError(f"--out {out}: name what to draw, for example --picture map")
     if json:
         raise UsageError("--picture draws; omit --json and --format, or read the numbers with `geocrawl stats --json`")
-    pictures.check_file(picture, out, option)
+    if picture not in PICTURES:
+        raise UsageError(f"--picture {picture!r}: expected one of {', '.join(PICTURES)}")
+    _check_file(picture, out, option)
     with opt.reading(overrides) as connection:
-        drawn = pictures.draw(picture, connection)
-    if out is not None:
-        pictures.write(drawn, out)
-        return
-    pictures.show(drawn)
+        drawn = PICTURES[picture](connection)
+    if out is None:
+        _print_bars(drawn)
+    else:
+        write_whole(out, charts.standalone(drawn.chart, drawn.heading))
 
 
 def _print_kinds(counts: list[KindCount], *, json: bool) -> None:
@@ -131,7 +141,6 @@ def report(
 
     Example: geocrawl report --month 2026-10 --out 2026-10.html
     """
-    from geocrawl.errors import UsageError
     from geocrawl.export.files import opened
     from geocrawl.export.report import write_report_csv, write_report_html
 
@@ -149,8 +158,6 @@ def report(
 
 def bounds_of(month: str) -> tuple[float, float]:
     """Return the times at which a month begins and ends, seconds. Raises UsageError for text that is no month."""
-    from geocrawl.errors import UsageError
-
     try:
         first = dt.datetime.strptime(month, "%Y-%m").replace(tzinfo=dt.UTC)
         following = (first + dt.timedelta(days=32)).replace(day=1)
@@ -178,3 +185,136 @@ def signals(overrides: opt.Overrides, json: opt.Json = False) -> None:
         typer.echo("No candidates yet.", err=True)
     if not rows:
         raise typer.Exit(1)
+
+
+_MOST_BARS = 25
+_PARTS = 120
+_POINTS = 12
+"""Points of a curve that a terminal shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One statistic, drawn."""
+
+    heading: str
+    chart: Markup
+    rows: Sequence[tuple[str, float, str]]
+    """The same as bars: label, length, and the value in words."""
+
+
+def _check_file(name: str, path: Path | None, option: str) -> None:
+    """Raise UsageError for a file that is no SVG, and for a map without a file."""
+    if path is not None and path.suffix.lower() == ".png":
+        raise UsageError(f"{option} {path}: PNG is no longer written; name it {path.with_suffix('.svg')}")
+    if path is not None and path.suffix.lower() != ".svg":
+        raise UsageError(f"{option} {path}: the name must end in .svg")
+    if path is None and name == "map":
+        raise UsageError("--picture map: a map is drawn into a file: add --out map.svg")
+
+
+def _bars(heading: str, rows: Sequence[tuple[str, float]]) -> Picture:
+    left_out = f" (the first {_MOST_BARS} of {len(rows)})" if len(rows) > _MOST_BARS else ""
+    shown = rows[:_MOST_BARS]
+    return Picture(heading + left_out, charts.bars(shown, heading), [(*row, f"{row[1]:,}") for row in shown])
+
+
+def _kinds(connection: Connection) -> Picture:
+    return _bars("Services by kind", [(each.kind.upper(), each.services) for each in kind_counts(connection)])
+
+
+def _countries(connection: Connection) -> Picture:
+    found = search_engine(connection).search(limit=1, facets=True).facets.get("country", ())
+    return _bars("Services by country", [(each.label or each.value, each.count) for each in found])
+
+
+def _software(connection: Connection) -> Picture:
+    counts = read_statistics(connection).software
+    return _bars(
+        "Services by server software, as addresses show it", [(name or "not shown", count) for name, count in counts]
+    )
+
+
+def _software_over_time(connection: Connection) -> Picture:
+    growth = read_software_growth(connection, _PARTS)
+    named = [(name or "not shown", counts) for name, counts in growth.known] if growth else []
+    ends = (day_of(growth.start), day_of(growth.end)) if growth else ("", "")
+    heading = "Known services over time by server software, as addresses show it"
+    most = f"{max(named[0][1]):,}" if named else ""
+    rows = [(name, counts[-1], f"{counts[-1]:,}") for name, counts in named]
+    return Picture(heading, charts.curves(named, heading, x_labels=ends, most_label=most), rows)
+
+
+def _deviations(connection: Connection) -> Picture:
+    return _bars("Endpoints by tolerated deviation", read_statistics(connection).deviations)
+
+
+def _survival(connection: Connection) -> Picture:
+    found = read_survival(connection)
+    end = max(found.observed_days, *(day for day, _ in found.curve[-1:]), 1.0)
+    heading = f"Share still alive of {counted(found.services, 'endpoint')}, {found.deaths:,} of them down or gone"
+    if not found.services:
+        heading = "No endpoint was ever valid"
+    points = charts.steps(found.curve, end) if found.services else []
+    labels = ("0", counted(round(end), "day"))
+    chart = charts.curve(points, heading, x_labels=labels, most=1.0, most_label="100%")
+    shown = found.curve[:: len(found.curve) // _POINTS + 1] if found.services else []
+    return Picture(heading, chart, [(f"after {day:,.0f} days", share, f"{share:.0%}") for day, share in shown])
+
+
+def _harvest(connection: Connection) -> Picture:
+    growth = read_growth(connection, _PARTS)
+    if growth is None:
+        heading = "No service is known yet"
+        return Picture(heading, charts.curve([], heading, x_labels=("", ""), most=1.0, most_label=""), [])
+    most, heading = growth.known[-1], f"{counted(growth.known[-1], 'service')} known over time"
+    points = [(float(part), float(count)) for part, count in enumerate((0, *growth.known))]
+    labels = (day_of(growth.start), day_of(growth.end))
+    chart = charts.curve(points, heading, x_labels=labels, most=most, most_label=f"{most:,}")
+    width = (growth.end - growth.start) / _PARTS
+    shown = [(part, growth.known[part - 1]) for part in range(_PARTS // _POINTS, _PARTS + 1, _PARTS // _POINTS)]
+    return Picture(
+        heading, chart, [(day_of(growth.start + part * width), count, f"{count:,}") for part, count in shown]
+    )
+
+
+def _map(connection: Connection) -> Picture:
+    boxes = (each.box for each in published_services(connection, Selection()) if each.box is not None)
+    cells, inside, worldwide = charts.coverage(boxes)
+    beside = f", {worldwide:,} more span most of the world" if worldwide else ""
+    heading = f"Extents of {counted(inside, 'service')}{beside}"
+    base_map = json.loads((files("geocrawl.web") / "static" / "world.json").read_text("utf-8"))
+    return Picture(heading, charts.world_map(cells, base_map, heading), [])
+
+
+PICTURES: Mapping[str, Callable[[Connection], Picture]] = {
+    "kinds": _kinds,
+    "countries": _countries,
+    "software": _software,
+    "software-over-time": _software_over_time,
+    "survival": _survival,
+    "harvest": _harvest,
+    "deviations": _deviations,
+    "map": _map,
+}
+"""Name → what draws it."""
+
+
+def _print_bars(picture: Picture) -> None:
+    """Print a picture as bars, the heading first."""
+    from rich.bar import Bar
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print(plain(picture.heading, 120), markup=False)
+    console.print()
+    if not picture.rows:
+        console.print("nothing yet")
+        return
+    most = max(length for _, length, _ in picture.rows) or 1
+    table = Table.grid(padding=(0, 1))
+    table.add_column(justify="right", no_wrap=True)
+    for label, length, value in picture.rows:
+        table.add_row(plain(label, 30), Bar(most, 0, length, width=36), value)
+    console.print(table)

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+from rich.live import Live
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.cli.live import LiveObserver, SteadyLive, _short
-from geocrawl.cli.progress import _has_display
+from geocrawl.cli.progress import LiveObserver, _has_display, _short
 from geocrawl.demo import DemoWeb
 from geocrawl.model import FrontierStats
 from geocrawl.sanitize import masked
@@ -74,24 +74,6 @@ def test_time_and_limits_are_named() -> None:
     assert lines_of(busy(80))[1] == "0s"
 
 
-def test_a_narrower_terminal_keeps_no_folded_lines() -> None:
-    observer = busy(120)
-    live = SteadyLive(observer, observer._console)
-
-    def erased() -> int:
-        """Return how many folded rows are erased before the next frame, which is drawn as Rich does it."""
-        live._live_render.set_renderable(live.renderable)
-        return str(live.process_renderables([])[0].segment.text).count("\x1b[1A")  # type: ignore[attr-defined]
-
-    assert erased() == 0
-    folded = sum(-(-cell_len(line) // 60) - 1 for line in lines_of(observer))
-    observer._console.width = 60
-    assert erased() == folded >= 11
-    assert erased() == 0
-    observer._console.width = 120
-    assert erased() == 0
-
-
 def test_the_counts_are_those_of_the_summary(tmp_path: Path) -> None:
     observer = LiveObserver(terminal(120))
     with DemoWeb() as web:
@@ -115,13 +97,14 @@ def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
     assert _has_display(Settings(log_visits=True), json=False, to_file=True) is shown
 
 
-def test_notes_are_printed_above_the_display_once() -> None:
-    observer = busy(80)
-    live = SteadyLive(observer, observer._console)
-    observer.noted("Stopping, 5 requests under way (Ctrl-C again: at once).")
-    printed = [str(each) for each in live.process_renderables([])]
-    assert printed[-2] == "Stopping, 5 requests under way (Ctrl-C again: at once)."
-    assert len(live.process_renderables([])) == len(printed) - 1
+def test_notes_are_printed_above_the_display() -> None:
+    observer, console = busy(80), terminal(80)
+    observer._console = console
+    with Live(get_renderable=observer.render, console=console, auto_refresh=False):
+        observer.noted("Stopping, 5 requests under way (Ctrl-C again: at once).")
+    printed = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    assert "Stopping, 5 requests under way (Ctrl-C again: at once).\n" in printed
+    assert printed.index("Stopping") < printed.rindex("reading gis.qing")
 
 
 @pytest.mark.parametrize("width", range(40, 120, 7))

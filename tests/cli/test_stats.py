@@ -10,7 +10,7 @@ from shapely import box
 from typer.testing import CliRunner, Result
 
 from geocrawl.cli import app
-from geocrawl.cli.pictures import PICTURES
+from geocrawl.cli.stats import PICTURES
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind, Layer, Service
 from tests.support.world import World, candidate, verdict
