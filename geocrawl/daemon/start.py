@@ -25,13 +25,13 @@ from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.resources import allow_open_files
+from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer
     from geocrawl.settings import Settings
     from geocrawl.store import Store
-    from geocrawl.store.maintenance.daemon_lock import DaemonLock
 
 Log = Callable[..., object]
 

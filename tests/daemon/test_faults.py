@@ -15,7 +15,6 @@ from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import State, Visit
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
-from geocrawl.store.engine.sqlite.integrity import quick_check
 from geocrawl.store.frontier.lifecycle import settled_state
 from geocrawl.store.maintenance.backup import restore
 from tests.daemon.faults import network, storage
@@ -107,7 +106,7 @@ def test_damage_is_found_and_no_time_is_no_finding(tmp_path: Path) -> None:
     world.database.close()
     storage._damage(tmp_path / "c.db")
     with closing(SqliteConnection.open(tmp_path / "c.db")) as connection, pytest.raises(DatabaseFault, match="restore"):
-        quick_check(connection, tmp_path / "c.db", 20.0)
+        connection.check(20.0)
 
 
 def test_what_is_no_database_any_more_can_be_restored(tmp_path: Path) -> None:

@@ -27,12 +27,13 @@ from geocrawl.files import (
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
-from geocrawl.store.engine.sqlite.faults import holder
+from geocrawl.store.engine.sqlite.faults import damage, holder
 from geocrawl.store.engine.sqlite.files import make_file, make_private_file
-from geocrawl.store.engine.sqlite.integrity import check, copy_file, has_facts
 from geocrawl.store.read.processes import alive_holder, earlier_runs
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place, file_of
+
+_PAGES_A_STEP = 2_000
 
 
 def back_up(url: str | Place, target: Path) -> int:
@@ -51,7 +52,7 @@ def back_up(url: str | Place, target: Path) -> int:
         raise EnvironmentFault(f"{target}: the folder {place.parent} does not exist; create it, or name another file")
     with _part(place, make_private_file) as part:
         refuse_read_only(place)
-        copy_file(source, part, portable=True)
+        _copy_file(source, part, portable=True)
         with _called(part, source):  # the copy is as the source is
             check(part)
         part.replace(place)
@@ -74,7 +75,7 @@ def restore(source: Path, url: str | Place, now: float) -> Path | None:
     _make_folder(place)
     with alone(place, now) as former, _part(place, make_file) as part:
         refuse_read_only(place)
-        copy_file(source, part, portable=True)
+        _copy_file(source, part, portable=True)
         check(part)
         if former is not None:
             part.chmod(stat.S_IMODE(place.stat().st_mode))
@@ -188,7 +189,7 @@ def alone(place: Path, now: float) -> Iterator[Connection | None]:
         yield None
         return
     with closing(SqliteConnection.open(place, "rw", busy_s=_BUSY_S)) as connection:
-        if has_facts(connection):
+        if _has_facts(connection):
             _refuse_users(connection, place, now)
             _lock(connection, place)
         yield connection
@@ -247,10 +248,62 @@ def remove_if_only_of(url: str | Place, hosts: Set[str], now: float) -> None:
 
 
 def _demand_only(connection: Connection, hosts: Set[str]) -> None:
-    if not has_facts(connection):
+    if not _has_facts(connection):
         raise DatabaseFault(f"{connection.path}: is not a database of geocrawl; move it away")
     known = {row[0] for row in connection.execute("SELECT name FROM host").fetchall()}
     seeds = [read_url(row[0]) for row in connection.execute("SELECT address FROM seed").fetchall()]
     known.update(url.host for url in seeds if url is not None)
     if others := sorted(known - hosts):
         raise DatabaseFault(f"{connection.path}: contains other hosts, such as {others[0]}; move it away")
+
+
+# --------------------------------------------------------------------------- copying and checking
+
+
+def _copy_file(source: Path, target: Path, *, portable: bool) -> None:
+    """Write a consistent copy of a database, also while others write to it (SQLite's online backup).
+
+    `portable`: the copy needs no side files, so that it may be carried anywhere. Raises DatabaseFault for a source that
+    cannot be read and a target that cannot be written.
+    """
+    original = SqliteConnection.open(source, "ro")
+    try:
+        copy = SqliteConnection.open(target)
+        try:
+            original.copy_into(copy, _PAGES_A_STEP)
+            if portable:
+                copy.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            copy.close()
+    finally:
+        original.close()
+
+
+def check(path: Path) -> None:
+    """Check a whole database file. Raises DatabaseFault, with advice, when it is missing, damaged, no database of
+    geocrawl, or written by a newer geocrawl."""
+    if not path.is_file():
+        raise DatabaseFault(f"{path}: no such file")
+    connection = SqliteConnection.open(path, "ro")
+    try:
+        if connection.version() is None:
+            raise DatabaseFault(f"{path}: is not a database of geocrawl")
+        problems = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
+    finally:
+        connection.close()
+    if problems != ["ok"]:
+        raise damage(path, "; ".join(problems))
+
+
+def _has_facts(connection: Connection) -> bool:
+    """Return whether the table `meta` can be read: it cannot in an empty and in a damaged file.
+
+    Raises DatabaseFault when the file cannot be opened or is locked.
+    """
+    try:
+        connection.execute("SELECT name FROM meta LIMIT 1").fetchone()
+    except DatabaseFault as error:
+        if any(words in str(error) for words in ("no such table", "is damaged", "is not a SQLite database")):
+            return False
+        raise
+    return True

@@ -15,7 +15,7 @@ import pytest
 from geocrawl.cli.status import snapshot_text, status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.postgres.connection import PostgresConnection
-from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
+from geocrawl.store.engine.sqlite.connection import LOG_BYTES
 from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from geocrawl.store.read.status import read_status
 from geocrawl.urls.database import server_of
@@ -58,33 +58,10 @@ def test_a_reader_of_a_file_that_lets_its_log_grow_is_told_until_it_ends(tmp_pat
         assert f"\nsnapshot    {line} state of the file" in shown[0] and f"`fuser {path}`" in shown[0]
         assert shown[1].startswith(f"GEOCRAWL WARNING - {line}")
     grow(world, 2)
-    log = path.with_name("c.db-wal")
-    assert log.stat().st_size > 2 * LOG_BYTES > 20 * used_bytes(path) > 0, "the file stays long, and is used anew"
+    assert path.with_name("c.db-wal").stat().st_size <= LOG_BYTES, "the log began again, and its file was cut"
     shown = [told(tmp_path, *each) for each in look]
     assert "\nsnapshot" not in shown[0] and shown[1].startswith("GEOCRAWL OK")
     world.store.close()
-
-
-def test_the_log_in_use_is_counted_to_the_byte(tmp_path: Path) -> None:
-    path, log = tmp_path / "c.db", tmp_path / "c.db-wal"
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("CREATE TABLE t (x)")
-        for frames in range(1, 12):
-            connection.execute("INSERT INTO t VALUES (zeroblob(10000))")
-            assert used_bytes(path) + 32 == log.stat().st_size, frames
-        connection.execute("PRAGMA wal_checkpoint(RESTART)")
-        connection.execute("INSERT INTO t VALUES (1)")
-        assert 0 < used_bytes(path) <= 4 * (4096 + 24)
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        assert (used_bytes(path), log.stat().st_size) == (0, 0)
-    assert used_bytes(path) == 0 and not log.exists()
-
-
-@pytest.mark.parametrize("content", [b"", b"short", b"\0" * 100_000, b"\x37\x7f\x06\x82" + b"\xff" * 100])
-def test_a_file_that_is_no_log_counts_nothing(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "c.db-wal").write_bytes(content)
-    assert used_bytes(tmp_path / "c.db") == 0
 
 
 @contextmanager

@@ -134,7 +134,7 @@ def test_a_restore_that_fails_leaves_the_catalogue_in_its_place(
         target.write_bytes(source.read_bytes()[:5000])
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(backup, "copy_file", full)
+    monkeypatch.setattr(backup, "_copy_file", full)
     with pytest.raises(EnvironmentFault, match="No space left"):
         restore(tmp_path / "b.db", path, NOW)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["b.db", "c.db"] and pages(path) == 2

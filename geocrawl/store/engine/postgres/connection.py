@@ -1,14 +1,20 @@
-"""Run statements on PostgreSQL through psycopg, and connect again after the server was away."""
+"""Run statements on PostgreSQL through psycopg, and connect again after the server was away.
+
+A connection whose peer is gone without a word (a cable, a crashed machine, a firewall that forgot it) looks like one
+that waits. TCP asks the peer itself after ten quiet seconds and gives up after 25; the server is told to do the same,
+so it ends the transaction of a client that vanished.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg.adapt import AdaptersMap, Loader
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumperUnknown
@@ -18,11 +24,7 @@ from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, Ope
 from geocrawl.store.engine.migrations import known_revision
 from geocrawl.store.engine.postgres.dialect import Translation, translated
 from geocrawl.store.engine.postgres.faults import ERRORS, fault
-from geocrawl.store.engine.postgres.network import READER_S, SERVER_SETTINGS, WRITER_S, BoundedConnection, parameters
 from geocrawl.urls.database import ServerDatabase
-
-if TYPE_CHECKING:
-    from geocrawl.store.engine.connection import Connection
 
 SCHEMA = "geocrawl"
 """The schema of the database in which all tables are."""
@@ -32,6 +34,23 @@ _SLOTS = 64
 """Rows over which transactions that share the lock spread what they add to one running total."""
 _WRITER_IDLE_S, _READER_IDLE_S = 30, 60
 """Seconds after which the server ends a transaction whose process does nothing: a writer's stops all others."""
+_CUT_S, _ASKS_AFTER_S, _ASKS_EVERY_S = 25, 10, 5
+"""Seconds after which TCP gives up a peer that answers nothing, and those until and between its questions."""
+_ASKS = (_CUT_S - _ASKS_AFTER_S) // _ASKS_EVERY_S
+_SERVER_SETTINGS = (
+    f"SET tcp_keepalives_idle = {_ASKS_AFTER_S}; SET tcp_keepalives_interval = {_ASKS_EVERY_S}; "
+    f"SET tcp_keepalives_count = {_ASKS}; SET tcp_user_timeout = '{_CUT_S}s'; "
+)
+"""The server's side of a connection; it ignores them for UNIX sockets."""
+_OURS = {
+    "application_name": "geocrawl",
+    "connect_timeout": 10,
+    "keepalives_idle": _ASKS_AFTER_S,
+    "keepalives_interval": _ASKS_EVERY_S,
+    "keepalives_count": _ASKS,
+    "tcp_user_timeout": 1000 * _CUT_S,
+}
+"""Parameters of a connection where the URL says nothing else."""
 _MOST_KEPT = 2_000
 """Most translated texts that are kept: statements that are built for one question would fill the memory."""
 
@@ -274,28 +293,27 @@ class PostgresConnection(Connection):
 
     # ----------------------------------------------------------------------- the connection itself
 
-    def _live(self) -> BoundedConnection:
+    def _live(self) -> psycopg.Connection[Any]:
         """Return the connection, made anew when it was lost."""
         if self._raw.closed:
             self._raw = self._connected()
         return self._raw
 
-    def _connected(self) -> BoundedConnection:
+    def _connected(self) -> psycopg.Connection[Any]:
         idle_s = _READER_IDLE_S if self._reads_only else _WRITER_IDLE_S
         try:
-            raw = BoundedConnection.connect(
+            raw: psycopg.Connection[Any] = psycopg.Connection.connect(
                 autocommit=True,
                 cursor_factory=psycopg.RawCursor,
                 context=_adapters(),
                 prepare_threshold=2,
-                **parameters(self.server),
+                **{**_OURS, **conninfo_to_dict(self.server.url)},  # type: ignore[arg-type]
             )
-            raw.limit_s = READER_S if self._reads_only else WRITER_S
             # A plan that was made while a table was small reads all of it, and is kept while the table grows.
             whole_tables = "on" if self._reads_only else "off"
             raw.execute(
                 f"SET search_path = {SCHEMA}; SET lock_timeout = {self._lock_ms}; SET client_min_messages = warning; "
-                f"{SERVER_SETTINGS}SET idle_in_transaction_session_timeout = '{idle_s}s'; SET jit = off; "
+                f"{_SERVER_SETTINGS}SET idle_in_transaction_session_timeout = '{idle_s}s'; SET jit = off; "
                 f"SET enable_seqscan = {whole_tables}; "
                 f"SET default_transaction_read_only = {'on' if self._reads_only else 'off'}"
             )

@@ -15,12 +15,15 @@ from typing import Any
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
 from geocrawl.store.engine.migrations import known_revision
-from geocrawl.store.engine.sqlite.faults import ERRORS, Error, copy_fault, fault, file_identity, moved
+from geocrawl.store.engine.sqlite.faults import ERRORS, Error, copy_fault, damage, fault, file_identity, moved
 from geocrawl.store.engine.sqlite.files import refuse_name
-from geocrawl.store.engine.sqlite.write_ahead_log import LOG_BYTES, used_bytes
 
 MEMORY = Path(":memory:")
 """The path of a database in memory: each connection to it is a database of its own."""
+LOG_PAGES = 16_000
+"""Pages of 4 KiB after which the write-ahead log is copied into the file: a page written often is copied once."""
+LOG_BYTES = LOG_PAGES * 4096
+"""Length to which the log's file is cut when the log begins again: it is longer while a reader keeps it from that."""
 _CACHED_STATEMENTS = 256
 _ASK_AGAIN_S = 0.0002
 """Pause before a lock is asked for again: part of a settlement, which takes 0.5 ms. SQLite's own wait sleeps for 1 ms,
@@ -194,9 +197,19 @@ class SqliteConnection(Connection):
         """Check the pages of the file for at most `limit_s` seconds; return whether all were checked.
 
         Raises DatabaseFault for damage."""
-        from geocrawl.store.engine.sqlite.integrity import quick_check
-
-        return quick_check(self, self.file, limit_s)
+        until = time.monotonic() + limit_s
+        self._raw.set_progress_handler(lambda: time.monotonic() > until, 100_000)
+        try:
+            problems = [row[0] for row in self.execute("PRAGMA quick_check(3)")]
+        except DatabaseFault as error:
+            if "interrupted" in str(error.__cause__):
+                return False
+            raise
+        finally:
+            self._raw.set_progress_handler(None, 0)
+        if problems != ["ok"]:
+            raise damage(self.file, "; ".join(problems))
+        return True
 
     def size(self) -> Size:
         """Return the database's size by SQLite's own count, without the write-ahead log (see `open_snapshot`)."""
@@ -206,9 +219,12 @@ class SqliteConnection(Connection):
         return Size(page * pages, page * (pages - free))
 
     def open_snapshot(self, older_than_s: float = SNAPSHOT_S) -> OpenSnapshot | None:
-        """Return how long the write-ahead log is when a reader keeps it from being emptied: when it has grown to twice
-        the length at which it is copied into the file."""
-        log_bytes = 0 if self.file == MEMORY else used_bytes(self.file)
+        """Return how long the write-ahead log is when a reader keeps it from beginning again: when it is twice as long
+        as at the time at which it is copied into the file."""
+        try:
+            log_bytes = self.file.with_name(self.file.name + "-wal").stat().st_size
+        except OSError:
+            return None
         if log_bytes < 2 * LOG_BYTES:
             return None
         return OpenSnapshot(holder="", pid=None, age_s=None, log_bytes=log_bytes)
@@ -238,10 +254,6 @@ class SqliteConnection(Connection):
             self._raw.backup(other._raw, pages=pages_a_step)
         except ERRORS as error:
             raise copy_fault(self.file, other.file, error) from error
-
-    def interrupt_when(self, is_over: Callable[[], bool] | None) -> None:
-        """Abort long statements with an error once `is_over()` is true; None lets them run again."""
-        self._raw.set_progress_handler(is_over, 100_000 if is_over else 0)
 
     def trace(self, callback: Callable[[str], object] | None) -> None:
         """Call `callback` with the text of every statement that SQLite begins; None stops that. For measurements."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue
 from geocrawl.store.engine.connection import BUSY_S
-from geocrawl.store.engine.owner import Owner
+from geocrawl.store.engine.owner import Owner, this_process
 
 _OF_VALUES = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
 Error = sqlite3.Error | UnicodeError | OverflowError
@@ -50,7 +50,7 @@ def moved(path: Path) -> DatabaseFault:
 def fault(path: Path, error: Error) -> DatabaseFault:
     """Return the fault for an error of SQLite: what happened to which file, and what helps."""
     if isinstance(error, UnicodeDecodeError):
-        return _damage(path, "a text in its schema is not UTF-8")
+        return damage(path, "a text in its schema is not UTF-8")
     if isinstance(error, UnicodeError):
         return RefusedValue(f"{path}: cannot hold a text whose characters are not all Unicode")
     if isinstance(error, OverflowError):
@@ -77,7 +77,7 @@ def fault(path: Path, error: Error) -> DatabaseFault:
     if "not a database" in text:
         return DatabaseFault(f"{path}: is not a SQLite database; {_RESTORE}, or name another --db")
     if "malformed" in text or code.startswith("SQLITE_CORRUPT"):
-        return _damage(path, str(error))
+        return damage(path, str(error))
     if "no such column: " in text or "no such table: v_" in text:
         return DatabaseFault(
             f"{path}: was written by an older geocrawl; the next command that writes to it "
@@ -88,8 +88,12 @@ def fault(path: Path, error: Error) -> DatabaseFault:
     return DatabaseFault(f"{path}: {error}")
 
 
-def _damage(path: Path, what: str) -> DatabaseFault:
-    return DatabaseFault(f"{path}: is damaged ({what}); {_RESTORE}, or save what is left with `sqlite3 FILE .recover`")
+def damage(path: Path, what: str) -> DatabaseFault:
+    """Return the fault for a damaged file."""
+    said = " ".join(what.split())[:200]
+    return DatabaseFault(
+        f"{path}: is damaged ({said}); {_RESTORE}, or save what can be read with `sqlite3 {path} .recover`"
+    )
 
 
 def copy_fault(source: Path, target: Path, error: Error) -> DatabaseFault:
@@ -112,50 +116,20 @@ def no_room(path: Path, error: OSError) -> PassingFault | None:
 
 
 def holder(path: Path) -> str:
-    """Name, for a person, the process that has a write lock on the database, with its run when that is known."""
-    pid = _locking_pid(path)
-    run = _open_run(path, pid)
-    if run:
-        return run
-    return f"process {pid} on this machine" if pid else "another process"
-
-
-def _locking_pid(path: Path) -> int | None:
-    """Return the process that has a write lock by Linux's table of file locks; None when it names none, and on other
-    systems."""
-    inodes = set()
-    for name in (path, path.with_name(path.name + "-shm")):
-        try:
-            inodes.add(str(name.stat().st_ino))
-        except OSError:
-            continue
-    try:
-        lines = Path("/proc/locks").read_text().splitlines()
-    except OSError:
-        return None
-    for line in lines:
-        fields = line.split()
-        if len(fields) >= 6 and fields[3] == "WRITE" and fields[5].rpartition(":")[2] in inodes:
-            return int(fields[4]) if fields[4].isdigit() and fields[4] != "0" else None
-    return None
-
-
-def _open_run(path: Path, pid: int | None) -> str:
-    """Describe the unfinished run of process `pid` (None: the last unfinished one); '' when none can be read now."""
+    """Name, for a person, who may have a lock on the database: the last run that is not ended, if its process runs."""
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.1)
     except sqlite3.Error:
-        return ""
+        return "another process"
     try:
-        row = connection.execute(
-            "SELECT owner, datetime(started_at, 'unixepoch') FROM run WHERE ended_at IS NULL "
-            "AND (?1 IS NULL OR owner LIKE '%:' || ?1) ORDER BY id DESC LIMIT 1",
-            (pid,),
-        ).fetchone()
+        rows = connection.execute(
+            "SELECT owner, datetime(started_at, 'unixepoch') FROM run WHERE ended_at IS NULL ORDER BY id DESC"
+        ).fetchall()
     except sqlite3.Error:
-        return ""
+        rows = []
     finally:
         connection.close()
-    if row is None:
-        return ""
-    return f"{Owner.read(row[0])} (a crawl started {row[1]} UTC)"
+    here = this_process()
+    runs = ((Owner.read(text), since) for text, since in rows)
+    found = (f"{owner} (a crawl started {since} UTC)" for owner, since in runs if owner.is_running(here) is not False)
+    return next(found, "another process")

@@ -14,10 +14,9 @@ from geocrawl.errors import DatabaseFault
 from geocrawl.files import make_folder
 from geocrawl.store.engine.connection import BUSY_S, Connection
 from geocrawl.store.engine.migrations import REVISIONS, migrate_tables
-from geocrawl.store.engine.sqlite.connection import MEMORY, SqliteConnection
+from geocrawl.store.engine.sqlite.connection import LOG_BYTES, LOG_PAGES, MEMORY, SqliteConnection
 from geocrawl.store.engine.sqlite.faults import fault, is_there, no_room
 from geocrawl.store.engine.sqlite.files import make_file, refuse_name
-from geocrawl.store.engine.sqlite.write_ahead_log import LOG_PAGES
 
 __all__ = ["is_there", "join_database", "open_database", "reading_connection"]
 
@@ -28,6 +27,7 @@ _PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -65536",  # KiB: limits SQLite's memory, whatever the queue's size
     f"PRAGMA wal_autocheckpoint = {LOG_PAGES}",
+    f"PRAGMA journal_size_limit = {LOG_BYTES}",
 )
 
 
@@ -56,6 +56,7 @@ def join_database(path: Path) -> Connection:
         if version != REVISIONS[-1]:
             raise DatabaseFault(f"{path}: has the schema {version}, this program knows {REVISIONS[-1]}")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
     except DatabaseFault:
         connection.close()
         raise
