@@ -155,8 +155,7 @@ class Catalog:
             import geopandas
         except ImportError:
             raise EnvironmentFault("to_geodataframe: geopandas is not installed (pip install geopandas)") from None
-        from geocrawl.export.extents import geojson_geometry
-        from geocrawl.export.properties import SERVICE_COLUMNS, service_properties
+        from geocrawl.export.properties import SERVICE_COLUMNS, geojson_geometry, service_properties
 
         features = [
             {"type": "Feature", "geometry": geojson_geometry(each.box), "properties": service_properties(each)}

@@ -13,7 +13,7 @@ import pytest
 
 from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.export import export
+from geocrawl.export.endpoints import export
 from geocrawl.export.pages import write_warc
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.transport import HttpResponse, WholeBody

@@ -61,10 +61,10 @@ def export(
 
         geocrawl export 'land use kind:wms' --format qgis --out connections
     """
-    from geocrawl.export import FORMATS as OF_ENDPOINTS
-    from geocrawl.export import export as write
-    from geocrawl.export import export_services
+    from geocrawl.export.endpoints import FORMATS as OF_ENDPOINTS
+    from geocrawl.export.endpoints import export as write
     from geocrawl.export.gpkg import APPLICATION_ID
+    from geocrawl.export.services import export_services
 
     chosen = _checked_format("jsonl" if json else format_, library_url)
     filters = _filters(kind, bbox, crs, alive, level)

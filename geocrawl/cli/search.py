@@ -169,7 +169,7 @@ _FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", 
 
 
 def _print_csv(hits: tuple[Hit, ...]) -> None:
-    from geocrawl.export.csv import formula_safe
+    from geocrawl.export.endpoints import formula_safe
 
     writer = csv.writer(sys.stdout)
     writer.writerow((*_FOUND, "west", "south", "east", "north", "tls"))

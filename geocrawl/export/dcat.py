@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
-from geocrawl.export.addresses import description_address
-from geocrawl.export.extents import wkt
-from geocrawl.export.properties import name_of
+from geocrawl.export.properties import description_address, name_of, wkt
 from geocrawl.model.published import PublishedService
 from geocrawl.sanitize import plain
 

@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.export.extents import bounds_of, parts_of, wkb_multipolygon
-from geocrawl.export.properties import SERVICE_COLUMNS, service_properties
+from geocrawl.export.properties import SERVICE_COLUMNS, bounds_of, parts_of, service_properties, wkb_multipolygon
 from geocrawl.model.published import PublishedService
 
 _ROWS_OF_A_GROUP = 10_000

@@ -11,8 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.export.extents import bounds_of, parts_of, wkb_multipolygon
-from geocrawl.export.properties import LAYER_COLUMNS, SERVICE_COLUMNS, layer_properties, service_properties
+from geocrawl.export.properties import (
+    LAYER_COLUMNS,
+    SERVICE_COLUMNS,
+    bounds_of,
+    layer_properties,
+    parts_of,
+    service_properties,
+    wkb_multipolygon,
+)
 from geocrawl.files import part_of, whole_file
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.wording import iso

@@ -1,11 +1,20 @@
-"""Convert a published service to columns of plain values, the same in every format for maps and tables."""
+"""Convert a published service to what formats for maps, tables and catalogues share: columns, addresses, geometries.
+
+A box that crosses the antimeridian becomes two polygons (RFC 7946, 3.1.9); one polygon would span the rest of the
+world."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
-from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.sanitize import plain
+from geocrawl.urls import read_url
+from geocrawl.urls.endpoints import capabilities_url
 
 SERVICE_COLUMNS: Mapping[str, str] = {
     "id": "INTEGER",
@@ -53,20 +62,23 @@ LAYER_COLUMNS: Mapping[str, str] = {
 
 def service_properties(service: PublishedService) -> dict[str, str | int | bool | None]:
     """Return the values of `SERVICE_COLUMNS`; control characters are removed from texts."""
-    return {name: _plain(getattr(service, name)) for name in SERVICE_COLUMNS}
+    return {name: _plain_value(getattr(service, name)) for name in SERVICE_COLUMNS}
 
 
 def layer_properties(layer: PublishedLayer) -> dict[str, str | int | bool | float | None]:
     """Return the values of `LAYER_COLUMNS`; control characters are removed from texts."""
     sides = layer.box or (None, None, None, None)
-    texts = [name for name in LAYER_COLUMNS if name not in _SIDES]
-    return {**{name: _plain(getattr(layer, name)) for name in texts}, **dict(zip(_SIDES, sides, strict=True))}
+    texts = [name for name in LAYER_COLUMNS if name not in _SIDE_COLUMNS]
+    return {
+        **{name: _plain_value(getattr(layer, name)) for name in texts},
+        **dict(zip(_SIDE_COLUMNS, sides, strict=True)),
+    }
 
 
-_SIDES = ("west", "south", "east", "north")
+_SIDE_COLUMNS = ("west", "south", "east", "north")
 
 
-def _plain(value: str | int | bool | tuple[str, ...] | None) -> str | int | bool | None:
+def _plain_value(value: str | int | bool | tuple[str, ...] | None) -> str | int | bool | None:
     if isinstance(value, tuple):
         return "; ".join(filter(None, map(plain, value)))
     return plain(value) if isinstance(value, str) else value
@@ -75,3 +87,124 @@ def _plain(value: str | int | bool | tuple[str, ...] | None) -> str | int | bool
 def name_of(service: PublishedService) -> str:
     """Return the title for people; for a service without one, its kind and host."""
     return plain(service.title) or f"{service.kind.upper()} at {plain(service.host)}"
+
+
+_OGC: Mapping[str, str] = {
+    "wms": "WMS",
+    "wmsc": "WMS",
+    "wfs": "WFS",
+    "wmts": "WMTS",
+    "wcs": "WCS",
+    "csw": "CSW",
+    "wps": "WPS",
+    "sos": "SOS",
+}
+"""Kind → value of SERVICE in its requests."""
+_TILE = re.compile(r"(.*?)/(\d{1,2})/(\d+)/(\d+)((?:@2x)?(?:\.[A-Za-z0-9]+)?(?:\?.*)?)")
+_VECTOR = re.compile(r"\.(?:pbf|mvt)(?:\?|\Z)", re.IGNORECASE)
+
+
+def description_address(kind: str, address: str) -> str:
+    """Return the address of the document that describes a service: GetCapabilities for kinds of OGC."""
+    url = read_url(address)
+    if kind not in _OGC or url is None or address.lower().partition("?")[0].endswith((".xml", "wmtscapabilities")):
+        return f"{address}{'&' if '?' in address else '?'}f=json" if kind == "arcgis" else address
+    return capabilities_url(url, service=_OGC[kind]).address
+
+
+class Tiles(NamedTuple):
+    """The tiles of a service, as maps of the web request them: in Web Mercator, each zoom level twice as fine."""
+
+    template: str
+    """Address with {z}, {x} and {y}, or {-y} where rows count from the south."""
+    first_zoom: int
+    """Zoom level of the tiles with {z} = 0: 0 where that is the world in one tile; 1 for MapProxy, where it is four."""
+
+
+def tiles_of(service: PublishedService) -> Tiles | None:
+    """Return the tiles of a TMS or of a TileJSON document, by the tile that it delivered.
+
+    None without a tile, for an address of another form, and for a TMS in another grid than that of maps of the web.
+    """
+    found = _TILE.fullmatch(service.tile)
+    if found is None:
+        return None
+    if service.kind == "tilejson":
+        return Tiles(f"{found[1]}/{{z}}/{{x}}/{{y}}{found[5]}", 0)
+    first_zoom = -1 if service.tile_zoom is None else service.tile_zoom - int(found[2])
+    return Tiles(f"{found[1]}/{{z}}/{{x}}/{{-y}}{found[5]}", first_zoom) if first_zoom >= 0 else None
+
+
+def is_vector(template: str) -> bool:
+    """Return whether tiles are vector tiles, by the ending of their address."""
+    return _VECTOR.search(template) is not None
+
+
+_POLYGON, _MULTIPOLYGON = 3, 6
+_LITTLE_ENDIAN = 1
+
+
+def parts_of(box: Box | None) -> tuple[Box, ...]:
+    """Return the boxes within -180…180 that cover a box: two when it crosses the antimeridian, none without numbers.
+
+    A box crosses it by west > east, or by a side beyond 180 degrees.
+    """
+    if box is None or not all(map(math.isfinite, box)):
+        return ()
+    west, south, east, north = box
+    south, north = max(south, -90.0), min(north, 90.0)
+    if south > north:
+        return ()
+    if west <= east and east - west >= 360:
+        return ((-180.0, south, 180.0, north),)
+    west, east = _within(west), _within(east)
+    if west <= east:
+        return ((west, south, east, north),)
+    both = ((west, south, 180.0, north), (-180.0, south, east, north))
+    return tuple(part for part in both if part[0] < part[2]) or both[:1]
+
+
+def _within(degrees: float) -> float:
+    """Return a longitude within -180…180."""
+    return degrees if -180 <= degrees <= 180 else (degrees + 180) % 360 - 180
+
+
+def bounds_of(parts: tuple[Box, ...]) -> Box:
+    """Return the box around all parts, which is the whole circle for a box across the antimeridian."""
+    west, south, east, north = zip(*parts, strict=True)
+    return min(west), min(south), max(east), max(north)
+
+
+def geojson_geometry(box: Box | None) -> dict[str, object] | None:
+    """Return a Polygon, a MultiPolygon across the antimeridian, None for an unknown extent."""
+    polygons = [[[list(point) for point in _ring(part)]] for part in parts_of(box)]
+    if not polygons:
+        return None
+    if len(polygons) == 1:
+        return {"type": "Polygon", "coordinates": polygons[0]}
+    return {"type": "MultiPolygon", "coordinates": polygons}
+
+
+def wkt(box: Box | None) -> str:
+    """Return well-known text, '' for an unknown extent."""
+    rings = ["((" + ", ".join(f"{x:.10g} {y:.10g}" for x, y in _ring(part)) + "))" for part in parts_of(box)]
+    if len(rings) == 1:
+        return f"POLYGON{rings[0]}"
+    return f"MULTIPOLYGON({', '.join(rings)})" if rings else ""
+
+
+def wkb_multipolygon(parts: tuple[Box, ...]) -> bytes:
+    """Return a MultiPolygon of the parts as well-known binary (OGC 06-103r4, 8.2)."""
+    return b"".join((struct.pack("<BII", _LITTLE_ENDIAN, _MULTIPOLYGON, len(parts)), *map(_wkb_polygon, parts)))
+
+
+def _wkb_polygon(part: Box) -> bytes:
+    ring = list(_ring(part))
+    points = (number for point in ring for number in point)
+    return struct.pack(f"<BIII{len(ring) * 2}d", _LITTLE_ENDIAN, _POLYGON, 1, len(ring), *points)
+
+
+def _ring(part: Box) -> Iterator[tuple[float, float]]:
+    """Yield the corners, counter-clockwise, the first one again at the end."""
+    west, south, east, north = part
+    yield from ((west, south), (east, south), (east, north), (west, north), (west, south))

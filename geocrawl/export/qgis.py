@@ -15,8 +15,7 @@ from typing import BinaryIO, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.export.addresses import is_vector, tiles_of
-from geocrawl.export.properties import name_of
+from geocrawl.export.properties import is_vector, name_of, tiles_of
 from geocrawl.files import make_folder, whole_file
 from geocrawl.model.published import PublishedService
 from geocrawl.sanitize import plain

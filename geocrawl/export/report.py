@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TextIO
 
-from geocrawl.export.csv import formula_safe
+from geocrawl.export.endpoints import formula_safe
 from geocrawl.model.published import ReportRow
 from geocrawl.sanitize import masked, plain
 

@@ -1,11 +1,11 @@
 """Write services, in any of the formats for maps, tables, catalogues and other programs.
 
 Rows come one at a time, so that memory does not grow with the catalogue; files and folders are replaced at the end,
-when all is written. docs/export.md describes the formats.
-"""
+when all is written. docs/export.md describes the formats."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
@@ -13,16 +13,10 @@ from typing import TextIO
 from geocrawl.errors import UsageError
 from geocrawl.export.dcat import write_jsonld, write_turtle
 from geocrawl.export.files import opened, opened_binary
-from geocrawl.export.geojson import write_geojson
-from geocrawl.export.seeds import write_seeds
+from geocrawl.export.properties import geojson_geometry, name_of, service_properties
 from geocrawl.files import SECRET
 from geocrawl.model.published import PublishedLayer, PublishedService
 
-_TEXTS: Mapping[str, Callable[[Iterable[PublishedService], TextIO], int]] = {
-    "geojson": write_geojson,
-    "dcat": write_turtle,
-    "seeds": write_seeds,
-}
 _WEBMAPS = ("openlayers", "leaflet")
 SERVICE_FORMATS = ("geojson", "gpkg", "geoparquet", "dcat", "qgis", *_WEBMAPS, "seeds")
 _JSON_ENDINGS = (".json", ".jsonld")
@@ -88,3 +82,44 @@ def _to_files(
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out}: --format qgis needs a folder, in which each kind of connection gets a file")
     return write_qgis(services, out, new_mode=new_mode)
+
+
+def write_geojson(services: Iterable[PublishedService], stream: TextIO) -> int:
+    """Write the services with their extents, which may be unknown (null); return their number."""
+    stream.write('{"type": "FeatureCollection", "features": [')
+    count = 0
+    for service in services:
+        feature = {
+            "type": "Feature",
+            "id": service.id,
+            "geometry": geojson_geometry(service.box),
+            "properties": service_properties(service),
+        }
+        stream.write((",\n" if count else "\n") + json.dumps(feature, ensure_ascii=False, allow_nan=False))
+        count += 1
+    stream.write("\n]}\n")
+    return count
+
+
+_MASK = "***"
+
+
+def write_seeds(services: Iterable[PublishedService], stream: TextIO) -> int:
+    """Write the addresses of services, one a line; return their number.
+
+    An address with a masked key is left out, since nobody can ask it.
+    """
+    stream.write("# Services of a catalogue of geocrawl. Read them with: geocrawl seeds add --file FILE\n")
+    count = 0
+    for service in services:
+        if _MASK not in service.url:
+            stream.write(f"# {name_of(service)}\n{service.url}\n")
+            count += 1
+    return count
+
+
+_TEXTS: Mapping[str, Callable[[Iterable[PublishedService], TextIO], int]] = {
+    "geojson": write_geojson,
+    "dcat": write_turtle,
+    "seeds": write_seeds,
+}

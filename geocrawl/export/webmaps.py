@@ -13,9 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TextIO
 
-from geocrawl.export.addresses import description_address, is_vector, tiles_of
-from geocrawl.export.extents import bounds_of, parts_of
-from geocrawl.export.properties import name_of
+from geocrawl.export.properties import bounds_of, description_address, is_vector, name_of, parts_of, tiles_of
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.sanitize import plain
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.export import FORMATS, SERVICE_FORMATS
+from geocrawl.export.endpoints import FORMATS
+from geocrawl.export.services import SERVICE_FORMATS
 from tests.store.read.test_published import DEAD, PACIFIC, ROADS
 from tests.support.commands import Said, geocrawl
 from tests.support.world import World, candidate, verdict

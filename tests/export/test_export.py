@@ -18,9 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.export import COLUMNS, export
-from geocrawl.export.csv import write_csv
-from geocrawl.export.jsonl import write_jsonl
+from geocrawl.export.endpoints import COLUMNS, export, write_csv, write_jsonl
 
 
 @dataclass(frozen=True)
@@ -188,7 +186,7 @@ def test_without_a_file_it_goes_to_standard_output(out: Path | None, capfdbinary
 
 def test_standard_output_is_utf8_in_any_locale() -> None:
     code = (
-        "from tests.export.test_export import Row; from geocrawl.export import export;"
+        "from tests.export.test_export import Row; from geocrawl.export.endpoints import export;"
         "raise SystemExit(export([Row()], 'csv') - 1)"
     )
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shapely import from_wkb, from_wkt
 from shapely.geometry import shape
 
-from geocrawl.export.extents import bounds_of, geojson_geometry, parts_of, wkb_multipolygon, wkt
+from geocrawl.export.properties import bounds_of, geojson_geometry, parts_of, wkb_multipolygon, wkt
 from geocrawl.model.published import Box
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import UsageError
-from geocrawl.export import export_services
 from geocrawl.export.qgis import FORMS, safe_name
+from geocrawl.export.services import export_services
 from geocrawl.model.published import PublishedService
 from tests.support.parts import QGIS, lack
 from tests.support.places import ROOT

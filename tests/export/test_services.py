@@ -22,7 +22,7 @@ from shapely.geometry import shape
 
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.export import SERVICE_FORMATS, export_services
+from geocrawl.export.services import SERVICE_FORMATS, export_services
 from geocrawl.model.published import PublishedService
 from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
@@ -229,7 +229,7 @@ def test_files_that_may_not_grow_end_in_one_clear_line(format: str, tmp_path: Pa
 import resource, signal, sys
 from pathlib import Path
 from geocrawl.errors import EnvironmentFault
-from geocrawl.export import export_services
+from geocrawl.export.services import export_services
 from tests.support.published import numbered, of_every_kind
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))

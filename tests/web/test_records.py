@@ -16,7 +16,6 @@ import yaml
 from referencing.jsonschema import DRAFT202012
 from starlette.testclient import TestClient
 
-from geocrawl.web.records.record import geometry_of
 from tests.web.conftest import Serve
 
 ITEMS = "/collections/services/items"
@@ -142,13 +141,6 @@ def test_facets_are_counted_on_demand(client: TestClient) -> None:
     facets = client.get(ITEMS, params={"facets": "kind,health"}).json()["facets"]
     assert set(facets) == {"kind", "health"}
     assert {each["value"] for each in facets["kind"]["buckets"]} == {"wms", "wfs"}
-
-
-def test_a_box_over_the_antimeridian_has_two_parts() -> None:
-    geometry = geometry_of((170.0, -20.0, -170.0, 10.0))
-    assert geometry is not None and geometry["type"] == "MultiPolygon"
-    longitudes = [x for part in geometry["coordinates"] for x, _ in part[0]]
-    assert max(longitudes) == 180.0 and min(longitudes) == -180.0
 
 
 def test_owslib_reads_the_records(client: TestClient, serve: Serve, crawled: Path, monkeypatch: Any) -> None:

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault, UsageError, described
-from geocrawl.export.csv import formula_safe
+from geocrawl.export.endpoints import formula_safe
 from geocrawl.files import write_whole
 from geocrawl.lab.contest.contest import ContestResults
 from geocrawl.lab.recorded_worlds.recording import RecordedWeb

@@ -51,7 +51,7 @@ async def operations(request: Request) -> Response:
         "reasons": list(status.reasons.items())[:_MOST_QUEUE_BARS],
         "refused": list(status.refused.items())[:_MOST_QUEUE_BARS],
     }
-    return page(request, "maintenance.html", values)
+    return page(request, "operations.html", values)
 
 
 def growth_curve(growth: Growth | None, title: str) -> Markup:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from geocrawl.export.properties import geojson_geometry
 from geocrawl.sanitize import masked
 from geocrawl.search.filters import Box
 from geocrawl.search.results import Hit
@@ -76,24 +77,6 @@ def record_of_service(service: ServiceDetail, health: str, base: str, *, has_pic
     return _feature(service.id, service.box, service.first_seen, service.last_ok, properties, links)
 
 
-def geometry_of(box: Box | None) -> Value | None:
-    """Return a box as GeoJSON; in two parts when it crosses the antimeridian (RFC 7946, 3.1.9)."""
-    if box is None:
-        return None
-    west, south, east, north = box
-    if west <= east:
-        return {"type": "Polygon", "coordinates": [_ring(box)]}
-    return {
-        "type": "MultiPolygon",
-        "coordinates": [[_ring((west, south, 180.0, north))], [_ring((-180.0, south, east, north))]],
-    }
-
-
-def _ring(box: Box) -> Sequence[Sequence[float]]:
-    west, south, east, north = box
-    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
-
-
 def _feature(
     number: int, box: Box | None, first_seen: float, last_ok: float, properties: Value, links: list[Value]
 ) -> Value:
@@ -102,7 +85,7 @@ def _feature(
         "type": "Feature",
         "conformsTo": ["http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-core"],
         "time": {"interval": [iso(first_seen), iso(max(first_seen, last_ok))]},
-        "geometry": geometry_of(box),
+        "geometry": geojson_geometry(box),
         "properties": properties,
         "links": links,
     }
