@@ -312,7 +312,6 @@ class Settings:
         600.0,
         "a server error (5xx) counts for its address only, unless another address of the host has one within this time",
     )
-    backoff_forgive_s: Duration = setting(1800.0, "failures older than this are not counted")
     robots_ttl_s: Duration = setting(86400.0, "how long a robots.txt is cached")
     robots_error_ttl_s: Duration = setting(3600.0, "back-off of an origin whose robots.txt is unreachable")
     ignore_robots: bool = setting(
@@ -331,7 +330,6 @@ class Settings:
         empty="no limit",
     )
     hours: Text = setting("", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day")
-    due_per_tick: Count = setting(500, "most due services or pages that are queued at once")
     revisit_first_s: Duration = setting(
         7 * 86400.0, "first wait before a start page, or a page that named services, is read again"
     )
@@ -382,12 +380,6 @@ class Settings:
         128 * MIB, "longest capabilities document; the rest is not read"
     )
     map_body_bytes: Size = setting(8 * MIB, "longest image, tile or feature, decoded")
-    robots_body_bytes: Size = setting(500 * 1024, "longest robots.txt; the rest is unread (RFC 9309, 2.5)")
-    max_ratio: Annotated[Number, Field(ge=1)] = setting(
-        200.0, "largest ratio of decoded to received bytes, once ratio_free is exceeded"
-    )
-    ratio_free_bytes: Size = setting(1 * MIB, "decoded bytes before the ratio is checked")
-    max_encodings: Count = setting(2, "most Content-Encodings on one answer")
     header_bytes: Size = setting(64 * 1024, "longest header block")
     reading_in_loop_bytes: Size = setting(
         64 * 1024,
@@ -396,14 +388,10 @@ class Settings:
     reading_processes: Count = setting(
         2, "most processes that read answers", empty="none: every answer is read in the crawl's own process"
     )
-    reading_time_s: Duration = setting(60.0, "most CPU time for reading one answer; by the clock five times that")
-    reading_memory_bytes: Size = setting(1024 * MIB, "most memory of a process while it reads an answer")
     max_redirects: Count = setting(5, "most redirects followed for one URL")
     max_idle_connections: Count = setting(256, "most connections kept open between requests", unit="connections")
 
     # guards (urls/ and store/): they choose by the URL, not by arrival
-    max_url_chars: AtLeastOne = setting(2000, "longest address that is kept", unit="characters")
-    max_segment_repeats: AtLeastOne = setting(3, "a path that repeats a segment this often is a trap")
     max_queries_per_path: Count = setting(5000, "most addresses that differ only in the query")
     max_scripts_per_page: Count = setting(
         5, "most linked scripts and configurations that are read for one page", empty="none"
@@ -445,9 +433,7 @@ class Settings:
     )
     browser_time_s: Duration = setting(20.0, "longest that the scripts of a page run, waits for requests aside")
     browser_requests: Count = setting(40, "most requests of the scripts of one page")
-    browser_data_bytes: Size = setting(20 * MIB, "most that the scripts of one page receive, decoded")
     browser_memory_bytes: Size = setting(1024 * MIB, "most memory of the browser with all its processes")
-    calendar_years: Count = setting(3, "calendar pages further than this from today are a trap", unit="years")
     stop_rules: Text = setting("", "file of stop rules in addition to the built-in ones")
 
     # logs and exports

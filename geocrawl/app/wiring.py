@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from geocrawl.settings import Settings
     from geocrawl.store import FrontierOptions, Store
 
+READING_TIME_S, READING_MEMORY_BYTES = 60.0, 1 << 30
+"""CPU time for reading one answer (by the clock five times that), and memory of a process that reads."""
+
 
 def system_clock() -> Clock:
     """Return the machine's clock."""
@@ -208,7 +211,7 @@ def _make_reading_pool(settings: Settings, environment: Environment | None) -> R
     return ReadingProcesses(
         processes=settings.reading_processes,
         in_loop_bytes=settings.reading_in_loop_bytes,
-        limits=Limits(settings.reading_time_s, settings.reading_memory_bytes),
+        limits=Limits(READING_TIME_S, READING_MEMORY_BYTES),
     )
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from geocrawl.settings import Settings
 
 _CLOSE_S = 5.0
+_DATA_BYTES = 20 * 1024 * 1024
+"""Bytes that the scripts of one page receive at most, decoded."""
 """Longest wait for a page to end; then the browser is ended."""
 
 
@@ -33,7 +35,7 @@ class BrowserRenderer:
         self._limits = Limits(
             time_s=settings.browser_time_s,
             requests=settings.browser_requests,
-            bytes=settings.browser_data_bytes,
+            bytes=_DATA_BYTES,
             dom_chars=settings.page_body_bytes,
             redirects=settings.max_redirects,
         )

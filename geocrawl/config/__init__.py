@@ -37,8 +37,21 @@ _NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answe
 _PATHS = {"db", "log_file", "stop_rules"}
 _OF_ORIGIN = {"user", "password"}
 """Settings of `[sites]` that a single origin may have."""
-GONE: Mapping[str, str] = {}
-"""Names that were settings → what to do instead."""
+GONE: Mapping[str, str] = {
+    "backoff_forgive": "failures older than half an hour do not count",
+    "browser_data": "scripts of a page receive at most 20 MiB, and page_body limits each answer",
+    "calendar_years": "calendar pages further than three years from today are not visited; deny excludes more",
+    "due_per_tick": "500 due services or pages are queued at once; pages_per_day limits a day",
+    "max_encodings": "an answer has at most two Content-Encodings",
+    "max_ratio": "a body is at most 200 times what was received; page_body and probe_body limit it further",
+    "max_segment_repeats": "a path with three equal segments is a trap; deny excludes more",
+    "max_url_chars": "addresses have at most 2,000 characters",
+    "ratio_free": "the ratio of decoded to received bytes is checked after 1 MiB",
+    "reading_memory": "a process may use 1 GiB while it reads an answer; reading_processes limits their number",
+    "reading_time": "reading one answer may take a minute of CPU time",
+    "robots_body": "500 KiB of a robots.txt are read (RFC 9309, 2.5)",
+}
+"""Names that were settings → what holds now, and what to use instead."""
 
 Key = tuple[str, ...]
 """('max_pages',), ('set', 'gws.lambda') or ('sites', 'maps.example.org', 'delay_s'): fields, hosts or origins."""
@@ -190,7 +203,7 @@ class Source(PydanticBaseSettingsSource):
 
 def _unknown(name: str, known: Mapping[str, Setting]) -> str:
     if name in GONE:
-        return f"no setting any more; {GONE[name]}"
+        return f"no longer a setting: {GONE[name]}"
     return f"no such setting{nearest(name, known)}"
 
 

@@ -45,7 +45,7 @@ class Refusals:
 def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
     """Return a function that returns the reason for refusing an address by its text alone, '' for none."""
     stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
-    trap = TrapGuard(settings, today)
+    trap = TrapGuard(today)
     bound = records_bound(settings)
     listed = AddressRules(settings.allow, settings.deny)
     return lambda url: (

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from geocrawl.settings import Settings
     from geocrawl.store import Store
 
+_MOST_DUE = 500
+"""Services or pages that one tick queues at most."""
 _JUMP_S = 60.0
 """The clock counts as set when it moved so many seconds more or less than the time that passed."""
 
@@ -36,7 +38,6 @@ class Jobs:
         """Set up the jobs; `log(event, **values)` writes a line."""
         self._connection = store.connection
         self._metrics = MetricsFile(settings.metrics_file, settings.traffic_per_day_bytes, log)
-        self._most = settings.due_per_tick
         self._frontier = frontier
         self._clock = clock
         self._retention = Retention(
@@ -50,15 +51,15 @@ class Jobs:
 
     def reprobe(self) -> Mapping[str, int]:
         """Queue services whose next probe is due."""
-        return {"services": self._frontier.reprobe(self._clock.now(), self._most)}
+        return {"services": self._frontier.reprobe(self._clock.now(), _MOST_DUE)}
 
     def revisit(self) -> Mapping[str, int]:
         """Queue seeds, and pages that named services or led to such a page, when their next visit is due."""
-        return {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=False)}
+        return {"pages": self._frontier.revisit(self._clock.now(), _MOST_DUE, catalogues=False)}
 
     def refresh(self) -> Mapping[str, int]:
         """Queue sitemaps and catalogues' pages of records whose next visit is due."""
-        return {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=True)}
+        return {"pages": self._frontier.revisit(self._clock.now(), _MOST_DUE, catalogues=True)}
 
     def note_time(self, at: float) -> None:
         """Note a time that the clock showed: a clock may be wrong only between two calls of `check_clock`."""

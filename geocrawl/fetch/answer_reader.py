@@ -9,6 +9,7 @@ from urllib.parse import quote
 from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type, check_wanted_type
 from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
+from geocrawl.fetch.robots import ROBOTS_BODY_BYTES
 from geocrawl.fetch.transport import Fields, HttpResponse, value_of
 from geocrawl.model import Deviation, FailureCode, Purpose, Url
 from geocrawl.settings import Settings, SiteSettings
@@ -60,13 +61,10 @@ class AnswerReader:
             Purpose.PAGE: settings.page_body_bytes,
             Purpose.PROBE: settings.probe_body_bytes,
             Purpose.MAP: settings.map_body_bytes,
-            Purpose.ROBOTS: settings.robots_body_bytes,
+            Purpose.ROBOTS: ROBOTS_BODY_BYTES,
             Purpose.DATA: settings.page_body_bytes,
         }
-        self._limits_of = {
-            purpose: Limits(most, settings.max_ratio, settings.ratio_free_bytes, settings.max_encodings)
-            for purpose, most in longest.items()
-        }
+        self._limits_of = {purpose: Limits(most) for purpose, most in longest.items()}
 
     async def read(
         self, response: HttpResponse, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool

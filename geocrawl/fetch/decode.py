@@ -34,10 +34,10 @@ class Limits:
 
     body_bytes: int
     """Most bytes after decoding."""
-    ratio: float
+    ratio: float = 200.0
     """Highest ratio of decoded to sent bytes, checked once more than `ratio_free_bytes` are decoded."""
-    ratio_free_bytes: int
-    encodings: int
+    ratio_free_bytes: int = 1024 * 1024
+    encodings: int = 2
     """Most Content-Encodings that may be stacked."""
 
 

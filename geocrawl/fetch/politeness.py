@@ -16,7 +16,7 @@ with a service count as one address, whatever their parameters.
 
 A back-off takes `backoff_first_s`, doubles with every further error up to `backoff_max_s`, and varies by 10 % so that
 hosts that failed together are not requested together again. Retry-After (RFC 9110, 10.2.3) replaces it; from
-`backoff_after` errors in a row on, the longer of both counts. Errors are forgiven `backoff_forgive_s` after the
+`backoff_after` errors in a row on, the longer of both counts. Errors are forgiven half an hour after the
 back-off that they caused. The time between two requests is `delay_s` (the host's own, or the common one) or its
 Crawl-delay, whichever is longer.
 """
@@ -35,6 +35,7 @@ from geocrawl.settings import Settings
 DAY_S = 86_400.0
 _JITTER = 0.1
 _MAX_DOUBLINGS = 40
+_FORGIVEN_AFTER_S = 1800.0
 
 
 class Asked(NamedTuple):
@@ -116,7 +117,7 @@ def after_exchange(
         return replace(host, errors=0, next_at=now + delay)
     if effect in (Effect.NEUTRAL, Effect.ADDRESS):
         return replace(host, next_at=now + delay)
-    forgiven = now - max(host.last_error_at, host.next_at) > settings.backoff_forgive_s
+    forgiven = now - max(host.last_error_at, host.next_at) > _FORGIVEN_AFTER_S
     errors = 1 if forgiven else host.errors + 1
     wait = max(delay, _backoff_s(host.name, errors, effect, settings, retry_after_s))
     return replace(host, errors=errors, last_error_at=now, next_at=now + wait)

@@ -24,6 +24,8 @@ _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 _OTHER_CRAWLERS = "!"  # no product token contains this character
 _MARKUP = re.compile(r"\s*<")
 _SITEMAP_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
+ROBOTS_BODY_BYTES = 500 * 1024
+"""Longest robots.txt; the rest is not read (RFC 9309, 2.5)."""
 MAX_SITEMAPS = 20
 """Sitemap lines of one robots.txt that are followed: a site with more names an index of sitemaps."""
 _CACHE_CHARS = 16 * 1024 * 1024
@@ -106,14 +108,14 @@ def record_of(
     if status is None or status == 429 or status >= 500:
         text = None
     elif 200 <= status < 300:
-        text = read_text(body, settings.robots_body_bytes)
+        text = read_text(body)
     ttl = settings.robots_ttl_s if text is not None else settings.robots_error_ttl_s
     if text is None and retry_after_s is not None:
         ttl = max(retry_after_s, settings.backoff_first_s)
     return RobotsRecord(origin, status, text, now, now + ttl)
 
 
-def read_text(body: bytes, limit: int) -> str:
+def read_text(body: bytes, limit: int = ROBOTS_BODY_BYTES) -> str:
     """Return the text of a robots.txt without a line that the limit cut; '' for a page, XML or binary in its place."""
     text = body[:limit].decode("utf-8-sig", "replace")
     if "\0" in text or _MARKUP.match(text):

@@ -134,9 +134,9 @@ class FailureCode(StrEnum):
     politeness).
     """
     READING_TIME = "reading-time"
-    """The answer came, and reading it took longer than `reading_time_s`."""
+    """The answer came, and reading it took longer than a minute of CPU time."""
     READING_MEMORY = "reading-memory"
-    """The answer came, and reading it needed more than `reading_memory_bytes`."""
+    """The answer came, and reading it needed more than 1 GiB of memory."""
     READING_CRASH = "reading-crash"
     """The answer came, and the process that read it ended."""
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from geocrawl.model import Url
-from geocrawl.settings import Settings
 
 # Words of calendars, whole words only, in path or query. Chinese and Japanese ones in the identity's escapes:
 # 日历 日曆 日程 カレンダー.
@@ -29,6 +28,10 @@ _MONTH = re.compile(r"0?[1-9]|1[0-2]")
 _YEAR_NAMES = ("year", "yr", "yyyy", "y", "jahr", "annee", "ano", "anno", "jaar", "rok", "nian", "cal_year")
 _MONTH_NAMES = ("month", "mon", "mm", "m", "monat", "mois", "mes", "mese", "maand", "miesiac", "yue", "cal_month")
 _MAX_EXAMINED_CHARS = 4096
+_MOST_CHARS = 2000
+_MOST_REPEATS = 3
+_MOST_MONTHS = 36
+"""Months from today that a calendar's pages are followed."""
 
 
 def query_group(url: Url) -> str:
@@ -39,15 +42,12 @@ def query_group(url: Url) -> str:
 class TrapGuard:
     """Refuses addresses that look generated without end."""
 
-    def __init__(self, settings: Settings, today: datetime.date) -> None:
-        self._max_chars = settings.max_url_chars
-        self._max_repeats = settings.max_segment_repeats
-        self._max_months = 12 * settings.calendar_years
+    def __init__(self, today: datetime.date) -> None:
         self._this_month = _months(today.year, today.month)
 
     def reason(self, url: Url) -> str:
         """Return 'trap:long', 'trap:repeat' or 'trap:calendar'; '' for an address that may be visited."""
-        if len(url.address) > self._max_chars:
+        if len(url.address) > _MOST_CHARS:
             return "trap:long"
         path, _, query = url.identity[len(url.origin) :].lower()[:_MAX_EXAMINED_CHARS].partition("?")
         if self._repeats(path):
@@ -57,19 +57,19 @@ class TrapGuard:
         return ""
 
     def _repeats(self, path: str) -> bool:
-        """Return whether one segment occurs `max_segment_repeats` times.
+        """Return whether one segment occurs three times.
 
         It does where relative links lead ever deeper. Numbers do not count: 11/11/11 is a date, 0/0/0 a tile.
         """
-        if path.count("/") < self._max_repeats:
+        if path.count("/") < _MOST_REPEATS:
             return False
         segments = path[1:].removesuffix("/").split("/")
-        if len(segments) - len(set(segments)) + 1 < self._max_repeats:
+        if len(segments) - len(set(segments)) + 1 < _MOST_REPEATS:
             return False
-        return any(n >= self._max_repeats and not segment.isdigit() for segment, n in Counter(segments).items())
+        return any(n >= _MOST_REPEATS and not segment.isdigit() for segment, n in Counter(segments).items())
 
     def _far_date(self, path: str, query: str) -> bool:
-        """Return whether this is a calendar's page and every date in its URL is further away than `calendar_years`."""
+        """Return whether this is a calendar's page and every date in its URL is further than three years away."""
         if _YEAR.search(path) is None and _YEAR.search(query) is None:
             return False
         year, month = _named_month(query)
@@ -78,7 +78,7 @@ class TrapGuard:
         dates = [*_written_months(path), *_written_months(query)]
         if year:
             dates.append(_months(year, month) if month else self._nearest_month(year))
-        return bool(dates) and all(abs(date - self._this_month) > self._max_months for date in dates)
+        return bool(dates) and all(abs(date - self._this_month) > _MOST_MONTHS for date in dates)
 
     def _nearest_month(self, year: int) -> int:
         return min(max(self._this_month, _months(year, 1)), _months(year, 12))

@@ -76,6 +76,7 @@ def test_every_setting_has_a_name_without_its_unit(name: str) -> None:
     [
         ("max_page = 5", "max_page: no such setting, did you mean max_pages?"),
         ("max_time_s = 5", "max_time_s: no such setting, did you mean max_time?"),
+        ("max_url_chars = 5", "max_url_chars: no longer a setting: addresses have at most 2,000 characters"),
         ("workers = 100000", "workers = 100000: expected a number, at most 1,000"),
         ("workers = 0", "workers = 0: expected a number, at least 1"),
         ("workers = true", "workers = True: expected a number"),
@@ -123,6 +124,7 @@ def test_an_unknown_or_wrong_variable_is_named(tmp_path: Path) -> None:
     for environ, message in (
         ({"GEOCRAWL_MAXPAGES": "5"}, "GEOCRAWL_MAXPAGES: no such setting, did you mean max_pages?"),
         ({"GEOCRAWL_MAX_PAGES": "many"}, "GEOCRAWL_MAX_PAGES = 'many': expected a whole number"),
+        ({"GEOCRAWL_ROBOTS_BODY": "5"}, "GEOCRAWL_ROBOTS_BODY: no longer a setting: 500 KiB of a robots.txt"),
         ({"GEOCRAWL_SITES": "a"}, "from configuration files only"),
     ):
         with pytest.raises(UsageError, match="GEOCRAWL") as caught:

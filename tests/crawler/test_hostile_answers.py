@@ -64,9 +64,12 @@ def test_hostile_answers_are_read_and_the_crawl_ends(tmp_path: Path) -> None:
     assert {path: pages.get(path) for path in _PAGES} == dict.fromkeys(_PAGES, "ok")
 
 
-def test_a_limit_ends_the_reading_of_pages_and_of_answers_to_probes(tmp_path: Path) -> None:
+def test_a_limit_ends_the_reading_of_pages_and_of_answers_to_probes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("geocrawl.app.wiring.READING_TIME_S", 0.01)
     with _hostile_server() as address:
-        report, _ = crawl(_settings(reading_time_s=0.01), tmp_path / "c.db", [address])
+        report, _ = crawl(_settings(), tmp_path / "c.db", [address])
     assert report.summary.stopped == "done", report.summary.reasons
     pages, services = _reasons(tmp_path / "c.db", "/page"), _reasons(tmp_path / "c.db", "/service")
     slow = [path for path, hostile in _PAGES.items() if hostile.name != "<< in a script"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.fetch.robots import RobotsCache, Rules, product_token, read_text, record_of, sitemaps_of
+from geocrawl.fetch.robots import RobotsCache, Rules, product_token, read_text, sitemaps_of
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord
 from geocrawl.settings import Settings
 from tests.support.http_server import Behaviour, answer, pages, redirect, serve
@@ -220,7 +220,6 @@ def test_a_page_in_the_place_of_a_robots_txt_holds_no_rules(body: bytes) -> None
 def test_a_robots_txt_is_cut_at_the_limit_without_the_last_line() -> None:
     body = b"User-agent: *\r\nDisallow: /private/x"
     assert read_text(body, 28) == "User-agent: *\r\n"
-    assert record_of("o", 200, body, 0, Settings(robots_body_bytes=28)).body == "User-agent: *\r\n"
 
 
 async def test_a_long_robots_txt_is_cut_rather_than_refused(kit: MakeKit) -> None:

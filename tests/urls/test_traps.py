@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 
 from geocrawl.model import Url
-from geocrawl.settings import Settings
 from geocrawl.urls import TrapGuard, query_group, read_url
 from tests.urls.strategies import texts
 
@@ -19,7 +18,7 @@ TODAY = datetime.date(2026, 6, 15)
 
 @pytest.fixture
 def guard() -> TrapGuard:
-    return TrapGuard(Settings(), TODAY)
+    return TrapGuard(TODAY)
 
 
 def url(text: str) -> Url:
@@ -98,13 +97,6 @@ def test_other_pages_with_dates_are_none(guard: TrapGuard, target: str) -> None:
     assert guard.reason(url("http://a.org" + target)) == ""
 
 
-def test_the_limits_are_settings() -> None:
-    guard = TrapGuard(Settings(max_url_chars=50, max_segment_repeats=2, calendar_years=10), TODAY)
-    assert guard.reason(url("http://a.org/" + "x" * 40)) == "trap:long"
-    assert guard.reason(url("http://a.org/a/a")) == "trap:repeat"
-    assert guard.reason(url("http://a.org/calendar/2031/05")) == ""
-
-
 def test_addresses_that_differ_in_their_query_are_one_group() -> None:
     assert (
         query_group(url("http://A.org:8080/x/%7ey?a=1"))
@@ -117,7 +109,7 @@ def test_addresses_that_differ_in_their_query_are_one_group() -> None:
 @given(texts)
 def test_no_url_makes_it_raise(text: str) -> None:
     if found := read_url(text, "http://a.org/x"):
-        assert TrapGuard(Settings(), TODAY).reason(found) in ("", "trap:long", "trap:repeat", "trap:calendar")
+        assert TrapGuard(TODAY).reason(found) in ("", "trap:long", "trap:repeat", "trap:calendar")
 
 
 @pytest.mark.shared

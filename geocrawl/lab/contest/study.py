@@ -124,7 +124,7 @@ def _barred(world: World) -> frozenset[str]:
         host, slash, path = key.partition("/")
         stored = world.stored(key) if slash + path == "/robots.txt" and record.status == 200 else None
         if stored is not None:
-            rules[host] = Rules(read_text(stored.body, Settings().robots_body_bytes), "geocrawl")
+            rules[host] = Rules(read_text(stored.body), "geocrawl")
     hosts = {key: key.partition("/")[0] for key in world.warc.records}
     return frozenset(key for key, host in hosts.items() if host in rules and not rules[host].allows(f"http://{key}"))
 
