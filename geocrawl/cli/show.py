@@ -101,12 +101,14 @@ def _same_lines(service: ServiceDetail) -> Iterator[str]:
 
 
 def endpoint_lines(endpoint: EndpointRow) -> Iterator[str]:
+    from geocrawl.urls import capabilities_address
+
     verdict = f"{endpoint.status or 'no verdict'}" + (f" ({endpoint.reason})" if endpoint.reason else "")
     yield f"  {plain(endpoint.url, 300)}"
     probed = counted(endpoint.probes, "time")
     yield f"    {endpoint.kind} {verdict}, probed {probed}, last {moment(endpoint.last_probe)} UTC"
-    if request := _capabilities_request(endpoint):
-        yield f"    capabilities: {request}"
+    if endpoint.status == "valid" and (request := capabilities_address(endpoint.kind, endpoint.url)):
+        yield f"    capabilities: {plain(request, 400)}"
     if endpoint.detail:
         yield f"    {plain(endpoint.detail, 300)}"
     if endpoint.entry_id is not None:
@@ -122,21 +124,6 @@ def endpoint_lines(endpoint: EndpointRow) -> Iterator[str]:
         anchor = f" “{plain(str(evidence['anchor']), 80)}”" if evidence["anchor"] else ""
         where = plain(str(evidence["page"]), 200) or "the command line"
         yield f"    found by {evidence['signal']}{anchor} on {where}"
-
-
-_ASKED_BY_KEY_AND_VALUE = ("wms", "wfs", "wcs", "csw", "wps", "sos")
-
-
-def _capabilities_request(endpoint: EndpointRow) -> str:
-    """Return the address that map clients accept for a valid OGC service; '' for other kinds, and without a verdict."""
-    from geocrawl.urls import capabilities_url, read_url
-
-    url = read_url(endpoint.url)
-    if url is None or endpoint.status != "valid" or endpoint.kind not in _ASKED_BY_KEY_AND_VALUE:
-        return ""
-    if url.address.partition("?")[0].lower().endswith(".xml"):  # a static file: it accepts no parameters
-        return ""
-    return plain(capabilities_url(url, service=endpoint.kind.upper()).address, 400)
 
 
 def why(

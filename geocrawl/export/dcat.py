@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from geocrawl.export.properties import description_address, name_of, wkt
+from geocrawl.model.kinds import service_parameter
 from geocrawl.model.published import PublishedService
 from geocrawl.sanitize import plain
 
@@ -26,19 +27,14 @@ _PREFIXES = {
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 _STANDARDS: Mapping[str, str] = {
-    **{
-        kind: f"http://www.opengis.net/def/serviceType/ogc/{kind}"
-        for kind in ("wms", "wfs", "wmts", "wcs", "csw", "wps")
-    },
-    "sos": "http://www.opengis.net/def/serviceType/ogc/sos",
-    "wmsc": "http://www.opengis.net/def/serviceType/ogc/wms",
     "ogcapi": "http://www.opengis.net/spec/ogcapi-common-1/1.0",
     "stac": "https://api.stacspec.org/v1.0.0/core",
     "arcgis": "https://developers.arcgis.com/rest/",
     "tms": "https://wiki.osgeo.org/wiki/Tile_Map_Service_Specification",
     "tilejson": "https://github.com/mapbox/tilejson-spec",
 }
-"""Kind → the standard that it conforms to."""
+"""Kind without a request for capabilities → the standard that it conforms to."""
+_SERVICE_TYPES = "http://www.opengis.net/def/serviceType/ogc/"
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 """Characters that an IRI has not (RFC 3987, 2.2), and that would end one in Turtle."""
 _TYPES = {
@@ -101,7 +97,7 @@ def _node(service: PublishedService) -> Node:
         "dct:description": plain(service.abstract),
         "dcat:endpointURL": _escaped(service.url),
         "dcat:endpointDescription": _escaped(description_address(service.kind, service.url)),
-        "dct:conformsTo": _STANDARDS.get(service.kind, ""),
+        "dct:conformsTo": _STANDARDS.get(service.kind) or _SERVICE_TYPES + service_parameter(service.kind).lower(),
         "dct:publisher": {"@type": "foaf:Agent", "foaf:name": plain(service.provider)}
         if plain(service.provider)
         else "",

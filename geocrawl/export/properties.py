@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.sanitize import plain
-from geocrawl.urls import read_url
-from geocrawl.urls.endpoints import capabilities_url
+from geocrawl.urls import capabilities_address
 
 SERVICE_COLUMNS: Mapping[str, str] = {
     "id": "INTEGER",
@@ -89,27 +88,15 @@ def name_of(service: PublishedService) -> str:
     return plain(service.title) or f"{service.kind.upper()} at {plain(service.host)}"
 
 
-_OGC: Mapping[str, str] = {
-    "wms": "WMS",
-    "wmsc": "WMS",
-    "wfs": "WFS",
-    "wmts": "WMTS",
-    "wcs": "WCS",
-    "csw": "CSW",
-    "wps": "WPS",
-    "sos": "SOS",
-}
-"""Kind → value of SERVICE in its requests."""
 _TILE = re.compile(r"(.*?)/(\d{1,2})/(\d+)/(\d+)((?:@2x)?(?:\.[A-Za-z0-9]+)?(?:\?.*)?)")
 _VECTOR = re.compile(r"\.(?:pbf|mvt)(?:\?|\Z)", re.IGNORECASE)
 
 
 def description_address(kind: str, address: str) -> str:
     """Return the address of the document that describes a service: GetCapabilities for kinds of OGC."""
-    url = read_url(address)
-    if kind not in _OGC or url is None or address.lower().partition("?")[0].endswith((".xml", "wmtscapabilities")):
-        return f"{address}{'&' if '?' in address else '?'}f=json" if kind == "arcgis" else address
-    return capabilities_url(url, service=_OGC[kind]).address
+    if kind == "arcgis":
+        return f"{address}{'&' if '?' in address else '?'}f=json"
+    return capabilities_address(kind, address) or address
 
 
 class Tiles(NamedTuple):

@@ -26,6 +26,16 @@ class Kind(StrEnum):
     STAC = "stac"
 
 
+_ASKED_BY_PATH = frozenset({Kind.TMS, Kind.TILEJSON, Kind.ARCGIS, Kind.OGCAPI, Kind.STAC})
+
+
+def service_parameter(kind: str) -> str:
+    """Return the value of SERVICE in requests to a kind; '' for a kind whose documents are requested by their path."""
+    if kind in _ASKED_BY_PATH:
+        return ""
+    return "WMS" if kind == Kind.WMSC else kind.upper()
+
+
 def stored_kind(name: str) -> Kind:
     """Return the kind that a database calls `name`.
 

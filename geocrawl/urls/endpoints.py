@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import quote, unquote_plus
 
 from geocrawl.model import Url
-from geocrawl.urls.reading import load_parameters, read_absolute, without_path_session
+from geocrawl.model.kinds import service_parameter
+from geocrawl.urls.reading import load_parameters, read_absolute, read_url, without_path_session
 
 _LEFT_OVER = re.compile(r"\A(?:\?|amp;)+", re.IGNORECASE)
 _STRAY_SEPARATOR = re.compile(r"[?;]([A-Za-z_]{1,40})=")
@@ -58,6 +59,17 @@ def capabilities_url(url: Url, *, service: str = "WMS", version: str | None = No
     if version is not None:
         request.append(f"VERSION={quote(version, safe='')}")
     return _with_query(url, [*_vendor_parts(url), *request])
+
+
+def capabilities_address(kind: str, address: str) -> str:
+    """Return the GetCapabilities request of a service, as map clients take it.
+
+    '' for a kind without such a request, and for an address that is a document in a file and takes no parameters.
+    """
+    service, url = service_parameter(kind), read_url(address)
+    if not service or url is None or address.lower().partition("?")[0].endswith((".xml", "wmtscapabilities")):
+        return ""
+    return capabilities_url(url, service=service).address
 
 
 def request_url(url: Url, parameters: Mapping[str, str]) -> Url:

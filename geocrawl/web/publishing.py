@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from geocrawl.sanitize import masked, plain
-from geocrawl.urls import capabilities_url, read_url
+from geocrawl.urls import capabilities_address
 
 
 def published(value: Any) -> Any:
@@ -37,15 +37,6 @@ def is_masked(text: str) -> bool:
     return masked(text) != text
 
 
-ASKED_BY_KEY_AND_VALUE = ("wms", "wfs", "wcs", "wmts", "csw", "wps", "sos")
-"""Kinds whose description is requested by parameters."""
-
-
 def client_address(kind: str, address: str) -> str:
     """Return the address that describes a service, as map clients take it."""
-    url = read_url(address)
-    if url is None or kind not in ASKED_BY_KEY_AND_VALUE or "***" in address:
-        return address
-    if url.address.partition("?")[0].lower().endswith(".xml"):  # a static file: it accepts no parameters
-        return address
-    return capabilities_url(url, service=kind.upper()).address
+    return address if "***" in address else capabilities_address(kind, address) or address

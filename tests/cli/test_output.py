@@ -6,7 +6,6 @@ import json
 import re
 import socket
 import time
-from types import SimpleNamespace
 
 import pytest
 import typer
@@ -14,7 +13,7 @@ from typer.testing import CliRunner
 
 from geocrawl.cli import app, output
 from geocrawl.cli.progress import LogObserver, log_to
-from geocrawl.cli.show import _capabilities_request, _change, _value
+from geocrawl.cli.show import _change, _value
 from geocrawl.errors import described
 from geocrawl.fetch.failures import classify
 from geocrawl.fetch.wire_errors import ConnectFailed
@@ -48,13 +47,6 @@ def test_progress_is_logged_although_nothing_is_settled(capsys: pytest.CaptureFi
 
 def test_features_are_explained_in_words() -> None:
     assert _value({"anchor": 0.25, "words": ()}) == "anchor=0.25 words=none"
-
-
-def test_a_valid_service_is_shown_with_the_request_for_its_capabilities() -> None:
-    row = SimpleNamespace(url="https://a.example/ows?map=x", status="valid", kind="wms")
-    assert _capabilities_request(row) == "https://a.example/ows?map=x&SERVICE=WMS&REQUEST=GetCapabilities"  # type: ignore[arg-type]
-    assert _capabilities_request(SimpleNamespace(**vars(row) | {"status": "invalid"})) == ""  # type: ignore[arg-type]
-    assert _capabilities_request(SimpleNamespace(**vars(row) | {"url": "https://a.example/wms.xml"})) == ""  # type: ignore[arg-type]
 
 
 def test_a_service_that_was_found_is_new_and_not_changed() -> None:

@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from geocrawl.model import Url
-from geocrawl.urls import capabilities_url, endpoint_key, query_parameters, read_url
+from geocrawl.urls import capabilities_address, capabilities_url, endpoint_key, query_parameters, read_url
 from geocrawl.urls.endpoints import endpoint_address
 from tests.urls.strategies import texts
 
@@ -153,3 +153,19 @@ def test_endpoints_are_told_apart_as_the_scorer_does(shared: Path, monkeypatch: 
                 theirs[key].add(endpoint_key(found))
     assert [keys for keys in ours.values() if len(keys) > 1] == []
     assert [keys for keys in theirs.values() if len(keys) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "expected"),
+    [
+        ("wms", "https://a.example/ows?map=x", "https://a.example/ows?map=x&SERVICE=WMS&REQUEST=GetCapabilities"),
+        ("wmsc", "https://a.example/ows", "https://a.example/ows?SERVICE=WMS&REQUEST=GetCapabilities"),
+        ("wms", "https://a.example/wms.xml", ""),
+        ("wmts", "https://a.example/1.0.0/WMTSCapabilities", ""),
+        ("arcgis", "https://a.example/rest/services", ""),
+    ],
+)
+def test_kinds_are_described_by_their_capabilities_where_they_have_such_a_request(
+    kind: str, address: str, expected: str
+) -> None:
+    assert capabilities_address(kind, address) == expected

@@ -17,6 +17,7 @@ from lxml import etree
 from geocrawl.formats.elements import attribute, child, local_name, namespace_of
 from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
+from geocrawl.model.kinds import service_parameter
 from geocrawl.ports import Interview
 from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, fingerprint, rejection
 from geocrawl.probe.interview import KindProbe, Question, by_version, is_file, lower_case_question, run
@@ -110,7 +111,7 @@ class OwsProbe(KindProbe):
 
     def questions(self, endpoint: Url) -> tuple[Question, ...]:
         """Return all requests that may be made, in order."""
-        service = self.kind.upper()
+        service = service_parameter(self.kind)
         questions = by_version(endpoint, service, self._versions)
         if not self._lower_case or is_file(endpoint):
             return questions
