@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lxml import etree
 
@@ -39,6 +39,7 @@ class Finding:
     """ok, exception, html, empty, truncated, other-kind, not-capabilities, protected, moved or http-NNN."""
     detail: str = ""
     service: Service | None = None
+    """The service without its fingerprint."""
     deviations: tuple[Deviation, ...] = ()
     other_kind: Kind | None = None
     """The kind of the capabilities, when another kind was requested."""
@@ -138,11 +139,11 @@ def protection(page: Page) -> str:
     return ""
 
 
-def fingerprint(service: Service) -> str:
-    """Return a hash, 32 hexadecimal digits, of a service's kind, title, abstract, and names and titles of layers.
+def with_fingerprint(service: Service) -> Service:
+    """Return a service with a hash, 32 digits, of its kind, title, abstract, and names and titles of layers.
 
     The hash includes no address, so it is the same at two addresses of one service.
     """
     layers = [(layer.name, layer.title) for layer in service.layers]
     text = json.dumps([service.kind, service.title, service.abstract, layers], ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return replace(service, fingerprint=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32])

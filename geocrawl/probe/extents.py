@@ -234,3 +234,59 @@ def _within(angle: float, limit: float) -> float:
 
 def _degrees(west: object, south: object, east: object, north: object) -> Box:
     return read_box(*(text_of(side) for side in (west, south, east, north)))
+
+
+# --------------------------------------------------------------------------- extents to request
+
+
+Sides = tuple[float, float, float, float]
+"""Least x and y, greatest x and y, in any reference system."""
+MERCATOR_CODES = ("EPSG:3857", "EPSG:900913", "EPSG:3785", "EPSG:102100", "EPSG:102113")
+"""Names that servers give spherical Mercator, the first choice first."""
+PIXEL_M = 0.00028
+"""Side of a pixel of scale denominators (WMS 1.3.0, 7.2.4.6.9; OGC 07-057r7, 6.1)."""
+PIXELS = 256
+"""The longer side of images that are requested."""
+_LEAST_PIXELS = 32
+_METRES_A_DEGREE = 111_319.49079327358
+_MERCATOR_LATITUDE = 85.0511287798
+_MIDDLE = 1 / 8
+"""Side of the middle part, which is requested second, as a share of the extent's side."""
+
+
+def metres_a_unit(crs: str) -> float:
+    """Return the length of a reference system's unit in metres, at the equator."""
+    return _METRES_A_DEGREE if is_geographic(crs) else 1.0
+
+
+def to_mercator(sides: Sides) -> Sides:
+    """Return WGS 84 degrees as EPSG:3857 metres (Snyder 1987, 7-1 and 7-2, on the sphere)."""
+    west, south, east, north = sides
+
+    def up(latitude: float) -> float:
+        latitude = max(-_MERCATOR_LATITUDE, min(latitude, _MERCATOR_LATITUDE))
+        return _EARTH_M * math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2))
+
+    return _EARTH_M * math.radians(west), up(south), _EARTH_M * math.radians(east), up(north)
+
+
+def middle_of(sides: Sides) -> Sides:
+    """Return the middle part of an extent, an eighth of it on each side."""
+    west, south, east, north = sides
+    x, y = (west + east) / 2, (south + north) / 2
+    across, up = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
+    return x - across, y - up, x + across, y + up
+
+
+def image_size(sides: Sides) -> tuple[int, int]:
+    """Return width and height in pixels, the longer 256, in the proportion of the extent.
+
+    A square for an extent that limits on the scale have made nonsense of.
+    """
+    west, south, east, north = sides
+    across, up = east - west, north - south
+    longest = max(across, up)
+    if not (math.isfinite(across + up) and longest > 0):
+        return PIXELS, PIXELS
+    width, height = (max(_LEAST_PIXELS, round(PIXELS * (side / longest))) for side in (across, up))
+    return width, height

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from geocrawl.model import Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
-from geocrawl.probe.answer import Finding
+from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.urls import capabilities_url, read_url, service_endpoint
 
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
@@ -166,7 +166,7 @@ def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
     return Verdict(
         status=Status.VALID if valid else Status.INVALID,
         reason=finding.reason,
-        service=finding.service,
+        service=with_fingerprint(finding.service) if finding.service is not None else None,
         deviations=finding.deviations,
         http_status=page.status,
         content_type=page.content_type if isinstance(page, Page) else "",

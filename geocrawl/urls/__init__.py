@@ -8,7 +8,14 @@ are data in `geocrawl/data`, never code.
 """
 
 from geocrawl.urls.allow_deny import AddressRules, is_within_domains
-from geocrawl.urls.endpoints import capabilities_address, capabilities_url, endpoint_key, query_parameters, request_url
+from geocrawl.urls.endpoints import (
+    below,
+    capabilities_address,
+    capabilities_url,
+    endpoint_key,
+    query_parameters,
+    request_url,
+)
 from geocrawl.urls.hosts import is_own_machine, is_private_name, is_registry, site_of
 from geocrawl.urls.patterns import display_order, pattern_of, service_pattern, spelling_differences, spelling_group
 from geocrawl.urls.reading import read_url
@@ -34,6 +41,7 @@ __all__ = [
     "StopRules",
     "TrapGuard",
     "arcgis_search_url",
+    "below",
     "capabilities_address",
     "capabilities_url",
     "ckan_search_url",

@@ -72,6 +72,12 @@ def capabilities_address(kind: str, address: str) -> str:
     return capabilities_url(url, service=service).address
 
 
+def below(url: Url, path: str) -> Url:
+    """Return the address of `path` beneath an address, with its query; the address itself when that is none."""
+    place, mark, query = url.address.partition("?")
+    return read_url(f"{place.rstrip('/')}/{path}{mark}{query}") or url
+
+
 def request_url(url: Url, parameters: Mapping[str, str]) -> Url:
     """Return another request to the endpoint that a URL addresses.
 

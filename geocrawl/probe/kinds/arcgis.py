@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -43,12 +43,12 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding, fingerprint
+from geocrawl.probe.answer import Finding
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
-from geocrawl.probe.extents import NO_BOX, Box, in_numbered_system, is_extent
+from geocrawl.probe.extents import NO_BOX, Box, Sides, image_size, in_numbered_system, is_extent, middle_of
 from geocrawl.probe.interview import KindProbe, lead
 from geocrawl.probe.json_answers import FOR_PEOPLE, in_turn, json_verdict
-from geocrawl.urls import read_url, with_parameters
+from geocrawl.urls import below, read_url, with_parameters
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
@@ -184,7 +184,7 @@ def read_arcgis(page: Page, value: JsonObject) -> Finding | None:
         return Finding("empty", "a folder without services")
     service = _service(form, value, page.final, items)
     deviations = tuple(Deviation(code, "the extent of the service") for code in codes)
-    return Finding("ok", form.name.lower(), replace(service, fingerprint=fingerprint(service)), deviations)
+    return Finding("ok", form.name.lower(), service, deviations)
 
 
 def _service(form: Form, value: JsonObject, url: Url, items: Sequence[Layer]) -> Service:
@@ -355,30 +355,7 @@ class ArcGisProbe(KindProbe):
 # --------------------------------------------------------------------------- content
 
 
-_PIXELS = 256
-_LEAST_PIXELS = 32
-_MIDDLE = 1 / 8
-"""Side of the middle part, which is requested second, as a share of the extent's side."""
 _EXPORTS = {"mapserver": "export", "imageserver": "exportImage"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Extent:
-    code: str
-    sides: tuple[float, float, float, float]
-
-    def middle(self) -> _Extent:
-        west, south, east, north = self.sides
-        x, y = (west + east) / 2, (south + north) / 2
-        across, up = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
-        return _Extent(self.code, (x - across, y - up, x + across, y + up))
-
-    def size(self) -> tuple[int, int]:
-        """Return width and height in pixels, the longer 256."""
-        west, south, east, north = self.sides
-        longest = max(east - west, north - south)
-        across, up = (east - west) / longest, (north - south) / longest
-        return max(_LEAST_PIXELS, round(_PIXELS * across)), max(_LEAST_PIXELS, round(_PIXELS * up))
 
 
 class ArcGisContentCheck(KindContentCheck):
@@ -416,10 +393,11 @@ def _requests(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
 
 def _images(endpoint: Url, operation: str, service: Service) -> Iterator[_Request]:
     extent = next((found for layer in service.layers if (found := _extent(layer)) is not None), None)
-    for place in (extent, extent.middle()) if extent is not None else ():
-        number, size = place.code.rpartition(":")[2], place.size()
+    code, whole = extent or ("", None)
+    for sides in (whole, middle_of(whole)) if whole is not None else ():
+        number, size = code.rpartition(":")[2], image_size(sides)
         asked = {
-            "bbox": ",".join(f"{side:.9g}" for side in place.sides),
+            "bbox": ",".join(f"{side:.9g}" for side in sides),
             "bboxSR": number,
             "imageSR": number,
             "size": f"{size[0]},{size[1]}",
@@ -427,25 +405,20 @@ def _images(endpoint: Url, operation: str, service: Service) -> Iterator[_Reques
             "transparent": "true",
             "f": "image",
         }
-        yield service.layers[0].title, place.code, with_parameters(_beneath(endpoint, operation), asked), size
+        yield service.layers[0].title, code, with_parameters(below(endpoint, operation), asked), size
 
 
 def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
     for layer in spread([layer for layer in service.layers if layer.name], most):
         asked = {"where": "1=1", "outFields": "*", "returnGeometry": "false", "resultRecordCount": "1", "f": "json"}
-        yield layer.name, "", with_parameters(_beneath(endpoint, f"{layer.name}/query"), asked), None
+        yield layer.name, "", with_parameters(below(endpoint, f"{layer.name}/query"), asked), None
 
 
-def _extent(layer: Layer) -> _Extent | None:
+def _extent(layer: Layer) -> tuple[str, Sides] | None:
     """Return the extent as stated, which any server can draw; in degrees where the stated one is unusable."""
     if layer.bounds is not None:
-        return _Extent(layer.bounds[0], layer.bounds[1:])
-    return _Extent("EPSG:4326", layer.box.bounds) if layer.box is not None else None
-
-
-def _beneath(endpoint: Url, path: str) -> Url:
-    place, mark, query = endpoint.address.partition("?")
-    return read_url(f"{place.rstrip('/')}/{path}{mark}{query}") or endpoint
+        return layer.bounds[0], layer.bounds[1:]
+    return ("EPSG:4326", layer.box.bounds) if layer.box is not None else None
 
 
 PROBE = ArcGisProbe()

@@ -30,13 +30,14 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding, fingerprint
+from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
+from geocrawl.probe.extents import PIXELS, middle_of
 from geocrawl.probe.interview import KindProbe, lead
 from geocrawl.probe.json_answers import JsonAnswer, json_of, json_verdict, plain_then_json
 from geocrawl.probe.json_links import linked, links_of, relations, spatial_extent, systems
 from geocrawl.probe.roots import kind_of_json
-from geocrawl.urls import RECORDS, read_url, service_endpoint, with_parameters
+from geocrawl.urls import RECORDS, below, service_endpoint, with_parameters
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"
 
@@ -264,7 +265,7 @@ class Description:
     def service(self) -> Service:
         """Return the API as a service."""
         blocks = {*self.declared, *self.linked}
-        service = Service(
+        return Service(
             kind=Kind.OGCAPI,
             version=version_of(self.declared),
             title=self.title,
@@ -275,7 +276,6 @@ class Description:
             formats=tuple(dict.fromkeys(name for each in self.collections for name in each.formats)),
             layers=self.collections,
         )
-        return replace(service, fingerprint=fingerprint(service))
 
     def deviations(self) -> list[Deviation]:
         """Return the deviations that were corrected in the collections: one for each code, with a count."""
@@ -367,7 +367,7 @@ class OgcApiProbe(KindProbe):
                 missing.append(Deviation(_MISSING[name], f"{url.address}: {_why(page)}"[:200]))
         return replace(
             verdict,
-            service=api.service(),
+            service=with_fingerprint(api.service()),
             deviations=(*verdict.deviations, *missing, *api.deviations()),
             requests=len(answers) + len(parts),
             leads=_root(landing, candidate),
@@ -403,11 +403,6 @@ def _root(landing: JsonAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
 # --------------------------------------------------------------------------- content
 
 
-_PIXELS = 256
-_MIDDLE = 1 / 8
-"""Side of the middle part as a share of the extent's side."""
-
-
 class OgcApiContentCheck(KindContentCheck):
     """Checks OGC APIs for content by one item (`ports.ContentCheck`)."""
 
@@ -420,7 +415,7 @@ class OgcApiContentCheck(KindContentCheck):
             is_map = not _has_items(layer)
             url = _content_url(endpoint.url, layer.name, is_map=is_map)
             answer = yield Ask(url, Purpose.MAP)
-            look = judge_image(answer, (_PIXELS, _PIXELS)) if is_map else judge_features(answer)
+            look = judge_image(answer, (PIXELS, PIXELS)) if is_map else judge_features(answer)
             if is_map:
                 look = yield from doubt(look, answer, _middle(url, layer))
             attempts.add(layer.name, "", url, answer, look)
@@ -446,20 +441,15 @@ def _has_map(layer: Layer) -> bool:
 
 
 def _content_url(endpoint: Url, name: str, *, is_map: bool) -> Url:
-    asked = {"width": str(_PIXELS), "height": str(_PIXELS), "f": "png"} if is_map else {"limit": "1", "f": "json"}
-    place, mark, query = endpoint.address.partition("?")
-    path = f"{place.rstrip('/')}/collections/{quote(name, safe='')}/{'map' if is_map else 'items'}"
-    return with_parameters(read_url(path + mark + query) or endpoint, asked)
+    asked = {"width": str(PIXELS), "height": str(PIXELS), "f": "png"} if is_map else {"limit": "1", "f": "json"}
+    return with_parameters(below(endpoint, f"collections/{quote(name, safe='')}/{'map' if is_map else 'items'}"), asked)
 
 
 def _middle(url: Url, layer: Layer) -> Url | None:
     """Return the request for the middle of a map (OGC 20-058, 8, `bbox`); None when its extent is not known."""
     if layer.box is None or layer.box.is_empty:
         return None
-    west, south, east, north = layer.box.bounds
-    x, y = (west + east) / 2, (south + north) / 2
-    across, up = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
-    return with_parameters(url, {"bbox": ",".join(f"{side:.9g}" for side in (x - across, y - up, x + across, y + up))})
+    return with_parameters(url, {"bbox": ",".join(f"{side:.9g}" for side in middle_of(layer.box.bounds))})
 
 
 PROBE = OgcApiProbe()

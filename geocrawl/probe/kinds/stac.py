@@ -39,7 +39,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding, fingerprint
+from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, judge_features
 from geocrawl.probe.interview import ANSWER_SIGNAL, KindProbe, lead
 from geocrawl.probe.json_answers import json_of, json_verdict, plain_then_json
@@ -123,7 +123,7 @@ def read_stac(page: Page, value: JsonObject) -> Finding | None:
     )
     deviations = tuple(Deviation(code, f"{codes.count(code)} collections") for code in dict.fromkeys(codes))
     form = "api" if "conformsTo" in value else line_of(value.get("type")).lower() or "catalogue"
-    return Finding("ok", form, replace(service, fingerprint=fingerprint(service)), deviations)
+    return Finding("ok", form, service, deviations)
 
 
 def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
@@ -132,8 +132,7 @@ def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
     if not layers:
         return service
     formats = tuple(dict.fromkeys((*service.formats, *(name for layer in layers for name in layer.formats))))
-    service = replace(service, layers=layers, formats=formats)
-    return replace(service, fingerprint=fingerprint(service))
+    return with_fingerprint(replace(service, layers=layers, formats=formats))
 
 
 def _contents(value: JsonObject, url: Url) -> tuple[tuple[Layer, ...], list[str]]:

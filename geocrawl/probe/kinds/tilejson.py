@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, line_of, list_of, objects, text_of
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
-from geocrawl.probe.answer import Finding, fingerprint
+from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents import Box, crs_code, read_box
 from geocrawl.probe.interview import KindProbe
 from geocrawl.probe.json_answers import examine_json, json_verdict
@@ -59,7 +58,7 @@ def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
         layers=layers,
     )
     deviations = tuple(Deviation(code, "bounds") for code in codes)
-    return Finding("ok", "", replace(service, fingerprint=fingerprint(service)), deviations)
+    return Finding("ok", "", service, deviations)
 
 
 def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:

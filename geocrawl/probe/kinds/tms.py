@@ -35,7 +35,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding, answer_deviations, examine, fingerprint
+from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_image, spread
 from geocrawl.probe.extents import Box, in_system, is_web_mercator
 from geocrawl.probe.interview import Answer, KindProbe, examined, is_file, lead, verdict_on
@@ -43,7 +43,7 @@ from geocrawl.probe.json_links import on_host_of
 from geocrawl.probe.ows.description import read_contact, read_wms_keywords
 from geocrawl.probe.stream import read_whole
 from geocrawl.sanitize import ending_of
-from geocrawl.urls import read_url
+from geocrawl.urls import below, read_url
 
 KIND = KindDeclaration(
     kind=Kind.TMS,
@@ -108,7 +108,7 @@ def _services(root: etree._Element) -> list[etree._Element]:
 
 def _service(root: etree._Element, layers: tuple[Layer, ...]) -> Service:
     contact = read_contact(root)
-    service = Service(
+    return Service(
         kind=Kind.TMS,
         version=attribute(root, "version").strip() or "1.0.0",
         title=line_of(child(root, "Title")),
@@ -119,7 +119,6 @@ def _service(root: etree._Element, layers: tuple[Layer, ...]) -> Service:
         formats=tuple(dict.fromkeys(name for layer in layers for name in layer.formats)),
         layers=layers,
     )
-    return replace(service, fingerprint=fingerprint(service))
 
 
 def _layers(name: str, root: etree._Element, url: Url) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
@@ -276,8 +275,7 @@ class _TileMap:
         set_ = read_url(attribute(tile_set, "href").strip() or "0", self._folder())
         if set_ is None or not (math.isfinite(column) and math.isfinite(row)):
             return None
-        place, mark, query = on_host_of(set_, self.base, None).address.partition("?")
-        return read_url(f"{place.rstrip('/')}/{int(column)}/{int(row)}.{extension}{mark}{query}")
+        return below(on_host_of(set_, self.base, None), f"{int(column)}/{int(row)}.{extension}")
 
     def _folder(self) -> Url:
         """Return the base address of tile sets: a file's own address, else the address with a final slash."""
@@ -305,20 +303,12 @@ class TmsContentCheck(KindContentCheck):
         layers.sort(key=lambda layer: not any(map(is_web_mercator, layer.crs)))
         maps = [layer.name for layer in layers]
         for name in spread(maps, self._layers if not is_file(endpoint.url) else 1):
-            tiles = yield from _tile_map(_document(endpoint.url, name))
+            tiles = yield from _tile_map(endpoint.url if is_file(endpoint.url) else below(endpoint.url, name))
             if tiles is not None:
                 yield from _try(tiles, name, attempts)
             if attempts.is_enough:
                 break
         return attempts.report(endpoint)
-
-
-def _document(endpoint: Url, name: str) -> Url:
-    """Return the address of a map's document: the endpoint itself when that is a file, else below it."""
-    if is_file(endpoint):
-        return endpoint
-    place, mark, query = endpoint.address.partition("?")
-    return read_url(f"{place.rstrip('/')}/{name}{mark}{query}") or endpoint
 
 
 def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:

@@ -17,7 +17,7 @@ from geocrawl.formats.xml_reader import Cut, Reading
 from geocrawl.model import Candidate, Kind, Layer, Page
 from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import Interview
-from geocrawl.probe.answer import Finding, answer_deviations, examine, fingerprint
+from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.extents import Box, in_system
 from geocrawl.probe.interview import KindProbe, Question, run
 from geocrawl.probe.ows.description import read_wms_service
@@ -59,7 +59,6 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
         formats=tuple(dict.fromkeys(name for layer in layers for name in layer.formats)),
         layers=layers,
     )
-    service = replace(service, fingerprint=fingerprint(service))
     return Finding("ok", counted(len(tile_sets), "tile set"), service, (*answer_deviations(page), *reading.deviations))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lxml import etree
 
@@ -19,7 +19,7 @@ from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.ports import Interview
-from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, fingerprint, rejection
+from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
 from geocrawl.probe.interview import KindProbe, Question, by_version, is_file, lower_case_question, run
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.description import read_service
@@ -64,7 +64,7 @@ class Form:
         return self.items
 
     def describe(self, root: etree._Element) -> Service:
-        """Return the service without items and fingerprint."""
+        """Return the service without content items."""
         return read_service(root, self.kind, version_of(root) or self.usual_version)
 
     def missing(self, root: etree._Element) -> str:
@@ -143,7 +143,6 @@ def _capabilities(page: Page, form: Form, root: etree._Element, read: Items[Part
     if reading.cut is Cut.OVER_LIMIT and form.contents and not parts:
         return Finding("over-limit", f"the limit was reached before any {form.noun}", deviations=reading.deviations)
     service = form.finish(root, form.describe(root), parts)
-    service = replace(service, fingerprint=fingerprint(service))
     of_root = (*form.root_deviations(root), *address_deviations(root, page.final))
     return Finding(
         "ok",

@@ -38,7 +38,7 @@ _OLD_CONTACT = {
 
 
 def read_service(root: etree._Element, kind: Kind, version: str) -> Service:
-    """Return the service without formats, content items and fingerprint."""
+    """Return the service without formats and content items."""
     old = child(root, "Service")
     if old is not None and child(root, "ServiceIdentification") is None:
         return _wcs_1_0(old, kind, version) if child(old, "label") is not None else _wfs_1_0(old, kind, version)
@@ -165,7 +165,7 @@ _WMS_CONTACT = {
 
 
 def read_wms_service(root: etree._Element) -> Service:
-    """Return the service without layers and fingerprint."""
+    """Return the service without layers."""
     service, capability = child(root, "Service"), child(root, "Capability")
     contact = read_contact(service)
     return Service(

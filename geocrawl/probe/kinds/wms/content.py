@@ -24,7 +24,8 @@ from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Kind,
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, judge_picture, picture_of, refusal
 from geocrawl.probe.content.images import Picture
-from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, remedies, size
+from geocrawl.probe.extents import image_size
+from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, remedies
 from geocrawl.probe.kinds.wms.places import Target, choose
 
 _ALIKE = 0.98
@@ -97,7 +98,7 @@ def _try(maps: Maps, targets: tuple[Target, ...], manner: Manner, attempts: Atte
 def _ask(maps: Maps, target: Target, manner: Manner) -> _Asking:
     ask = maps.ask(target, manner)
     answer = yield ask
-    return _Asked(target, manner, ask, answer, _look(answer, size(target)))
+    return _Asked(target, manner, ask, answer, _look(answer, image_size(target.sides)))
 
 
 def _ask_otherwise(maps: Maps, targets: tuple[Target, ...], refused: _Asked, most: int) -> _Asking:
@@ -125,12 +126,12 @@ def _look_elsewhere(maps: Maps, asked: _Asked) -> _Look:
     target, manner = asked.target, asked.manner
     for place in target.elsewhere():
         answer = yield maps.ask(place, manner)
-        outcome, seen, _ = _look(answer, size(place))
+        outcome, seen, _ = _look(answer, image_size(place.sides))
         if outcome is ContentOutcome.OK and isinstance(answer, Page):
             return outcome, f"{seen}, at a second place", answer.body
     if target.latitude_first and not manner.swapped:
         answer = yield maps.ask(target, manner, swapped=True)
-        outcome, seen, _ = _look(answer, size(target))
+        outcome, seen, _ = _look(answer, image_size(target.sides))
         if outcome is ContentOutcome.OK and isinstance(answer, Page):
             return ContentOutcome.AXIS_ORDER, f"content only with longitude first: {seen}", b""
     return ContentOutcome.BLANK, asked.look[1], b""

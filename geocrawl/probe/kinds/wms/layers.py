@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, line_of, local_name, text_of, texts
+from geocrawl.formats.json import number_of
 from geocrawl.model import Dimension, Layer
-from geocrawl.probe.extents import axes_are_swapped, is_extent, read_box
+from geocrawl.probe.extents import PIXEL_M, axes_are_swapped, is_extent, read_box
 from geocrawl.probe.ows.capabilities import Part
 from geocrawl.probe.ows.description import read_wms_keywords
 from geocrawl.probe.stream import ItemSpec
@@ -137,8 +138,6 @@ def _stated_box(parts: _Parts) -> tuple[str, str, str, str] | None:
 # --------------------------------------------------------------------------- dimensions and limits on the scale
 
 
-PIXEL_M = 0.00028
-"""Side of a pixel of the scale denominator (WMS 1.3.0, 7.2.4.6.9)."""
 _MAX_VALUE_CHARS = 100
 _MAX_DIMENSIONS = 20
 
@@ -175,11 +174,11 @@ def read_scales(parts: Mapping[str, Sequence[etree._Element]]) -> tuple[float, f
         texts = [
             text_of(next(iter(parts.get(name, ())), None)) for name in ("MinScaleDenominator", "MaxScaleDenominator")
         ]
-        least, greatest = map(_number, texts)
+        least, greatest = map(_positive, texts)
     elif hints := parts.get("ScaleHint"):
         least, greatest = (
             number / math.sqrt(2) / PIXEL_M if number else number
-            for number in (_number(attribute(hints[0], name)) for name in ("min", "max"))
+            for number in (_positive(attribute(hints[0], name)) for name in ("min", "max"))
         )
     else:
         return None
@@ -187,9 +186,6 @@ def read_scales(parts: Mapping[str, Sequence[etree._Element]]) -> tuple[float, f
     return limits if limits[0] < limits[1] and limits != (0.0, math.inf) else None
 
 
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value > 0 else None
+def _positive(text: str) -> float | None:
+    number = number_of(text)
+    return number if number is not None and number > 0 else None

@@ -6,7 +6,6 @@ the dimensions' defaults. `remedies` changes it after a refusal.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,12 +15,12 @@ from geocrawl.ports import Ask
 from geocrawl.probe.content.attempts import MAX_ADDRESS_CHARS
 from geocrawl.probe.content.exceptions import Subject, Value, exception_of, value_of
 from geocrawl.probe.content.images import decodable
+from geocrawl.probe.extents import image_size
 from geocrawl.probe.interview import named_for
-from geocrawl.probe.kinds.wms.places import PIXELS, Target
+from geocrawl.probe.kinds.wms.places import Target
 from geocrawl.probe.ows.addresses import given_address
 from geocrawl.urls import request_url, with_parameters
 
-_LEAST_PIXELS = 32
 _STANDARD_DIMENSIONS = frozenset({"time", "elevation"})
 
 
@@ -93,7 +92,7 @@ class Maps:
 
 
 def _parameters(target: Target, manner: Manner, version: str, *, swapped: bool) -> Mapping[str, str]:
-    width, height = size(target)
+    width, height = image_size(target.sides)
     is_new, is_oldest = version.startswith("1.3"), version.startswith("1.0")
     west, south, east, north = target.sides
     turned = target.latitude_first and is_new and not swapped
@@ -127,20 +126,6 @@ def _dimension_values(dimensions: tuple[Dimension, ...], which: Value) -> dict[s
         if value := value_of(dimension, which):
             found[name if name.lower() in _STANDARD_DIMENSIONS else f"DIM_{name.removeprefix('DIM_')}"] = value
     return found
-
-
-def size(target: Target) -> tuple[int, int]:
-    """Return width and height in pixels, the longer 256, in the proportion of the extent; a square for an extent that
-    limits on the scale have made nonsense of."""
-    west, south, east, north = target.sides
-    across, up = east - west, north - south
-    longest = max(across, up)
-    if not (math.isfinite(across + up) and longest > 0):
-        return PIXELS, PIXELS
-    return (
-        max(_LEAST_PIXELS, round(PIXELS * (across / longest))),
-        max(_LEAST_PIXELS, round(PIXELS * (up / longest))),
-    )
 
 
 # --------------------------------------------------------------------------- remedies

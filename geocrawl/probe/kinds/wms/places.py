@@ -13,24 +13,23 @@ from dataclasses import dataclass, replace
 
 from geocrawl.model import Dimension, Layer, Service
 from geocrawl.probe.content.attempts import spread
-from geocrawl.probe.extents import crs_code, in_system, is_geographic
-from geocrawl.probe.kinds.wms.layers import PIXEL_M
+from geocrawl.probe.extents import (
+    MERCATOR_CODES,
+    PIXEL_M,
+    PIXELS,
+    Sides,
+    crs_code,
+    in_system,
+    metres_a_unit,
+    middle_of,
+    to_mercator,
+)
 
-PIXELS = 256
-"""The longer side of the image."""
-_MIDDLE = 1 / 8
-"""Side of the middle part, which is requested second, as a share of the extent's side."""
 _MARGIN = 1.2
 """Distance to keep from a limit on the scale, because servers measure degrees differently."""
-_EARTH_M = 6378137.0
-_METRES_A_DEGREE = 111_319.49079327358
-_MERCATOR_LATITUDE = 85.0511287798
 _GEOGRAPHIC = ("EPSG:4326", "CRS:84")
-_MERCATOR = ("EPSG:3857", "EPSG:900913", "EPSG:3785", "EPSG:102100", "EPSG:102113")
-_KNOWN = frozenset({*_GEOGRAPHIC, *_MERCATOR})
+_KNOWN = frozenset({*_GEOGRAPHIC, *MERCATOR_CODES})
 
-Sides = tuple[float, float, float, float]
-"""Least x and y, greatest x and y."""
 _WORLD: Sides = (-180.0, -90.0, 180.0, 90.0)
 
 
@@ -55,8 +54,7 @@ class Target:
         """
         west, south, east, north = self.whole or self.sides
         if self.whole is None:
-            half_x, half_y = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
-            return (self._around((west + east) / 2, (south + north) / 2, half_x, half_y),)
+            return (replace(self, sides=middle_of(self.sides)),)
         half_x, half_y = (self.sides[2] - self.sides[0]) / 2, (self.sides[3] - self.sides[1]) / 2
         return tuple(
             self._around(west + (east - west) * share, south + (north - south) * share, half_x, half_y)
@@ -140,7 +138,7 @@ def _places(
         yield from ((codes.get(code, code), box) for code in _GEOGRAPHIC if code in codes)
         if not codes:
             yield "EPSG:4326", box
-        yield from ((codes[code], _mercator(box)) for code in _MERCATOR if code in codes)
+        yield from ((codes[code], to_mercator(box)) for code in MERCATOR_CODES if code in codes)
     if bounds is not None and (box is None or crs_code(bounds[0]).upper() not in _KNOWN):
         yield bounds[0], bounds[1:]
     if box is not None and codes.keys().isdisjoint(_GEOGRAPHIC):
@@ -171,22 +169,10 @@ def _ancestry(layers: tuple[Layer, ...], layer: Layer) -> Iterator[Layer]:
         parent = layer.parent
 
 
-def _mercator(sides: Sides) -> Sides:
-    """Return WGS 84 degrees as EPSG:3857 metres (Snyder 1987, 7-1 and 7-2, on the sphere)."""
-    west, south, east, north = sides
-    south, north = max(south, -_MERCATOR_LATITUDE), min(north, _MERCATOR_LATITUDE)
-
-    def up(latitude: float) -> float:
-        return _EARTH_M * math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2))
-
-    return _EARTH_M * math.radians(west), up(south), _EARTH_M * math.radians(east), up(north)
-
-
 def _within_scales(target: Target, scales: tuple[float, float]) -> Target:
     """Return the target at a scale at which the layer is drawn; unchanged if the whole extent has such a scale."""
     west, south, east, north = target.sides
-    unit = _METRES_A_DEGREE if is_geographic(target.crs) else 1.0
-    scale = max(east - west, north - south) * unit / PIXELS / PIXEL_M
+    scale = max(east - west, north - south) * metres_a_unit(target.crs) / PIXELS / PIXEL_M
     least, greatest = scales
     if not scale or least * _MARGIN <= scale <= greatest / _MARGIN:
         return target

@@ -45,7 +45,7 @@ class WmsForm(Form):
         return layer_spec()
 
     def describe(self, root: etree._Element) -> Service:
-        """Return the service without layers and fingerprint."""
+        """Return the service without layers."""
         return replace(read_wms_service(root), version=version_of(root) or _usual_version(root))
 
     def missing(self, root: etree._Element) -> str:

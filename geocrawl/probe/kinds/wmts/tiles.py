@@ -15,24 +15,26 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, text_of, texts
+from geocrawl.formats.json import number_of
 from geocrawl.model import Dimension
-from geocrawl.probe.extents import crs_code, is_geographic, is_latitude_first
+from geocrawl.probe.extents import (
+    MERCATOR_CODES,
+    PIXEL_M,
+    Sides,
+    crs_code,
+    is_geographic,
+    is_latitude_first,
+    metres_a_unit,
+    to_mercator,
+)
 from geocrawl.probe.ows.extents import read_extent
 from geocrawl.probe.stream import ItemSpec
 
-_PIXEL_M = 0.00028
-"""The standard's size of a pixel (6.1)."""
-_METRES_A_DEGREE = 111_319.49079327358
-_EARTH_M = 6_378_137.0
-_EDGE_M = math.pi * _EARTH_M
+_EDGE_M = math.pi * 6_378_137.0
 """Distance of the edges of the earth in Mercator from its middle."""
-_MERCATOR = frozenset({"EPSG:3857", "EPSG:900913", "EPSG:3785", "EPSG:102100", "EPSG:102113"})
-_MERCATOR_LATITUDE = 85.0511287798
 
 Limits = tuple[int, int, int, int]
 """Least and greatest row, least and greatest column."""
-Sides = tuple[float, float, float, float]
-"""West, south, east, north."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,8 @@ def read_sets(root: etree._Element) -> Mapping[str, MatrixSet]:
 
 
 def _read_matrix(element: etree._Element) -> Matrix | None:
-    corner = [_number(word) for word in text_of(child(element, "TopLeftCorner")).split()[:2]]
-    scale = _number(text_of(child(element, "ScaleDenominator")))
+    corner = [number_of(word) for word in text_of(child(element, "TopLeftCorner")).split()[:2]]
+    scale = number_of(text_of(child(element, "ScaleDenominator")))
     counts = [_whole(child(element, name)) for name in ("TileWidth", "TileHeight", "MatrixWidth", "MatrixHeight")]
     if not scale or scale <= 0 or len(corner) != 2 or not all(counts):
         return None
@@ -148,14 +150,6 @@ def _read_matrix(element: etree._Element) -> Matrix | None:
 def _whole(element: etree._Element | None) -> int | None:
     text = text_of(element)
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 # --------------------------------------------------------------------------- choosing
@@ -185,25 +179,14 @@ def _by_plain_names(limits: Mapping[str, Limits], matrix_set: str) -> Mapping[st
 
 
 def _is_understood(crs: str) -> bool:
-    return is_geographic(crs) or crs_code(crs) in _MERCATOR
+    return is_geographic(crs) or crs_code(crs) in MERCATOR_CODES
 
 
 def _sides_in(extent: Sides | None, crs: str) -> Sides | None:
     """Return the extent in a reference system; None when either is unknown."""
     if extent is None or not _is_understood(crs):
         return None
-    return extent if is_geographic(crs) else _mercator(extent)
-
-
-def _mercator(extent: Sides) -> Sides:
-    """Return WGS 84 degrees as EPSG:3857 metres (Snyder 1987, 7-1 and 7-2, on the sphere)."""
-    west, south, east, north = extent
-
-    def up(latitude: float) -> float:
-        latitude = max(-_MERCATOR_LATITUDE, min(latitude, _MERCATOR_LATITUDE))
-        return _EARTH_M * math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2))
-
-    return _EARTH_M * math.radians(west), up(south), _EARTH_M * math.radians(east), up(north)
+    return extent if is_geographic(crs) else to_mercator(extent)
 
 
 def _fitting(matrix_set: MatrixSet, sides: Sides | None, limits: Mapping[str, Limits]) -> int:
@@ -218,7 +201,7 @@ def _fitting(matrix_set: MatrixSet, sides: Sides | None, limits: Mapping[str, Li
 
 def _span(matrix: Matrix, crs: str) -> tuple[float, float]:
     """Return width and height of a tile in units of the reference system (6.1)."""
-    unit = matrix.scale * _PIXEL_M / (_METRES_A_DEGREE if is_geographic(crs) else 1.0)
+    unit = matrix.scale * PIXEL_M / metres_a_unit(crs)
     return unit * matrix.tile[0], unit * matrix.tile[1]
 
 
@@ -246,7 +229,7 @@ def _top_left(matrix: Matrix, crs: str) -> tuple[float, float]:
     The whole earth in Mercator has one top left corner: the opposite one was written with its numbers swapped.
     """
     first, second = matrix.corner
-    if crs_code(crs) in _MERCATOR and abs(first - _EDGE_M) < 1 and abs(second + _EDGE_M) < 1:
+    if crs_code(crs) in MERCATOR_CODES and abs(first - _EDGE_M) < 1 and abs(second + _EDGE_M) < 1:
         return second, first
     if not is_geographic(crs) or abs(first) > 90:
         return first, second
