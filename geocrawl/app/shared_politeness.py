@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.fetch.leased_host import LeasedHost, never_extend
+from geocrawl.fetch.leased_host import UNLEASED
 from geocrawl.model import Failure, FailureCode, HostState, IpPlace, IpRequest, Page, Purpose, Url, Validators
-from geocrawl.ports import Clock, Extend, Fetcher, HostBusy, HostLease, HostLeases, NetworkWait, RobotsStore, Turn
+from geocrawl.ports import Clock, Fetcher, HeldHost, HostBusy, HostLease, HostLeases, NetworkWait, RobotsStore, Turn
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ class _HostsWithFallback:
     def __init__(self, shared: HostLeases, own: HostLeases) -> None:
         self._shared = shared
         self._own = own
-        self._of_own: set[HostLease] = set()
         self._places_of_own: set[IpPlace] = set()
 
     async def covers(self, host: str) -> bool:
@@ -89,34 +88,10 @@ class _HostsWithFallback:
     async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
         """Lease a host in the catalogue, else in the session's own database."""
         try:
-            return await self._shared.lease(name, now, wait_s=wait_s)
+            found = await self._shared.lease(name, now, wait_s=wait_s)
         except DatabaseFault:
-            found = await self._own.lease(name, now, wait_s=wait_s)
-            if isinstance(found, HostLease):
-                self._of_own.add(found)
-            return found
-
-    async def renew(self, lease: HostLease, until: float) -> HostLease | None:
-        """Extend a lease to at least `until`, in the database in which it was made."""
-        if lease in self._of_own:
-            renewed = await self._own.renew(lease, until)
-            self._of_own.discard(lease)
-            if renewed is not None:
-                self._of_own.add(renewed)
-            return renewed
-        try:
-            return await self._shared.renew(lease, until)
-        except DatabaseFault:
-            return replace(lease, until=until)
-
-    async def release(self, lease: HostLease, state: HostState, now: float) -> None:
-        """End a lease, in the database in which it was made."""
-        if lease in self._of_own:
-            self._of_own.discard(lease)
-            await self._own.release(lease, state, now)
-            return
-        with suppress(DatabaseFault):  # the next turn shows the line that nothing is shared
-            await self._shared.release(lease, state, now)
+            return await self._own.lease(name, now, wait_s=wait_s)
+        return found if isinstance(found, HostBusy) else _ForgivingLease(found)
 
     async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
         """Take a place of an IP address in the catalogue, else in the session's own database."""
@@ -138,6 +113,42 @@ class _HostsWithFallback:
             await self._shared.leave_ip(place, now)
 
 
+class _ForgivingLease:
+    """A host's lease in a catalogue that may fail meanwhile (`ports.HostLease`); the next turn shows the line that
+    nothing is shared."""
+
+    def __init__(self, lease: HostLease) -> None:
+        self._lease = lease
+        self.state = lease.state
+
+    async def extend(self, until: float) -> None:
+        """Keep the host until this time at least, as far as the catalogue can be written."""
+        with suppress(DatabaseFault):
+            await self._lease.extend(until)
+
+    async def release(self, state: HostState, now: float) -> None:
+        """End the lease, as far as the catalogue can be written."""
+        with suppress(DatabaseFault):
+            await self._lease.release(state, now)
+
+
+class _BothHeld:
+    """A host that is leased in the session's own database and in the catalogue (`ports.HeldHost`)."""
+
+    def __init__(self, own: HeldHost, shared: HostLease, on_fault: Callable[[DatabaseFault], object]) -> None:
+        self._own = own
+        self._shared = shared
+        self._on_fault = on_fault
+
+    async def extend(self, until: float) -> None:
+        """Keep the host until this time at least, in both."""
+        await self._own.extend(until)
+        try:
+            await self._shared.extend(until)
+        except DatabaseFault as error:
+            self._on_fault(error)
+
+
 class SharingFetcher:
     """Leases the host of each turn in a catalogue, and sends the requests through another fetcher (`ports.Fetcher`)."""
 
@@ -154,7 +165,7 @@ class SharingFetcher:
 
     @asynccontextmanager
     async def turn(
-        self, host: HostState, extend: Extend = never_extend, waiting: NetworkWait = nullcontext
+        self, host: HostState, held: HeldHost = UNLEASED, waiting: NetworkWait = nullcontext
     ) -> AsyncIterator[Turn]:
         """Yield the host's turn. When the host cannot be leased in time, every request fails as `resting`."""
         lease = await self._lease(host.name)
@@ -162,26 +173,18 @@ class SharingFetcher:
             yield _RefusedTurn(host, self._refusal(host.name, lease))
             return
         if lease is None:
-            async with self._inner.turn(host, extend, waiting) as turn:
+            async with self._inner.turn(host, held, waiting) as turn:
                 yield turn
             return
         state = replace(lease.state, next_at=max(lease.state.next_at, host.next_at))
-        leased = LeasedHost(self._leases, lease)
-
-        async def extend_both(until: float) -> None:
-            await extend(until)
-            try:
-                await leased.extend(until)
-            except DatabaseFault as error:
-                self._not_shared(error)
-
-        async with self._inner.turn(state, extend_both, waiting) as turn:
+        both = _BothHeld(held, lease, self._not_shared)
+        async with self._inner.turn(state, both, waiting) as turn:
             settled = False
             try:
                 yield turn
                 settled = True
             finally:
-                await self._release(leased.lease, turn.host, settled=settled)
+                await self._release(lease, turn.host, settled=settled)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -200,7 +203,7 @@ class SharingFetcher:
             except DatabaseFault as error:
                 self._not_shared(error)
                 return None
-            if isinstance(found, HostLease) or not found.holder or now - begun > _PATIENCE * self._settings.lease_s:
+            if not isinstance(found, HostBusy) or not found.holder or now - begun > _PATIENCE * self._settings.lease_s:
                 return found
             if not told and now - begun > _SAID_AFTER_S:
                 told = True
@@ -214,7 +217,7 @@ class SharingFetcher:
             pace_s = self._settings.pace_s(state.name, state.crawl_delay_s)
             state = replace(state, next_at=max(state.next_at, now + pace_s))
         try:
-            await self._leases.release(lease, state, now)
+            await lease.release(state, now)
         except DatabaseFault as error:
             self._not_shared(error)
 

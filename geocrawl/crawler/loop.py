@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from geocrawl.crawler.bell import Bell
@@ -37,28 +38,17 @@ class Visitor(Protocol):
         """Visit the leased address in this turn of its host."""
 
 
+@dataclass(slots=True)
 class _UnderWay:
     """A lease whose visit is running."""
 
-    def __init__(self, lease: Lease, queue: CrawlQueue, place: Place) -> None:
-        self.lease = lease
-        self._queue = queue
-        self.place = place
-        self.turn: Turn | None = None
+    lease: Lease
+    turn: Turn | None = None
 
     @property
     def host(self) -> HostState:
         """Return the host's state after the requests so far, even if the visit was cancelled during one."""
         return self.turn.host if self.turn is not None else self.lease.host
-
-    async def extend(self, until: float) -> None:
-        """Extend the lease to at least `until`. Raises GivenBack when another process has leased the host."""
-        if until <= self.lease.until:
-            return
-        renewed = await self._queue.renew(self.lease, until)
-        if renewed is None:
-            raise GivenBack(f"{self.lease.host.name}: another process has leased this host meanwhile")
-        self.lease = renewed
 
 
 class Crawler:
@@ -97,8 +87,8 @@ class Crawler:
         self.summary = RunSummary()
         """The counts so far."""
         self._pages_counted = pages_counted or (lambda: self.summary.pages)
-        self._under_way: dict[int, Lease] = {}
-        """Leases whose visit is running, by entry."""
+        self._under_way: dict[int, _UnderWay] = {}
+        """Visits that are running, by entry."""
         self._bell = Bell(clock)
         self._places = Places(limits.max_waiting, self._bell)
         self._visits: set[asyncio.Task[None]] = set()
@@ -256,7 +246,7 @@ class Crawler:
                     self._is_concluded = pause_s is None
                 else:
                     self._promised_at, self._broken_promises = -math.inf, 0
-                    self._under_way[lease.entry.id] = lease
+                    self._under_way[lease.entry.id] = _UnderWay(lease)
             if lease is not None:
                 self._bell.ring()
                 await self._begin(lease).work()
@@ -285,7 +275,7 @@ class Crawler:
 
     def _pages_left(self) -> int:
         """Return how many pages may still be leased: those under way count, because all may be answered."""
-        leases = (*self._under_way.values(), *self._leased)
+        leases = (*(visit.lease for visit in self._under_way.values()), *self._leased)
         under_way = sum(lease.entry.purpose is Purpose.PAGE for lease in leases)
         return self._limits.max_pages - self._pages_counted() - under_way
 
@@ -343,11 +333,11 @@ class Crawler:
     def _end(self, reason: str) -> None:
         self.summary.stopped = self.summary.stopped or reason
 
-    async def _visit(self, under_way: _UnderWay) -> Visit:
+    async def _visit(self, under_way: _UnderWay, place: Place) -> Visit:
         """Visit the leased address in a turn of its host; return a failed visit when an exception ended the visit."""
         lease = under_way.lease
         try:
-            async with self._fetcher.turn(lease.host, under_way.extend, under_way.place.waiting) as turn:
+            async with self._fetcher.turn(lease.host, self._queue.held(lease), place.waiting) as turn:
                 under_way.turn = turn
                 return await self._visitors[lease.entry.purpose].visit(lease, turn)
         except OwnFault as fault:
@@ -373,11 +363,11 @@ class Crawler:
             return bare, await self._queue.settle(bare)
 
     async def _carry_out(self, lease: Lease, place: Place) -> None:
-        entry, under_way = lease.entry, _UnderWay(lease, self._queue, place)
+        entry, under_way = lease.entry, self._under_way[lease.entry.id]
         self._observer.leased(lease)
         settled = False
         try:
-            visit = await self._visit(under_way)
+            visit = await self._visit(under_way, place)
             visit, result = await self._settle(visit)
             settled = True
             if result.ignored:  # another process has leased the host since, and makes this visit again

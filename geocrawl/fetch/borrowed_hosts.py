@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from geocrawl.errors import GivenBack
-from geocrawl.fetch.leased_host import LeasedHost
 from geocrawl.fetch.paced_host import PacedHost, Parts
 from geocrawl.ports import HostBusy, NetworkWait
 from geocrawl.wording import moment
@@ -68,12 +67,11 @@ class BorrowedHosts:
         if isinstance(found, HostBusy):
             yield found
             return
-        leased = LeasedHost(leases, found)
-        host = PacedHost(self._parts, found.state, leased.extend, waiting)
+        host = PacedHost(self._parts, found.state, found, waiting)
         try:
             yield host
         finally:
-            await leases.release(leased.lease, host.state, self._parts.clock.now())
+            await found.release(host.state, self._parts.clock.now())
 
     def _next_return(self, name: str, earliest: float, now: float) -> float:
         """Return when to come back for a host: later than all times returned before."""

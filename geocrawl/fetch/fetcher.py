@@ -16,7 +16,7 @@ from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer import Answer
 from geocrawl.fetch.borrowed_hosts import BorrowedHosts
 from geocrawl.fetch.http import HttpClient
-from geocrawl.fetch.leased_host import OwnHosts, never_extend
+from geocrawl.fetch.leased_host import UNLEASED, OwnHosts
 from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.origin_robots import OriginRobots
 from geocrawl.fetch.paced_host import PacedHost, Parts, RefusalOf
@@ -24,7 +24,7 @@ from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.robots import RobotsCache, product_token
 from geocrawl.fetch.transport import Transport
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Page, Purpose, Url, Validators
-from geocrawl.ports import Clock, Extend, HostBusy, HostLeases, NetworkWait, RobotsStore
+from geocrawl.ports import Clock, HeldHost, HostBusy, HostLeases, NetworkWait, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
@@ -102,11 +102,11 @@ class PoliteFetcher:
 
     @asynccontextmanager
     async def turn(
-        self, host: HostState, extend: Extend = never_extend, waiting: NetworkWait = nullcontext
+        self, host: HostState, held: HeldHost = UNLEASED, waiting: NetworkWait = nullcontext
     ) -> AsyncIterator[PoliteTurn]:
         """Yield the turn of a leased host; because of the lease, no other worker sends requests to the host
         meanwhile."""
-        paced = PacedHost(self._parts, host, extend, waiting, may_be_put_off=self._may_put_off)
+        paced = PacedHost(self._parts, host, held, waiting, may_be_put_off=self._may_put_off)
         yield PoliteTurn(self._parts, self._origin_robots, paced, self._others)
 
     async def close(self) -> None:

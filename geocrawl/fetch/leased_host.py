@@ -1,36 +1,35 @@
-"""Keep a leased host for as long as its requests last."""
+"""Lease hosts in memory, for a fetcher that shares its hosts with no other process."""
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 
-from geocrawl.errors import GivenBack
 from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, find_place
-from geocrawl.ports import HostBusy, HostLease, HostLeases
+from geocrawl.ports import HostBusy, HostLease
 
 _MOST_ADDRESSES = 4096
 
 
-async def never_extend(until: float) -> None:
-    """Do nothing: the lease of a host that nobody else requests needs no extension."""
-
-
-class LeasedHost:
-    """A host leased through `HostLeases`, with a lease that is renewed while requests need it."""
-
-    def __init__(self, leases: HostLeases, lease: HostLease) -> None:
-        self._leases = leases
-        self.lease = lease
+class Unleased:
+    """A host that nobody else requests (`ports.HeldHost`)."""
 
     async def extend(self, until: float) -> None:
-        """Extend the lease to at least `until`. Raises GivenBack when another process has leased the host."""
-        if until <= self.lease.until:
-            return
-        renewed = await self._leases.renew(self.lease, until)
-        if renewed is None:
-            raise GivenBack(f"{self.lease.state.name}: another process has leased this host meanwhile")
-        self.lease = renewed
+        """Do nothing: there is no lease that could end."""
+
+
+UNLEASED = Unleased()
+
+
+class _OwnLease(Unleased):
+    """A host that another worker of this process must not request meanwhile (`ports.HostLease`)."""
+
+    def __init__(self, hosts: OwnHosts, state: HostState) -> None:
+        self._hosts = hosts
+        self.state = state
+
+    async def release(self, state: HostState, now: float) -> None:
+        """End the lease and keep the host's politeness."""
+        self._hosts.take_back(state)
 
 
 class OwnHosts:
@@ -54,14 +53,10 @@ class OwnHosts:
         if state.next_at - now > wait_s:
             return HostBusy(state.next_at, "")
         self._leased.add(name)
-        return HostLease(0, 0, state, math.inf)
+        return _OwnLease(self, state)
 
-    async def renew(self, lease: HostLease, until: float) -> HostLease:
-        """Return the lease: it does not end by itself."""
-        return lease
-
-    async def release(self, lease: HostLease, state: HostState, now: float) -> None:
-        """End the lease and keep the host's politeness."""
+    def take_back(self, state: HostState) -> None:
+        """End the lease of a host and keep its politeness."""
         self._leased.discard(state.name)
         self._states[state.name] = state
 

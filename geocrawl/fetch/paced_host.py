@@ -25,7 +25,7 @@ from geocrawl.fetch.politeness import (
 )
 from geocrawl.fetch.robots import RobotsCache
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
-from geocrawl.ports import Clock, Extend, HostLeases, NetworkWait
+from geocrawl.ports import Clock, HeldHost, HostLeases, NetworkWait
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
@@ -58,18 +58,18 @@ class PacedHost:
         self,
         parts: Parts,
         state: HostState,
-        extend: Extend,
+        held: HeldHost,
         waiting: NetworkWait = nullcontext,
         *,
         may_be_put_off: bool = False,
     ) -> None:
-        """`extend`, `waiting`: as in `ports.Fetcher.turn`. `may_be_put_off`: whether the first request raises
+        """`held`, `waiting`: as in `ports.Fetcher.turn`. `may_be_put_off`: whether the first request raises
         GivenBack, rather than wait, while the IP address is busy with other hosts."""
         self._settings = parts.settings
         self._clock = parts.clock
         self._http = parts.http
         self._state = state
-        self._extend = extend
+        self._held = held
         self.waiting = waiting
         self._may_be_put_off = may_be_put_off
         self._service = ""
@@ -222,7 +222,7 @@ class PacedHost:
 
     async def keep_for(self, seconds: float) -> None:
         """Have the lease last for so long at least. Raises GivenBack when another process has leased the host."""
-        await self._extend(self._clock.now() + seconds)
+        await self._held.extend(self._clock.now() + seconds)
 
     async def _wait(self) -> None:
         """Wait until the host may be requested, under a lease that lasts until the answer is read and settled.
@@ -232,11 +232,11 @@ class PacedHost:
         longest_s = self._settings.dns_timeout_s + self._settings.total_timeout_s + THINKING_S
         now = self._clock.now()
         wait_s = self._state.next_at - now
-        await self._extend(now + max(wait_s, 0.0) + longest_s)
+        await self._held.extend(now + max(wait_s, 0.0) + longest_s)
         if wait_s > 0:
             async with self.waiting():
                 await self._clock.sleep(wait_s)
-            await self._extend(self._clock.now() + self._settings.total_timeout_s)
+            await self._held.extend(self._clock.now() + self._settings.total_timeout_s)
 
     def _asked(self, url: Url, purpose: Purpose, at: float) -> Asked:
         """Return what an exchange was about; all requests to a service are about the first one's address."""

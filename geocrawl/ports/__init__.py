@@ -5,8 +5,8 @@
 
 from geocrawl.ports.catalog import CatalogQueries
 from geocrawl.ports.clock import Clock
-from geocrawl.ports.fetching import Extend, Fetcher, NetworkWait, RobotsStore, Turn
-from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases, OptOuts
+from geocrawl.ports.fetching import Fetcher, NetworkWait, RobotsStore, Turn
+from geocrawl.ports.hosts import HeldHost, HostBusy, HostLease, HostLeases, OptOuts
 from geocrawl.ports.observing import Observer
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
 from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl, SharedRun
@@ -23,9 +23,9 @@ __all__ = [
     "Correcting",
     "Counted",
     "CrawlQueue",
-    "Extend",
     "Fetcher",
     "Frontier",
+    "HeldHost",
     "HostBusy",
     "HostLease",
     "HostLeases",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from geocrawl.model import Failure, HostState, Page, Purpose, RobotsRecord, Url, Validators
+from geocrawl.ports.hosts import HeldHost
 
-Extend = Callable[[float], Awaitable[None]]
-"""Extends a lease to at least a given time. Raises GivenBack when another process has leased the host."""
 NetworkWait = Callable[[], AbstractAsyncContextManager[None]]
 """Makes a context in which a visit waits for the network, and other visits may take its place meanwhile."""
 
@@ -53,11 +52,11 @@ class Fetcher(Protocol):
     """Makes turns and owns the connections; to be closed once."""
 
     def turn(
-        self, host: HostState, extend: Extend = ..., waiting: NetworkWait = ...
+        self, host: HostState, held: HeldHost = ..., waiting: NetworkWait = ...
     ) -> AbstractAsyncContextManager[Turn]:
-        """Return the turn of a leased host. `extend` is awaited before each request, with the time until which the
-        lease is needed; by default the lease does not end by itself. `waiting` is entered for each wait for a name, a
-        connection, the beginning of an answer and the host's delay; by default nobody is told."""
+        """Return the turn of a leased host. `held` is extended before each request that needs the host for longer; by
+        default the lease does not end. `waiting` is entered for each wait for a name, a connection, the beginning of an
+        answer and the host's delay; by default nobody is told."""
 
     async def close(self) -> None: ...
 

@@ -8,17 +8,22 @@ from typing import Protocol
 from geocrawl.model import HostState, IpPlace, IpRequest
 
 
-@dataclass(frozen=True, slots=True)
-class HostLease:
-    """A host that was leased for requests of our own."""
+class HeldHost(Protocol):
+    """A host for as long as it is leased."""
 
-    host_id: int
-    """Id of the host's row; opaque outside the store."""
-    token: int
-    """Fencing number: a later lease of the host has a higher one."""
-    state: HostState
-    until: float
-    """When the lease expires."""
+    async def extend(self, until: float) -> None:
+        """Keep the host until this time at least. Raises GivenBack when another process has leased it since."""
+
+
+class HostLease(HeldHost, Protocol):
+    """A host that was leased without its URLs."""
+
+    @property
+    def state(self) -> HostState:
+        """Return the host's politeness when it was leased."""
+
+    async def release(self, state: HostState, now: float) -> None:
+        """End the lease and write the host's politeness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +57,6 @@ class HostLeases(OptOuts, Protocol):
 
     async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
         """Lease a host, unless another lease is in force or the host's next request is more than `wait_s` away."""
-
-    async def renew(self, lease: HostLease, until: float) -> HostLease | None:
-        """Extend a lease to at least `until` and return it; None when another process has leased the host since."""
-
-    async def release(self, lease: HostLease, state: HostState, now: float) -> None:
-        """End the lease and write the host's politeness."""
 
     async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
         """Take one of the places of an IP address, those of all processes together; return the time at which to ask

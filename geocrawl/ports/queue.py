@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from geocrawl.model import Candidate, Feedback, FrontierStats, HostState, Lease, Rank, Settled, Url, Visit, WaitingHost
+from geocrawl.ports.hosts import HeldHost
 from geocrawl.ports.strategy import Waiting
 
 
@@ -40,8 +41,8 @@ class CrawlQueue(Protocol):
     async def settle(self, visit: Visit) -> Settled:
         """Write all results of a visit in one transaction, and end its lease."""
 
-    async def renew(self, lease: Lease, until: float) -> Lease | None:
-        """Extend a lease to at least `until` and return it; None when another process has leased the host since."""
+    def held(self, lease: Lease) -> HeldHost:
+        """Return the host of a lease, which the fetcher extends while its requests last."""
 
     async def release(self, lease: Lease, host: HostState) -> None:
         """End a lease whose visit was given up: the entry waits again, no attempt counts. `host`: the state of its host

@@ -18,7 +18,7 @@ from geocrawl.errors import PassingFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.politeness import DAY_S
 from geocrawl.model import Lease
-from geocrawl.ports import HostLease
+from geocrawl.ports import HostBusy
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.store import Store
@@ -137,12 +137,12 @@ async def test_a_visit_whose_robots_txt_leads_to_a_host_that_is_leased_waits_and
         with Store.open(path, clock=SystemClock()) as store:
             leases = store.host_leases(settings)
             lease = await leases.lease("b.example", time.time(), wait_s=0.0)
-            assert isinstance(lease, HostLease)
+            assert not isinstance(lease, HostBusy)
             await _start(path, settings, ["http://a.example/"], store)[1]
             assert "http://b.example/robots.txt" not in server.targets
             row = store.database.connection.execute("SELECT state, attempts FROM url").fetchone()
             assert row == ("waiting", 0)
-            await leases.release(lease, lease.state, time.time())
+            await lease.release(lease.state, time.time())
             await _start(path, replace(settings, max_time_s=0.0), [], store)[1]
     assert server.targets[-2:] == ["http://b.example/robots.txt", "http://a.example/"]
 

@@ -14,6 +14,7 @@ from geocrawl.crawler.summary import RunSummary
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response, error_page
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.model import HostState, Lease, Settled, Visit, WaitingHost
+from geocrawl.ports import HeldHost
 from geocrawl.settings import Settings
 from tests.support.soak import Silent
 
@@ -47,7 +48,7 @@ class _BrokenPromise:
     async def settle(self, visit: Visit) -> Settled:
         raise NotImplementedError
 
-    async def renew(self, lease: Lease, until: float) -> Lease | None:
+    def held(self, lease: Lease) -> HeldHost:
         raise NotImplementedError
 
     async def release(self, lease: Lease, host: HostState) -> None:

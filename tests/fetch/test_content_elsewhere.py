@@ -11,7 +11,7 @@ import pytest
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.leased_host import OwnHosts
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
-from geocrawl.ports import HostLease
+from geocrawl.ports import HostBusy, HostLease
 from tests.support.http_server import Loopback, answer, pages, redirect, serve
 
 from .conftest import AGENT, MemoryRobots, VirtualClock, settings, url
@@ -46,12 +46,12 @@ class World:
 
     async def lease(self) -> HostLease:
         lease = await self.hosts.lease("maps.example", self.clock.now(), wait_s=1e9)
-        assert isinstance(lease, HostLease)
+        assert not isinstance(lease, HostBusy)
         return lease
 
     async def state(self) -> HostState:
         lease = await self.lease()
-        await self.hosts.release(lease, lease.state, self.clock.now())
+        await lease.release(lease.state, self.clock.now())
         return lease.state
 
 
@@ -98,7 +98,7 @@ async def test_a_host_that_is_leased_or_rests_is_not_asked() -> None:
     async with world({}) as made:
         lease = await made.lease()
         (leased, again), _ = await made.get(MAP, MAP)
-        await made.hosts.release(lease, replace(lease.state, next_at=made.clock.now() + 600), made.clock.now())
+        await lease.release(replace(lease.state, next_at=made.clock.now() + 600), made.clock.now())
         (resting,), _ = await made.get(MAP)
     for got in (leased, again, resting):
         assert isinstance(got, Failure) and got.code is FailureCode.RESTING

@@ -198,6 +198,8 @@ class Interleaved:
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._port, name)
+        if name == "held":
+            return lambda lease: Interleaved(call(lease), self._loop, self._note)
 
         async def interleaved(*values: Any, **named: Any) -> Any:
             await self._let_others_by()

@@ -37,6 +37,7 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import QUARANTINED, BudgetReopener, Budgets, Caps
 from geocrawl.store.frontier.counters import Counters, Notes, read_stats
 from geocrawl.store.frontier.enqueue import Enqueuer
+from geocrawl.store.frontier.host_leases import SqlHeldHost
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.learner import STATE, FeedbackLog, LearnerRole, read_version
 from geocrawl.store.frontier.lease import Batches, Economy, Leases, Leasing
@@ -151,6 +152,7 @@ class SqlFrontier(SqlLearningLog):
     ) -> None:
         self._connection: Connection = database.connection
         self.clock = clock
+        self._settings = settings
         self._owner = options.owner or this_process().text
         self._catalog = catalog
         self._hosts = Hosts(self._connection)
@@ -324,10 +326,9 @@ class SqlFrontier(SqlLearningLog):
         self._leasing.expect_work()
         return self.settling.settle_many(visits)
 
-    def renew(self, lease: Lease, until: float) -> Lease | None:
-        """Extend a lease to at least `until`; None when another process has leased the host since."""
-        with self._database.shared_transaction:
-            return self._leases.renew(lease, until, self.clock.now())
+    def held(self, lease: Lease) -> SqlHeldHost:
+        """Return the host of a lease, which the fetcher extends while its requests last."""
+        return SqlHeldHost(self._database, self._settings, lease, lease.token, lease.until)
 
     def release(self, lease: Lease, host: HostState | None = None) -> None:
         """End a lease without a visit. `host`: the state of its host if it was asked.
@@ -490,9 +491,9 @@ class AwaitedFrontier:
             else:
                 result.set_result(outcome)
 
-    async def renew(self, lease: Lease, until: float) -> Lease | None:
-        """Extend a lease to at least `until`; None when another process has leased the host since."""
-        return self._frontier.renew(lease, until)
+    def held(self, lease: Lease) -> SqlHeldHost:
+        """Return the host of a lease, which the fetcher extends while its requests last."""
+        return self._frontier.held(lease)
 
     async def release(self, lease: Lease, host: HostState) -> None:
         """End a lease whose visit was given up, and write the state of its host."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 
-from geocrawl.errors import DatabaseFault
-from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, RobotsRecord, find_place
+from geocrawl.errors import DatabaseFault, GivenBack
+from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, Lease, RobotsRecord, find_place
 from geocrawl.ports import HostBusy, HostLease, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
@@ -29,14 +29,14 @@ FROM host WHERE name = ?"""
 _LEASE = """
 UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NULL, lease_owner = ?3 WHERE id = ?1"""
 # Extend that lease to ?3, unless another process leased the host since.
-_RENEW = "UPDATE host SET lease_until = ?3 WHERE id = ?1 AND lease_token = ?2"
+_EXTEND = "UPDATE host SET lease_until = ?3 WHERE name = ?1 AND lease_token = ?2"
+# The same of the lease of a URL, which also ends when others took the process for dead.
+_EXTEND_OF_URL = "UPDATE host SET lease_until = ?3 WHERE name = ?1 AND lease_token = ?2 AND lease_url = ?4"
 # End that lease, unless another process leased the host after it expired.
 _RELEASE = """
 UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
   asked_day = ?7, asked = ?8, troubled_at = ?9, troubled_address = ?10, parked = ?11
-WHERE id = ?1 AND lease_token = ?2"""
-
-
+WHERE name = ?1 AND lease_token = ?2"""
 # Read the slots of an IP address.
 _SLOTS = "SELECT slot, begins_at, until, owner FROM ip_place WHERE ip = ?"
 # Occupy a slot.
@@ -48,6 +48,43 @@ _LEAVE_IP = "UPDATE ip_place SET until = 0 WHERE ip = ?1 AND slot = ?2 AND begin
 # Drop slots whose last request began before ?1, or, by a wrong clock, after ?2.
 _FORGET_PLACES = "DELETE FROM ip_place WHERE begins_at < ?1 OR begins_at > ?2"
 _FORGOTTEN_S = 3600.0
+
+
+class SqlHeldHost:
+    """A leased host (`ports.HeldHost`, `ports.HostLease`): its name and the fencing number of the lease."""
+
+    def __init__(
+        self, database: Database, settings: Settings, lease: Lease | HostState, token: int, until: float
+    ) -> None:
+        """`lease`: the lease of a URL, or the state of a host that was leased for none."""
+        self._database = database
+        self._lease_s = settings.lease_s
+        self.state = lease.host if isinstance(lease, Lease) else lease
+        self._url_id = lease.entry.id if isinstance(lease, Lease) else None
+        self._token = token
+        self._until = until
+
+    async def extend(self, until: float) -> None:
+        """Keep the host until this time at least, also if the lease expired and nobody has leased the host since.
+
+        Raises GivenBack when another process has."""
+        if until <= self._until:
+            return
+        self._until = max(until, self._database.clock.now() + self._lease_s)
+        values = (self.state.name, self._token, self._until)
+        with self._database.shared_transaction:
+            if self._url_id is None:
+                done = self._database.connection.execute(_EXTEND, values).rowcount
+            else:
+                done = self._database.connection.execute(_EXTEND_OF_URL, (*values, self._url_id)).rowcount
+        if not done:
+            raise GivenBack(f"{self.state.name}: another process has leased this host meanwhile")
+
+    async def release(self, state: HostState, now: float) -> None:
+        """End the lease and write the host's politeness."""
+        values = (self.state.name, self._token, *politeness(state, now))
+        with self._database.transaction:
+            self._database.connection.execute(_RELEASE, values)
 
 
 class SharedLeases:
@@ -81,19 +118,7 @@ class SharedLeases:
             state = replace(_state(name, found), next_at=next_at)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
             self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
-        return HostLease(host_id, token + 1, state, lease_until)
-
-    async def renew(self, lease: HostLease, until: float) -> HostLease | None:
-        """Extend a lease to at least `until`; None when another process has leased the host since."""
-        until += self._settings.lease_s
-        with self._database.transaction:
-            renewed = self._connection.execute(_RENEW, (lease.host_id, lease.token, until)).rowcount
-        return replace(lease, until=until) if renewed else None
-
-    async def release(self, lease: HostLease, state: HostState, now: float) -> None:
-        """End the lease and write the host's politeness."""
-        with self._database.transaction:
-            self._connection.execute(_RELEASE, (lease.host_id, lease.token, *politeness(state, now)))
+        return SqlHeldHost(self._database, self._settings, state, token + 1, lease_until)
 
     async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
         """Take one of the places of an IP address, or return when to ask again."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -303,15 +302,6 @@ class Leases:
         until = now + lease_of_s(state, self._settings)
         self._connection.write(sql.LEASE, (host.id, until, head[0], self._owner))
         return Lease(self._entry(head, now), state, host.lease_token + 1, until)
-
-    def renew(self, lease: Lease, until: float, now: float) -> Lease | None:
-        """Extend a lease to at least `until`; None when another process has leased the host since.
-
-        A lease that only expired is extended like any other.
-        """
-        until = max(until, now + self._settings.lease_s)
-        renewed = self._connection.execute(sql.RENEW, (lease.host.name, lease.token, lease.entry.id, until)).rowcount
-        return replace(lease, until=until) if renewed else None
 
     def _refuse(self, host: _Ready, others: Sequence[_Ready], least: int, budget: RowBudget) -> None:
         """Refuse what caps or budgets exclude by now at the head of a host's queue, as long as the host comes first."""

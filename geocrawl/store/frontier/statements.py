@@ -63,8 +63,6 @@ FREE_AND_REFRESH = f"""{_REFRESH},
   troubled_at = ?10, troubled_address = ?11, parked = ?12, turn = (SELECT value FROM counter WHERE name = 'turn'),
   lease_until = 0, lease_url = NULL
 WHERE id = ?1"""  # noqa: S608 our own
-# Extend a lease to ?4, unless another process leased the host since.
-RENEW = "UPDATE host SET lease_until = ?4 WHERE name = ?1 AND lease_token = ?2 AND lease_url = ?3"
 # End a lease that was released without a settlement.
 FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
 # Write the politeness of a host whose lease was given back.

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from geocrawl.errors import GivenBack
 from geocrawl.model import HostState, IpPlace, IpRequest
 from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
@@ -32,7 +33,7 @@ def leases(world: World) -> SharedLeases:
 
 async def leased(world: World, name: str = "a.example") -> HostLease:
     lease = await leases(world).lease(name, world.clock.now(), wait_s=30.0)
-    assert isinstance(lease, HostLease)
+    assert not isinstance(lease, HostBusy)
     return lease
 
 
@@ -48,7 +49,7 @@ async def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -
     assert world.frontier.lease() is None
     assert isinstance(await leases(world).lease("a.example", world.clock.now(), wait_s=30.0), HostBusy)
     learnt = HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3, 6.0, "http://a.example/2")
-    await leases(world).release(lease, learnt, world.clock.now())
+    await lease.release(learnt, world.clock.now())
     assert world.frontier.lease() is None, "the politeness that the scratch session wrote applies to every process"
     world.clock.time += 4.0
     assert world.lease().host == HostState(
@@ -70,7 +71,7 @@ async def test_a_back_off_longer_than_the_patience_is_not_waited_for(world: Worl
     now = world.clock.now()
     world.database.connection.execute("UPDATE host SET next_at = ? WHERE name = 'a.example'", (now + 31.0,))
     assert await leases(world).lease("a.example", now, wait_s=30.0) == HostBusy(now + 31.0, "")
-    assert isinstance(await leases(world).lease("a.example", now + 2.0, wait_s=30.0), HostLease), (
+    assert not isinstance(await leases(world).lease("a.example", now + 2.0, wait_s=30.0), HostBusy), (
         "its turn waits for the back-off"
     )
 
@@ -79,7 +80,7 @@ async def test_a_shared_lease_expires_and_cannot_be_released_once_another_proces
     shared = await leased(world)
     world.clock.time += 301.0
     lease = world.lease()
-    await leases(world).release(shared, HostState("a.example", 9e12), world.clock.now())
+    await shared.release(HostState("a.example", 9e12), world.clock.now())
     assert row(world, "next_at, lease_until") == (0.0, lease.until)
     world.settle(lease)
     check_invariants(world.database.connection)
@@ -97,7 +98,7 @@ async def test_the_host_of_a_killed_process_is_free_when_its_last_request_is_sur
 
 async def test_of_a_new_host_politeness_alone_is_stored(world: World) -> None:
     lease = await leased(world, "new.example")
-    await leases(world).release(lease, HostState("new.example", world.clock.now() + 1.0), world.clock.now())
+    await lease.release(HostState("new.example", world.clock.now() + 1.0), world.clock.now())
     assert row(world, "waiting, pages, next_at", "new.example") == (0, 0, world.clock.now() + 1.0)
     world.seed("new.example/")
     names = {world.lease().host.name}
@@ -105,31 +106,33 @@ async def test_of_a_new_host_politeness_alone_is_stored(world: World) -> None:
     check_invariants(world.database.connection)
 
 
-async def test_a_shared_lease_is_renewed_until_another_process_has_leased_the_host(world: World) -> None:
-    shared = await leased(world)
-    renewed = await leases(world).renew(shared, world.clock.now() + 900.0)
-    assert renewed is not None and renewed.until >= world.clock.now() + 900.0
+async def test_a_shared_lease_is_extended_until_another_process_has_leased_the_host(world: World) -> None:
+    shared, until = await leased(world), world.clock.now() + 900.0
+    await shared.extend(until)
     world.clock.time += 600.0
     assert world.frontier.lease() is None, "the turn lasts"
-    world.clock.time = renewed.until + 1.0
+    world.clock.time = until + 1.0
     world.lease()
-    assert await leases(world).renew(renewed, world.clock.now() + 900.0) is None
+    with pytest.raises(GivenBack):
+        await shared.extend(world.clock.now() + 900.0)
     check_invariants(world.database.connection)
 
 
-async def test_a_lease_is_renewed_until_another_process_has_leased_the_host(world: World) -> None:
-    lease = world.lease()
-    renewed = world.frontier.renew(lease, world.clock.now() + 900.0)
-    assert renewed is not None and (renewed.token, renewed.until) == (lease.token, world.clock.now() + 900.0)
+async def test_a_lease_is_extended_until_another_process_has_leased_the_host(world: World) -> None:
+    lease, until = world.lease(), world.clock.now() + 900.0
+    held = world.frontier.held(lease)
+    await held.extend(until)
+    assert row(world, "lease_token, lease_until") == (lease.token, until)
     world.clock.time += 600.0
     assert world.frontier.lease() is None
     assert isinstance(await leases(world).lease("a.example", world.clock.now(), wait_s=0.0), HostBusy)
-    world.clock.time = renewed.until + 1.0
-    assert world.frontier.renew(renewed, renewed.until) is not None, "it expired, and nobody has leased the host"
+    world.clock.time = until + 1.0
+    await held.extend(until + 2.0)  # it expired, and nobody has leased the host
     world.clock.time += SETTINGS.lease_s + 1.0
     await leased(world)
-    assert world.frontier.renew(renewed, world.clock.now()) is None
-    assert world.settle(renewed).ignored
+    with pytest.raises(GivenBack):
+        await held.extend(world.clock.now() + 900.0)
+    assert world.settle(lease).ignored
     check_invariants(world.database.connection)
 
 
