@@ -82,6 +82,7 @@ def test_the_picture_is_current() -> None:
 @pytest.mark.parametrize("port", [CrawlQueue, HostLeases, OptOuts, RobotsStore])
 def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
     methods = {name: method for name, method in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"}
+    methods.pop("held", None)  # makes an object whose methods are awaited
     assert methods
     assert [name for name, method in methods.items() if not inspect.iscoroutinefunction(method)] == []
 

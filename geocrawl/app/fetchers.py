@@ -1,9 +1,10 @@
-"""Make the fetcher of a session: polite connections, opt-outs, shared politeness, and a recording if one is wanted."""
+"""Make what requests pages for a session: the polite fetcher, and the browser that runs scripts (`--browser`)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from geocrawl.fetch.names import Resolver
     from geocrawl.fetch.record import WarcRecorder
     from geocrawl.fetch.transport import Transport
-    from geocrawl.ports import Clock, Fetcher, HostLeases, OptOuts, RobotsStore
+    from geocrawl.ports import Clock, Fetcher, HostLeases, OptOuts, Renderer, RobotsStore
     from geocrawl.settings import Settings
+
 
 OnReceived = Callable[[int], object]
 """Called with the number of bytes of each piece of an answer when it is received."""
@@ -68,9 +70,8 @@ def make_fetcher(
     `hosts`, `may_put_off`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and
     back-offs also apply. `transport`, `resolver`: replace the real network and its names.
     """
-    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
     from geocrawl.fetch.http import user_agent
-    from geocrawl.fetch.leased_host import OwnHosts
     from geocrawl.fetch.proxy import proxy_from_environment
 
     rules = AddressRules(settings.allow, settings.deny)
@@ -104,3 +105,37 @@ def _make_recorder(path: Path, session: Session, say: Callable[[str], object]) -
 
     seeds = [seed.address for seed in session.frontier.seeds()]
     return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=seeds, say=say)
+
+
+@asynccontextmanager
+async def session_renderer(session: Session, say: Callable[[str], object]) -> AsyncIterator[Renderer | None]:
+    """Yield the renderer of one run, and end its browser in the end; None for a session that runs no scripts.
+
+    `say` is given a line for a person when the browser cannot be started.
+    """
+    executable = demand_browser(session)
+    if not executable:
+        yield None
+        return
+    from geocrawl.browser.renderer import BrowserRenderer
+    from geocrawl.fetch.http import user_agent
+
+    agent = user_agent(session.settings, __version__)
+    renderer = BrowserRenderer(session.settings, executable, user_agent=agent, say=say)
+    try:
+        yield renderer
+    finally:
+        await renderer.close()
+
+
+def demand_browser(session: Session) -> str:
+    """Return the path of the Chromium to start; '' for a session that runs no scripts.
+
+    Harvests and probes run none, and in an environment (a replay) every answer is a recorded one. Raises
+    EnvironmentFault with what to install when there is no browser.
+    """
+    if not session.settings.browser or not session.kind.learns or session.environment is not None:
+        return ""
+    from geocrawl.browser.chromium import find_chromium
+
+    return find_chromium(session.settings.browser_path)

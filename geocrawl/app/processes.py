@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
-from geocrawl.crawler.summary import RunSummary
+from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import DatabaseFault, UsageError
 
 if TYPE_CHECKING:

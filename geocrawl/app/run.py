@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.collector import long_run
-from geocrawl.app.renderers import session_renderer
+from geocrawl.app.fetchers import session_renderer
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.resources import allow_open_files
 from geocrawl.wording import counted
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from geocrawl.app.retry_policy import RetryPolicy
     from geocrawl.app.session import Session
     from geocrawl.crawler.loop import Crawler
-    from geocrawl.crawler.summary import RunSummary
+    from geocrawl.crawler.report import RunSummary
     from geocrawl.ports import Observer, SharedRun
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.fetch.leased_host import UNLEASED
+from geocrawl.fetch.fetcher import UNLEASED
 from geocrawl.model import Failure, FailureCode, HostState, IpPlace, IpRequest, Page, Purpose, Url, Validators
 from geocrawl.ports import Clock, Fetcher, HeldHost, HostBusy, HostLease, HostLeases, NetworkWait, RobotsStore, Turn
 from geocrawl.settings import Settings

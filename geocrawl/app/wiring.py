@@ -201,7 +201,7 @@ def _make_page_filter(settings: Settings) -> PageFilter:
 
 def _make_reading_pool(settings: Settings, environment: Environment | None) -> ReadingPool:
     """Return the processes that read large and odd answers; none within an environment, whose time is virtual."""
-    from geocrawl.reading.in_loop import InLoop
+    from geocrawl.reading.processes import InLoop
 
     if environment is not None or not settings.reading_processes:
         return InLoop()
@@ -233,8 +233,7 @@ def make_crawler(
     yet. `pages_counted`: as in `Crawler`. `patience_s`: the setting by default;
     `outage_patience_s`: the same by default.
     """
-    from geocrawl.crawler.limits import CrawlLimits
-    from geocrawl.crawler.loop import Crawler
+    from geocrawl.crawler.loop import Crawler, CrawlLimits
 
     settings, environment = session.settings, session.environment
     patience_s = settings.patience_s if patience_s is None else patience_s

@@ -1,23 +1,102 @@
-"""Start one Chromium without a way to the network, watch its memory, and end it.
+"""Find Chromium, start it without a way to the network, watch its memory, and end it.
 
 The browser's own requests lead nowhere: no name can be looked up, and every connection goes through a proxy whose name
-cannot be looked up either. What a page requests is answered by `page_run`.
+cannot be looked up either. What a page requests is answered by `page_run`. Memory is read from Linux's /proc.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
+import resource
+import shutil
 import signal
 import tempfile
 import uuid
+from collections import defaultdict
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.browser.memory import called_with, descendants, limit_memory, memory_bytes
+from geocrawl.errors import EnvironmentFault
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
+
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find_chromium(named: str) -> str:
+    """Return the path of the Chromium to start: the one that is named, else the first one in PATH.
+
+    Raises EnvironmentFault with what to install when Playwright or Chromium is missing.
+    """
+    if find_spec("playwright") is None:
+        raise EnvironmentFault("--browser needs Playwright: pip install 'geocrawl[browser]'")
+    for name in (named,) if named else _NAMES:
+        if path := shutil.which(name):
+            return path
+    if named:
+        raise EnvironmentFault(f"browser_path: {named} is no program that can be run; name Chromium or Google Chrome")
+    raise EnvironmentFault(
+        "--browser needs Chromium, and none of these is in PATH: "
+        + ", ".join(_NAMES)
+        + " (Debian: apt install chromium); the setting browser_path may name it"
+    )
+
+
+_PROC = Path("/proc")
+_PARENT = re.compile(r"\) \S (\d+) ")
+"""The parent's number in /proc/PID/stat, behind the command's name and the state."""
+_OWN_MEMORY = re.compile(r"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.M)
+
+
+def descendants(root: int) -> list[int]:
+    """Return the numbers of all processes that descend from `root`, parents first."""
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for folder in _PROC.glob("[0-9]*"):
+        with suppress(OSError):
+            if found := _PARENT.search((folder / "stat").read_text("utf-8", "replace")):
+                children[int(found[1])].append(int(folder.name))
+    found_pids, waiting = [], [root]
+    while waiting:
+        of_parent = children.get(waiting.pop(), [])
+        found_pids += of_parent
+        waiting += of_parent
+    return found_pids
+
+
+def called_with(argument: str) -> list[int]:
+    """Return the numbers of this process's descendants that have an argument on their command line."""
+    wanted, found = argument.encode(), []
+    for pid in descendants(os.getpid()):
+        with suppress(OSError):
+            if wanted in (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0"):
+                found.append(pid)
+    return found
+
+
+def memory_bytes(pids: list[int]) -> int:
+    """Return the memory in use by processes, without files that are mapped into it."""
+    total_kb = 0
+    for pid in pids:
+        with suppress(OSError):
+            status = (_PROC / str(pid) / "status").read_text("utf-8", "replace")
+            total_kb += sum(int(part) for part in _OWN_MEMORY.findall(status))
+    return total_kb * 1024
+
+
+def limit_memory(pids: list[int], most_bytes: int) -> None:
+    """Have the kernel refuse more memory to each of these processes, and to those that they start from now on."""
+    if not hasattr(resource, "prlimit"):
+        return
+    for pid in pids:
+        with suppress(OSError, ValueError):
+            resource.prlimit(pid, resource.RLIMIT_DATA, (most_bytes, most_bytes))
+
 
 START_S = 30.0
 """Longest start of the browser."""

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from geocrawl.browser.answers import headers_for, is_data
 from geocrawl.browser.world import World
 from geocrawl.model import SCRIPT_SRC, Failure, FailureCode, Link, Page, Purpose, Rendered, Url
 from geocrawl.ports import Turn
@@ -21,6 +20,7 @@ from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Request, Route
+
 
 _FETCHED = frozenset({"script", "xhr", "fetch"})
 """Types of requests that are answered."""
@@ -248,3 +248,36 @@ class PageRun:
         headers = {name: value for name, value in self._page.headers.items() if name not in dropped}
         headers["content-type"] = "text/html; charset=utf-8"
         return replace(self._page, headers=headers, body=_BOM + document.encode("utf-8", "replace"))
+
+
+_PASSED_ON = ("content-type", "content-security-policy", "x-content-type-options")
+_NOBODY = "https://nobody.invalid"
+"""An origin that no page has."""
+_ALLOWED_ORIGIN = "access-control-allow-origin"
+
+
+def headers_for(answer: Page, page: Url) -> dict[str, str]:
+    """Return the header fields of an answer for the browser: its type, its policies, and who may read it (CORS).
+
+    `page`: the page that runs. No cookie is ever set. A page may read answers of its own site; those of another site
+    only if that site says so, as in any browser.
+    """
+    headers = {
+        name: value
+        for name, value in answer.headers.items()
+        if name in _PASSED_ON or name.startswith("access-control-")
+    }
+    if answer.final.site != page.site:
+        headers.setdefault(_ALLOWED_ORIGIN, _NOBODY)
+    return headers
+
+
+def is_data(answer: Page) -> bool:
+    """Return whether an answer is JSON or XML, by its type or its first character."""
+    if not 200 <= answer.status < 300:
+        return False
+    kind = answer.content_type
+    if kind.endswith(("json", "xml")) and "html" not in kind and "svg" not in kind:
+        return True
+    begun = answer.body[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return "script" not in kind and begun.startswith((b"{", b"[", b"<?xml"))

@@ -17,8 +17,7 @@ from geocrawl.sanitize import plain
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
-    from geocrawl.app.probe_line import ProbeLine
-    from geocrawl.app.probe_list import ProbeResult
+    from geocrawl.app.probe import ProbeLine, ProbeResult
     from geocrawl.model import Url
     from geocrawl.settings import Settings
     from geocrawl.urls.database import Place
@@ -93,7 +92,7 @@ def probe(
 
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
-    from geocrawl.app.probe_list import run_probe
+    from geocrawl.app.probe import run_probe
 
     addresses = _demand_addresses(urls or [], file)
     settings = opt.settings_from(overrides)

@@ -22,7 +22,7 @@ from rich.live import Live
 from rich.text import Text
 from structlog.typing import FilteringBoundLogger
 
-from geocrawl.crawler.summary import RunSummary
+from geocrawl.crawler.report import RunSummary
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Visit
 from geocrawl.sanitize import masked, plain
 from geocrawl.wording import span

@@ -16,10 +16,33 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 
-from geocrawl.crawler.pace import Pace
 from geocrawl.errors import DatabaseFault, LearnsElsewhere
 from geocrawl.model import Feedback, Rank
 from geocrawl.ports import Correcting, Counted, CrawlQueue, LearningLog, Strategy
+
+
+class Throttle:
+    """Says when something may be done again: after a pause that grows with the CPU time that it took."""
+
+    def __init__(self, *, least_s: float, times: float) -> None:
+        """Pause for `times` the CPU time of the last time, at least `least_s` seconds."""
+        self._least_s = least_s
+        self._times = times
+        self._next = 0.0
+
+    def is_due(self) -> bool:
+        """Return whether the pause is over; at first it is."""
+        return time.monotonic() >= self._next
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Measure what is done inside, and begin the pause at its end."""
+        begun = time.thread_time()
+        try:
+            yield
+        finally:
+            self._next = time.monotonic() + max(self._least_s, self._times * (time.thread_time() - begun))
+
 
 _AT_ONCE = 200
 """Feedback of other processes that is learnt without a pause for visits."""
@@ -65,8 +88,8 @@ class Learning:
         """The strategy's dump from before it learnt anything."""
         self._ranks: list[tuple[int, Rank | None]] | None = None
         """Revised ranks to be written; None: there are none."""
-        self._publishing = Pace(least_s=_LEAST_S, times=_SHARE)
-        self._loading = Pace(least_s=_LEAST_S, times=_SHARE)
+        self._publishing = Throttle(least_s=_LEAST_S, times=_SHARE)
+        self._loading = Throttle(least_s=_LEAST_S, times=_SHARE)
         self.lock = asyncio.Lock()
         """Held while the strategy judges, learns or is dumped: it may judge a document of many links in a thread."""
         self.begins_anew = False

@@ -15,17 +15,38 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from geocrawl.crawler.bell import Bell
 from geocrawl.crawler.learning import Learning
-from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.outage import Outage
-from geocrawl.crawler.places import Place, Places
-from geocrawl.crawler.summary import RunSummary
+from geocrawl.crawler.places import Place, Places, WakeQueue
+from geocrawl.crawler.report import RunSummary
 from geocrawl.crawler.visits import broken
 from geocrawl.errors import DatabaseFault, GeocrawlError, GivenBack, OwnFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
 from geocrawl.wording import counted, moment
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlLimits:
+    """The limits of one crawl."""
+
+    workers: int
+    max_waiting: int
+    """The number of visits that may wait for the network beside those of the workers."""
+    max_pages: int
+    max_time_s: float
+    """0: no limit."""
+    patience_s: float
+    """The longest wait, without an answer, for hosts in back-off that have addresses never visited."""
+    outage_patience_s: float
+    """The longest wait for a fault of this machine, such as a proxy that is down."""
+    idle_s: float
+    """The longest sleep of a worker without work, because another process may have queued some."""
+    settle_s: float
+    """How long running visits may last after a stop."""
+    retry_first_s: float
+    """As in `Settings`."""
+
 
 _LOOK_S = 0.2
 """How often the loop looks whether it was told to stop."""
@@ -89,8 +110,8 @@ class Crawler:
         self._pages_counted = pages_counted or (lambda: self.summary.pages)
         self._under_way: dict[int, _UnderWay] = {}
         """Visits that are running, by entry."""
-        self._bell = Bell(clock)
-        self._places = Places(limits.max_waiting, self._bell)
+        self._wake_queue = WakeQueue(clock)
+        self._places = Places(limits.max_waiting, self._wake_queue)
         self._visits: set[asyncio.Task[None]] = set()
         self._leasing = asyncio.Lock()
         """Workers lease one after the other, because each counts the pages that others are visiting."""
@@ -138,7 +159,7 @@ class Crawler:
         if not self._stopping:
             self._stopping = True
             self.summary.stopped = reason
-            self._bell.ring()
+            self._wake_queue.wake_one()
 
     async def run(self) -> RunSummary:
         """Crawl until the queue is empty, a limit is reached or `stop` is called.
@@ -184,7 +205,7 @@ class Crawler:
             if pause_s is None:
                 self._end("outage")
                 return False
-            await self._bell.sleep(pause_s, since=self._bell.rings)
+            await self._wake_queue.sleep(pause_s, since=self._wake_queue.calls)
             if not self._stopping and await self._outage.is_over():
                 return True
         return False
@@ -227,19 +248,19 @@ class Crawler:
         A worker that finds an address wakes the next one, because there may be more, and so does one that ends.
         """
         while not self._is_halted or self._places.waiting:
-            rings = self._bell.rings
+            calls = self._wake_queue.calls
             place = self._places.next_back()
             if place is not None:
                 await place.work()
                 continue
             if self._is_halted:
-                await self._bell.sleep(_LOOK_S, since=rings)
+                await self._wake_queue.sleep(_LOOK_S, since=calls)
                 continue
             pause_s: float | None = None
             self._wanting += 1
             async with self._leasing:
                 self._wanting -= 1
-                rings = self._bell.rings
+                calls = self._wake_queue.calls
                 lease = await self._next_lease()
                 if lease is None:
                     pause_s = await self._pause_s()
@@ -248,13 +269,13 @@ class Crawler:
                     self._promised_at, self._broken_promises = -math.inf, 0
                     self._under_way[lease.entry.id] = _UnderWay(lease)
             if lease is not None:
-                self._bell.ring()
+                self._wake_queue.wake_one()
                 await self._begin(lease).work()
             elif pause_s is not None:
-                await self._bell.sleep(pause_s, since=rings)
+                await self._wake_queue.sleep(pause_s, since=calls)
             else:
                 break
-        self._bell.ring()
+        self._wake_queue.wake_one()
 
     def _begin(self, lease: Lease) -> Place:
         """Begin the visit of a leased address, and return its place."""

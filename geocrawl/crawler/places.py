@@ -1,4 +1,7 @@
-"""Let a visit that waits for the network give its place to another visit.
+"""Let workers sleep while no address is ready, and let a visit that waits for the network give its place to another.
+
+A visit that ends frees one host, so one worker is enough to take what has become ready: `WakeQueue` wakes one at a
+time. Would all wake, each would query the queue after every visit of the others.
 
 A worker is a unit of work, not of waiting: else five servers that accept connections and never answer would hold up
 five workers. A visit that has waited longer than `LONG_WAIT_S` for a name, a connection, the first byte of an answer or
@@ -15,8 +18,51 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 
-from geocrawl.crawler.bell import Bell
 from geocrawl.model import HostState
+from geocrawl.ports import Clock
+
+
+class WakeQueue:
+    """Wakes the worker that has slept longest, each time that `wake_one` is called."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Sleeps last by this clock, which is virtual in a replay."""
+        self._clock = clock
+        self._sleepers = deque[asyncio.Future[None]]()
+        self.calls = 0
+        """How often `wake_one` was called."""
+
+    def wake_one(self) -> None:
+        """Wake one sleeper, if there is one."""
+        self.calls += 1
+        while self._sleepers:
+            sleeper = self._sleepers.popleft()
+            if not sleeper.done():
+                sleeper.set_result(None)
+                return
+
+    async def sleep(self, seconds: float, *, since: int) -> None:
+        """Sleep until the caller is woken, at most `seconds`.
+
+        `since`: value of `calls` before the caller looked for work; if it was called meanwhile, do not sleep.
+        """
+        if since != self.calls:
+            return
+        woken = asyncio.get_running_loop().create_future()
+        slept = asyncio.ensure_future(self._clock.sleep(seconds))
+        self._sleepers.append(woken)
+        try:
+            await asyncio.wait({woken, slept}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            if woken.done():  # woken for a worker that was just cancelled: for the next one, then
+                self.wake_one()
+            raise
+        finally:
+            slept.cancel()
+            if not woken.done():
+                woken.cancel()
+                self._sleepers.remove(woken)
+
 
 LONG_WAIT_S = 2.0
 _MOST_SLOW_HOSTS = 4096
@@ -25,11 +71,11 @@ _MOST_SLOW_HOSTS = 4096
 class Places:
     """The visits of a crawl that wait without a place, and the hosts that are known to be slow."""
 
-    def __init__(self, most_waiting: int, bell: Bell) -> None:
-        """`most_waiting`: limit on visits without a place; the others keep theirs while they wait. `bell` wakes a
+    def __init__(self, most_waiting: int, wake_queue: WakeQueue) -> None:
+        """`most_waiting`: limit on visits without a place; the others keep theirs while they wait. `wake_queue` wakes a
         worker for a visit that is back."""
         self._most_waiting = most_waiting
-        self._bell = bell
+        self._wake_queue = wake_queue
         self._back: deque[Place] = deque()
         self._slow: OrderedDict[str, None] = OrderedDict()
         self.waiting = 0
@@ -63,7 +109,7 @@ class Places:
     def come_back(self, place: Place) -> None:
         """Have the next free worker give a place to a visit whose wait is over."""
         self._back.append(place)
-        self._bell.ring()
+        self._wake_queue.wake_one()
 
     def end_wait(self, place: Place) -> None:
         """Count a visit that has a place again, or ended without one."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from geocrawl.crawler.kept_answers import KeptAnswers
 from geocrawl.model import Document, Page, Rendered, Url
 from geocrawl.ports import Recogniser, Refusals, Renderer, Turn
 
@@ -72,3 +71,32 @@ def joined(document: Document, before: Document, rendered: Rendered) -> Document
             known.add(link.url.identity)
             links.append(link)
     return document._replace(links=tuple(links), status=before.status)
+
+
+MOST_BYTES = 20 << 20
+"""Bytes of all kept answers together."""
+MOST_S = 3600.0
+"""Seconds for which an answer is kept."""
+
+
+class KeptAnswers:
+    """Answers by address, each for one visit, within bounds of memory and age."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Page] = {}
+        """The oldest come first."""
+
+    def keep(self, answers: Iterable[Page]) -> None:
+        """Keep answers until they are taken; older ones are dropped when all exceed `MOST_BYTES`."""
+        for page in answers:
+            self._answers.pop(page.url.address, None)
+            self._answers[page.url.address] = page
+        size = sum(len(page.body) for page in self._answers.values())
+        while size > MOST_BYTES:
+            oldest = self._answers.pop(next(iter(self._answers)))
+            size -= len(oldest.body)
+
+    def take(self, url: Url, now: float) -> Page | None:
+        """Return the answer of an address, which is kept no longer; None when there is none or it is too old."""
+        known = self._answers.pop(url.address, None)
+        return known if known is not None and now - known.fetched_at <= MOST_S else None

@@ -10,18 +10,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from geocrawl.app.retry_policy import RetryPolicy
-from geocrawl.daemon.budget import Budget
-from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
+from geocrawl.daemon.budget import Budget, BudgetedCrawl
 from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.daemon.jobs import Jobs
-from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Visit
+from geocrawl.store.maintenance.daemon_lock import BEAT_S
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
@@ -30,6 +30,51 @@ if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer
     from geocrawl.store import Store
     from geocrawl.store.maintenance.daemon_lock import DaemonLock
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A job of the daemon and how often it is done."""
+
+    name: str
+    every_s: float
+
+
+TICKS = (
+    Tick("heartbeat", BEAT_S),
+    Tick("reprobe", 60.0),
+    Tick("metrics", 60.0),
+    Tick("watches", 300.0),
+    Tick("revisit", 600.0),
+    Tick("refresh", 3600.0),
+    Tick("retention", 3600.0),
+)
+"""The ticks of a daemon. The crawl itself is not a tick: its loop runs all the time, within its budget."""
+
+
+def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float, ticks: Sequence[Tick] = TICKS) -> Any:
+    """Return an AsyncIOScheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not
+    0).
+
+    Missed calls of a tick are replaced by one call, and a tick that is still running is not called again.
+    """
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+    scheduler = AsyncIOScheduler(timezone="UTC")
+    for each in ticks:
+        scheduler.add_job(
+            tick,
+            "interval",
+            args=(each.name,),
+            seconds=min(each.every_s, watchdog_s) if each.name == "heartbeat" and watchdog_s else each.every_s,
+            id=each.name,
+            replace_existing=True,
+            coalesce=True,
+            max_instances=1,
+            misfire_grace_time=None,
+        )
+    return scheduler
+
 
 Configured = tuple["Session", Jobs, Budget]
 """The parts of a daemon that its settings decide."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
-from geocrawl.app.claim import claim
 from geocrawl.app.collector import long_run
-from geocrawl.app.renderers import demand_browser
+from geocrawl.app.crawl import claim
+from geocrawl.app.fetchers import demand_browser
 from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.daemon.budget import budget_of, without_limits
 from geocrawl.daemon.jobs import Jobs

@@ -16,7 +16,7 @@ from typing import Protocol, cast
 
 import httptools
 
-from geocrawl.fetch.answer import ANNOUNCED_LENGTH
+from geocrawl.fetch.answer_reader import ANNOUNCED_LENGTH
 from geocrawl.fetch.wire_errors import (
     BadAnswer,
     BadChunk,

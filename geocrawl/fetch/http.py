@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, nullcontext
 from typing import TYPE_CHECKING
 
-from geocrawl.fetch.answer import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
-from geocrawl.fetch.answer_reader import AnswerReader
+from geocrawl.fetch.answer_reader import Answer, AnswerReader, BrokenAnswer, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.connections import ExactTransport
 from geocrawl.fetch.decode import ACCEPTED
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify, is_unparsable

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from geocrawl.fetch.answer import Answer, BrokenAnswer
+from geocrawl.fetch.answer_reader import Answer, BrokenAnswer
 from geocrawl.model import Deviation, Failure
 
 _HEAD_BYTES = 4_096

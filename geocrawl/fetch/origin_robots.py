@@ -12,9 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geocrawl.errors import GivenBack
-from geocrawl.fetch.answer import Answer
-from geocrawl.fetch.borrowed_hosts import BorrowedHosts
-from geocrawl.fetch.paced_host import THINKING_S, PacedHost, Parts, robots_address
+from geocrawl.fetch.answer_reader import Answer
+from geocrawl.fetch.paced_host import THINKING_S, BorrowedHosts, PacedHost, Parts, robots_address
 from geocrawl.fetch.robots import Rules, record_of
 from geocrawl.model import Failure, FailureCode, Purpose, RobotsRecord, Url
 from geocrawl.urls import read_url

@@ -28,7 +28,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
-from geocrawl.fetch.content import read_http_date
+from geocrawl.fetch.answer_reader import read_http_date
 from geocrawl.model import FailureCode, HostState
 from geocrawl.settings import Settings
 

@@ -3,15 +3,22 @@
 `crawler/` uses other packages only through these protocols; `app/wiring.py` chooses the implementing classes.
 """
 
-from geocrawl.ports.catalog import CatalogQueries
-from geocrawl.ports.clock import Clock
-from geocrawl.ports.fetching import Fetcher, NetworkWait, RobotsStore, Turn
-from geocrawl.ports.hosts import HeldHost, HostBusy, HostLease, HostLeases, OptOuts
-from geocrawl.ports.observing import Observer
+from geocrawl.ports.fetching import (
+    Clock,
+    Fetcher,
+    HeldHost,
+    HostBusy,
+    HostLease,
+    HostLeases,
+    NetworkWait,
+    OptOuts,
+    Renderer,
+    RobotsStore,
+    Turn,
+)
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
-from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl, SharedRun
+from geocrawl.ports.queue import CatalogQueries, CrawlQueue, Frontier, LearningLog, Observer, QueueControl, SharedRun
 from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
-from geocrawl.ports.rendering import Renderer
 from geocrawl.ports.strategy import Correcting, Counted, Strategy, Waiting
 
 __all__ = [

@@ -1,13 +1,95 @@
-"""Request pages politely, and store robots.txt answers."""
+"""Request pages politely: time, hosts and their leases, robots.txt, turns, and a browser that runs scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
-from geocrawl.model import Failure, HostState, Page, Purpose, RobotsRecord, Url, Validators
-from geocrawl.ports.hosts import HeldHost
+from geocrawl.model import (
+    Failure,
+    HostState,
+    IpPlace,
+    IpRequest,
+    Page,
+    Purpose,
+    Rendered,
+    RobotsRecord,
+    Url,
+    Validators,
+)
+
+
+class HeldHost(Protocol):
+    """A host for as long as it is leased."""
+
+    async def extend(self, until: float) -> None:
+        """Keep the host until this time at least. Raises GivenBack when another process has leased it since."""
+
+
+class HostLease(HeldHost, Protocol):
+    """A host that was leased without its URLs."""
+
+    @property
+    def state(self) -> HostState:
+        """Return the host's politeness when it was leased."""
+
+    async def release(self, state: HostState, now: float) -> None:
+        """End the lease and write the host's politeness."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostBusy:
+    """A host that cannot be leased now: leased elsewhere, or backing off for longer than we wait."""
+
+    until: float
+    """When the other lease or the back-off ends, at the latest."""
+    holder: str
+    """Who has leased the host, for a person; '' when it backs off."""
+
+
+class OptOuts(Protocol):
+    """The hosts that opted out. Awaited before every request, so that a store behind a network never blocks the loop.
+
+    The method raises DatabaseFault.
+    """
+
+    async def covers(self, host: str) -> bool:
+        """Return whether a host, or a parent domain of it, opted out."""
+
+
+class HostLeases(OptOuts, Protocol):
+    """Hosts of a catalogue, leased without their URLs.
+
+    For the turns of a session that shares the catalogue's politeness, and for single requests in the middle of another
+    host's turn.
+
+    Every method is awaited, as those of `CrawlQueue` are, and raises DatabaseFault.
+    """
+
+    async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
+        """Lease a host, unless another lease is in force or the host's next request is more than `wait_s` away."""
+
+    async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
+        """Take one of the places of an IP address, those of all processes together; return the time at which to ask
+        again when the request cannot begin within `request.wait_s`."""
+
+    async def leave_ip(self, place: IpPlace, now: float) -> None:
+        """Give a place back."""
+
+
+class Clock(Protocol):
+    """The only source of time, so that a year can be simulated in minutes."""
+
+    def now(self) -> float:
+        """Return the seconds since the epoch, UTC."""
+
+    def monotonic(self) -> float:
+        """Return seconds from an arbitrary start, which never run backwards."""
+
+    async def sleep(self, seconds: float) -> None: ...
+
 
 NetworkWait = Callable[[], AbstractAsyncContextManager[None]]
 """Makes a context in which a visit waits for the network, and other visits may take its place meanwhile."""
@@ -72,3 +154,18 @@ class RobotsStore(Protocol):
 
     async def write_robots(self, record: RobotsRecord) -> None:
         """Write an answer, which replaces the last one of its origin."""
+
+
+class Renderer(Protocol):
+    """A browser that sends no request by itself; to be closed once."""
+
+    async def render(self, page: Page, turn: Turn, may_request: Callable[[Url], bool]) -> Rendered | None:
+        """Run the scripts of a page and return what they wrote and requested; None when no browser can do that.
+
+        What the scripts request is requested in this turn if `may_request` permits it, within the limits of a page.
+        Raises what `Turn.fetch`
+        raises.
+        """
+
+    async def close(self) -> None:
+        """End the browser, if it was started."""

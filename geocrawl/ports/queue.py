@@ -1,12 +1,24 @@
-"""Queue what is to be visited, lease it and settle the visits."""
+"""Queue what is to be visited, lease it and settle the visits; query the catalogue, and observe a run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from geocrawl.model import Candidate, Feedback, FrontierStats, HostState, Lease, Rank, Settled, Url, Visit, WaitingHost
-from geocrawl.ports.hosts import HeldHost
+from geocrawl.model import (
+    Candidate,
+    Entry,
+    Feedback,
+    FrontierStats,
+    HostState,
+    Lease,
+    Rank,
+    Settled,
+    Url,
+    Visit,
+    WaitingHost,
+)
+from geocrawl.ports.fetching import HeldHost
 from geocrawl.ports.strategy import Waiting
 
 
@@ -169,3 +181,31 @@ class QueueControl(Protocol):
 
 class Frontier(LearningLog, QueueControl, Protocol):
     """The queue as all code outside the loop uses it: control, and what restores a strategy."""
+
+
+class CatalogQueries(Protocol):
+    """Connection of the catalogue that a crawl needs."""
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many services there are by status."""
+
+    def candidate(self, endpoint_id: int) -> Candidate:
+        """Return a known endpoint as a candidate for its next probe."""
+
+    def was_answered(self, key: str) -> bool:
+        """Return whether an endpoint of this key has a verdict."""
+
+
+class Observer(Protocol):
+    """Receives the events of a run, for progress displays, logs and recordings."""
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        """Note the start of a run. `stats` may be called at any time during it; `notes` are lines for a person (what is
+        resumed, what was reranked)."""
+
+    def noted(self, text: str) -> None:
+        """Show a line to a person during the run."""
+
+    def leased(self, lease: Lease) -> None: ...
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None: ...

@@ -2,14 +2,22 @@
 
 The processes are anyio's: started when they are needed, kept for the next answer, replaced when one ended, and ended
 with the event loop or with the task that waits for them.
+
+Whether an answer is read there is decided by its bytes; docs/decisions/010 has the figures. An answer that is read in
+the event loop is so short that even a malicious one costs about half a second. Short answers of three sorts may cost
+far more: RDF (rdflib needs 3.5 s for 64 KB of one Turtle list), images (4 million pixels of one colour are 3 KB) and
+gzip files.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import pickle
+import re
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -17,12 +25,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from geocrawl.formats.text import GZIP_START
 from geocrawl.model import Failure, FailureCode, Page
 from geocrawl.reading.job import WALL_FACTOR, Limits, OutOfMemory, Raised, answer
-from geocrawl.reading.weight import is_heavy
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
+
 
 T = TypeVar("T")
 
@@ -132,3 +141,64 @@ def _unpacked(packed: bytes | Path) -> Any:
 
 def _failure(page: Page, code: FailureCode, why: str) -> Failure:
     return Failure(page.url, code, f"{len(page.body):,} bytes came; {why}", page.elapsed_ms, status=page.status)
+
+
+class InLoop:
+    """`ports.ReadingPool` without processes: only the readers' own limits apply."""
+
+    def takes(self, answer: Page) -> bool:
+        """Return False: every answer is read in the event loop."""
+        return False
+
+    async def run(self, answer: Page, think: Callable[[], T]) -> T | Failure:
+        """Return what `think` returns."""
+        return think()
+
+    async def in_thread(self, think: Callable[[], T]) -> T:
+        """Return what `think` returns."""
+        return think()
+
+
+MOST_PIXELS = 512 * 512
+"""An image with more pixels is decoded in a process; decoding so many takes 0.1 s, and the maps of content checks have
+a quarter of them."""
+MOST_IMAGE_BYTES = 1024 * 1024
+_IMAGE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|RIFF....WEBP", re.S)
+_HEAD_BYTES = 4_096
+_RDF_TYPE = re.compile(r"turtle|n-triples|text/n3|rdf\+|ld\+json")
+_RDF = {
+    b"@": (b"@prefix", b"@base", b'"@context"', b'"@graph"', b'"@id"'),
+    b"rdf": (b"rdf:rdf", b"22-rdf-syntax-ns"),
+}
+"""Strings in the head of RDF documents, in lower case, by what they have in common: few pages contain even that. They
+are searched one by one, because a pattern of all takes 0.2 ms a page."""
+_SPARQL_PREFIX = re.compile(rb"\s*prefix\s")
+
+
+def is_heavy(page: Page, in_loop_bytes: int) -> bool:
+    """Return whether an answer is longer than `in_loop_bytes`, or costs more than its length suggests."""
+    body = page.body
+    if _IMAGE.match(body):
+        return len(body) > MOST_IMAGE_BYTES or _pixels(body) > MOST_PIXELS
+    if len(body) > in_loop_bytes or body.startswith(GZIP_START):
+        return True
+    head = body[:_HEAD_BYTES].lower()
+    is_rdf = any(sign in head for hint, signs in _RDF.items() if hint in head for sign in signs)
+    is_rdf = is_rdf or _SPARQL_PREFIX.match(head) is not None
+    return is_rdf or _RDF_TYPE.search(page.content_type) is not None
+
+
+def _pixels(body: bytes) -> int:
+    """Return the number of pixels that an image's header states; 0 when it cannot be read, because then the image
+    cannot be decoded either."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            width, height = Image.open(io.BytesIO(body)).size
+    except Image.DecompressionBombError:
+        return MOST_PIXELS + 1
+    except (OSError, SyntaxError, ValueError, EOFError, IndexError):
+        return 0
+    return width * height

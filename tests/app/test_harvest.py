@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.app.harvest import run_harvest
-from geocrawl.app.harvest_start import find_start
+from geocrawl.app.harvest import find_start, run_harvest
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound

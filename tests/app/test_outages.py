@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.app.probe_list import run_probe
+from geocrawl.app.probe import run_probe
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
 from geocrawl.demo.content import SEEDS

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.app.probe_line import ProbeLine
-from geocrawl.app.probe_list import run_probe
+from geocrawl.app.probe import ProbeLine, run_probe
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings

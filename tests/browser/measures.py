@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from geocrawl.browser.memory import descendants
+from geocrawl.browser.chromium import descendants
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.read.published import export_rows

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from geocrawl.app.fetchers import make_fetcher
 from geocrawl.app.wiring import system_clock
-from geocrawl.browser.installation import find_chromium
+from geocrawl.browser.chromium import find_chromium
 from geocrawl.browser.renderer import BrowserRenderer
 from geocrawl.model import HostState, Page, Purpose, Rendered, RobotsRecord
 from geocrawl.settings import Settings

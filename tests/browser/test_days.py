@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app import wiring
-from geocrawl.app.claim import claim
-from geocrawl.daemon.budget import Budget, Hours, without_limits
-from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
+from geocrawl.app.crawl import claim
+from geocrawl.daemon.budget import Budget, BudgetedCrawl, Hours, without_limits
 from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.health import DAY_S

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from geocrawl.browser.chromium import Chromium
-from geocrawl.browser.memory import descendants
+from geocrawl.browser.chromium import Chromium, descendants
 from geocrawl.model import SCRIPT_SRC
 from tests.browser.measures import left
 from tests.browser.runs import running

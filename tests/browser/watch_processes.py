@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from geocrawl.browser.memory import descendants, memory_bytes
+from geocrawl.browser.chromium import descendants, memory_bytes
 
 _LOOK_S = 0.05
 _TICKS = os.sysconf("SC_CLK_TCK")

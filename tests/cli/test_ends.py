@@ -52,7 +52,7 @@ def test_no_encoding_of_the_terminal_unmasks_secrets(tmp_path: Path, encoding: s
     assert ("token=***" in done.stdout, "s3cret" in done.stdout) == (True, False)
 
 
-@pytest.mark.parametrize("module", ["typer", "geocrawl.app.probe_list", "geocrawl.crawler.loop"])
+@pytest.mark.parametrize("module", ["typer", "geocrawl.app.probe", "geocrawl.crawler.loop"])
 def test_ctrl_c_while_a_module_is_imported_prints_no_traceback(tmp_path: Path, module: str) -> None:
     code = (
         "import os, signal, sys\n"

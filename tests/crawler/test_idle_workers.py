@@ -8,9 +8,8 @@ from pathlib import Path
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.session import Environment
-from geocrawl.crawler.limits import CrawlLimits
-from geocrawl.crawler.loop import Crawler
-from geocrawl.crawler.summary import RunSummary
+from geocrawl.crawler.loop import Crawler, CrawlLimits
+from geocrawl.crawler.report import RunSummary
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response, error_page
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.model import HostState, Lease, Settled, Visit, WaitingHost

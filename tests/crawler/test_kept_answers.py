@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.crawler.kept_answers import MOST_BYTES, MOST_S, KeptAnswers
+from geocrawl.crawler.scripted_pages import MOST_BYTES, MOST_S, KeptAnswers
 from geocrawl.model import Page
 from tests.support.crawls import url
 

@@ -11,7 +11,7 @@ from geocrawl.app import fetchers, wiring
 from geocrawl.app.session import Environment
 from geocrawl.crawler.loop import Crawler
 from geocrawl.crawler.places import LONG_WAIT_S
-from geocrawl.crawler.summary import RunSummary
+from geocrawl.crawler.report import RunSummary
 from geocrawl.fetch.transport import HttpRequest, HttpResponse
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from geocrawl.crawler.interview import NotModified, run_interview
+from geocrawl.crawler.probe_visit import NotModified, run_interview
 from geocrawl.model import Deviation, HostState, Page, Purpose, Url, Validators, Verdict
 from geocrawl.probe.kinds.wms.probe import WmsProbe
-from geocrawl.reading.in_loop import InLoop
+from geocrawl.reading.processes import InLoop
 from tests.support.answers import CAPABILITIES
 from tests.support.interviews import candidate
 

@@ -7,10 +7,9 @@ from itertools import count
 from pathlib import Path
 
 from geocrawl.app import wiring
-from geocrawl.app.claim import claim
-from geocrawl.crawler.summary import RunSummary
-from geocrawl.daemon.budget import Budget, Hours, without_limits
-from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
+from geocrawl.app.crawl import claim
+from geocrawl.crawler.report import RunSummary
+from geocrawl.daemon.budget import Budget, BudgetedCrawl, Hours, without_limits
 from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from geocrawl.app import fetchers, wiring
-from geocrawl.app.claim import claim
+from geocrawl.app.crawl import claim
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Jobs

@@ -11,13 +11,11 @@ from pathlib import Path
 from apscheduler.events import EVENT_JOB_SUBMITTED
 
 from geocrawl.app import wiring
-from geocrawl.app.claim import claim
-from geocrawl.app.crawl import run_crawl
+from geocrawl.app.crawl import claim, run_crawl
 from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
-from geocrawl.daemon.service import Daemon
-from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
+from geocrawl.daemon.service import TICKS, Daemon, Tick, make_scheduler
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.fetch.leased_host import OwnHosts
+from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import HostBusy, HostLease
 from tests.support.http_server import Loopback, answer, pages, redirect, serve

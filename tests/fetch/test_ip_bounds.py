@@ -11,9 +11,8 @@ import pytest
 
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.fetch.fetcher import PoliteFetcher
+from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
 from geocrawl.fetch.ip_bounds import IpBounds, PutOff
-from geocrawl.fetch.leased_host import OwnHosts
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from geocrawl.ports import Clock
 from tests.support.http_server import answer, serve

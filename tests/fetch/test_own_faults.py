@@ -15,9 +15,8 @@ import pytest
 
 from geocrawl.errors import OwnFault
 from geocrawl.fetch.failures import classify
-from geocrawl.fetch.own_faults import OwnFaults
+from geocrawl.fetch.own_faults import OwnFaults, why_away
 from geocrawl.fetch.proxy import Proxy
-from geocrawl.fetch.reachability import why_away
 from geocrawl.model import Failure, FailureCode, Page
 from geocrawl.resources import lack_of
 from tests.support.http_server import Behaviour, answer, serve
@@ -195,7 +194,7 @@ from pathlib import Path
 from geocrawl.errors import OwnFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.http import HttpClient
-from geocrawl.fetch.leased_host import OwnHosts
+from geocrawl.fetch.fetcher import OwnHosts
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.model import Purpose
 from geocrawl.settings import Settings

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from geocrawl.fetch.content import read_http_date
+from geocrawl.fetch.answer_reader import read_http_date
 from geocrawl.fetch.politeness import (
     DAY_S,
     Asked,

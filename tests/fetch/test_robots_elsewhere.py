@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from geocrawl.errors import GivenBack
-from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.fetch.leased_host import OwnHosts
+from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
 from geocrawl.fetch.politeness import DAY_S
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import HostBusy, HostLease

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from geocrawl.crawler.interview import replayed
+from geocrawl.crawler.probe_visit import replayed
 from geocrawl.model import Document, Failure, FailureCode, Page
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Ask

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from geocrawl.app import fetchers, wiring
-from geocrawl.app.claim import claim
+from geocrawl.app.crawl import claim
 from geocrawl.app.session import Environment, Session
 from geocrawl.errors import PassingFault
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from geocrawl.fetch.leased_host import OwnHosts
+from geocrawl.fetch.fetcher import OwnHosts
 from geocrawl.model import Lease, Rank
 from geocrawl.store.frontier.frontier import AwaitedFrontier
 from geocrawl.store.frontier.lease import Economy

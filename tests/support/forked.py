@@ -20,7 +20,7 @@ from tests.support.places import ROOT
 
 LOADED = (
     "geocrawl.app.crawl",
-    "geocrawl.app.probe_list",
+    "geocrawl.app.probe",
     "geocrawl.cli",
     "geocrawl.crawler.loop",
     "geocrawl.fetch.fetcher",

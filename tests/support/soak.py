@@ -23,11 +23,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from geocrawl.app import fetchers, wiring
-from geocrawl.app.claim import claim
+from geocrawl.app.crawl import claim
 from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Jobs
-from geocrawl.daemon.ticks import TICKS
+from geocrawl.daemon.service import TICKS
 from geocrawl.fetch.connections import ExactTransport
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.names import Names

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from geocrawl.browser.installation import find_chromium
+from geocrawl.browser.chromium import find_chromium
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import EnvironmentFault
 from tests.support.parts import CHROMIUM, lack
