@@ -1,6 +1,6 @@
 """Define a session: the parts of one crawl, harvest or list of probes on one database.
 
-`wiring.make_session` makes a session, `claim` prepares its database for the session's strategy, `run` runs the loop.
+`wiring.make_session` makes a session, `crawl` claims its database for the session's strategy, `run` runs the loop.
 """
 
 from __future__ import annotations

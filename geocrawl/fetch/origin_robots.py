@@ -1,7 +1,7 @@
 """Find the rules of an origin: from memory or the store, else by asking for its robots.txt in the turn of its host.
 
 Redirects of a robots.txt are followed five times, to other hosts too (RFC 9309, 2.3.1.2). Another host is borrowed for
-the request (`borrowed_hosts`): its delay, back-off and daily limit apply, and what it answers changes its own state.
+the request (`paced_host`): its delay, back-off and daily limit apply, and what it answers changes its own state.
 Its own robots.txt applies as well, except to itself: a target that it forbids is not requested, and like one that is
 not there it contains no rules (2.3.1.3). A target that the operator's lists, an opt-out or the address guard exclude,
 or whose own robots.txt is not available, counts as unread: nothing is allowed for a while (2.3.1.4).
