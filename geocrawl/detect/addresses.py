@@ -22,33 +22,6 @@ _LONG_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
-    """A form of path, with the kind that declares the form."""
-
-    kind: Kind
-    form: PathForm
-    pattern: re.Pattern[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ServerHost:
-    """A form of host name for servers whose address has no path, or nearly none."""
-
-    kind: Kind
-    pattern: re.Pattern[str]
-    path: re.Pattern[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ServerParameter:
-    """A query parameter by which a server is recognised."""
-
-    name: str
-    kind: Kind
-    pattern: re.Pattern[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Never:
     """Places that only write about services."""
 
@@ -69,28 +42,26 @@ class Never:
 class KnownServers:
     """The forms of address that kinds declare. Of two that fit, the first one counts."""
 
-    servers: tuple[Server, ...]
+    paths: tuple[tuple[PathForm, re.Pattern[str], Kind], ...]
     hint: re.Pattern[str]
     """Pattern of hints: every path that can match contains a hint."""
-    parameters: tuple[ServerParameter, ...]
-    named_hosts: tuple[ServerHost, ...]
+    parameters: tuple[tuple[str, re.Pattern[str], Kind], ...]
+    """Name of a query parameter and pattern of its value."""
+    hosts: tuple[tuple[re.Pattern[str], re.Pattern[str], Kind], ...]
+    """Pattern of a host's name, and pattern of its path, which is nearly none."""
     never: Never
 
     @classmethod
     def of(cls, kinds: Sequence[KindDeclaration]) -> KnownServers:
         """Compile the forms of these kinds, in their order."""
         return cls(
-            servers=tuple(Server(each.kind, form, re.compile(form.path)) for each in kinds for form in each.paths),
+            paths=tuple((form, re.compile(form.path), each.kind) for each in kinds for form in each.paths),
             hint=_any_of(form.hint for each in kinds for form in each.paths),
             parameters=tuple(
-                ServerParameter(form.name, each.kind, re.compile(form.value))
-                for each in kinds
-                for form in each.parameters
+                (form.name, re.compile(form.value), each.kind) for each in kinds for form in each.parameters
             ),
-            named_hosts=tuple(
-                ServerHost(each.kind, re.compile(form.host), re.compile(form.path))
-                for each in kinds
-                for form in each.hosts
+            hosts=tuple(
+                (re.compile(form.host), re.compile(form.path), each.kind) for each in kinds for form in each.hosts
             ),
             never=read_never(),
         )
@@ -102,27 +73,17 @@ class KnownServers:
         """
         kind = self.form(path, query)
         if kind is None and len(path) <= _SHORT_CHARS:
-            kind = self._named(host, path)
-        return None if kind is None or self.is_never(host, path) else kind
+            kind = next((kind for name, root, kind in self.hosts if name.search(host) and root.search(path)), None)
+        return None if kind is None or self.never.holds(host, path) else kind
 
     def form(self, path: str, query: str = "") -> Kind | None:
         """Return the kind of the first form that fits a path on any host; None without one."""
         if len(path) > _LONG_CHARS or self.hint.search(path) is None:
             return None
-        for server in self.servers:
-            if server.form.hint in path and server.form.query in query and server.pattern.search(path):
-                return server.kind
+        for form, pattern, kind in self.paths:
+            if form.hint in path and form.query in query and pattern.search(path):
+                return kind
         return None
-
-    def _named(self, host: str, path: str) -> Kind | None:
-        for named in self.named_hosts:
-            if named.pattern.search(host) and named.path.search(path):
-                return named.kind
-        return None
-
-    def is_never(self, host: str, path: str) -> bool:
-        """Return whether an address is in a place that only writes about services."""
-        return self.never.holds(host, path)
 
 
 def _any_of(hints: Iterable[str]) -> re.Pattern[str]:
@@ -275,9 +236,9 @@ def _of_place(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> 
     servers = rules.servers
     if kind := servers.find(url.host, path, url.address.partition("?")[2].lower()):
         return weak(kind, url)
-    for parameter in servers.parameters:
-        if parameter.pattern.search(parameters.get(parameter.name, "")):
-            return weak(parameter.kind, url)
+    for name, pattern, kind in servers.parameters:
+        if pattern.search(parameters.get(name, "")):
+            return weak(kind, url)
     return None
 
 

@@ -125,7 +125,7 @@ class Detector:
         if link.kind not in self._rules.of_kind:
             return None
         path = link.url.address[len(link.url.origin) :].partition("?")[0].lower()
-        if self._rules.servers.is_never(link.url.host, path):
+        if self._rules.servers.never.holds(link.url.host, path):
             return None
         evidence = Evidence("named", "", link.url.address)
         endpoint = service_endpoint(Kind(link.kind), link.url)

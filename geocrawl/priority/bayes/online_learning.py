@@ -30,16 +30,16 @@ _WAITING, _NEGATIVE, _POSITIVE = 0, 1, 2
 
 @dataclass(slots=True)
 class _Link:
-    """A link that is remembered, with its features and its class so far."""
+    """A link that is remembered, with its features and its label so far."""
 
     found_on: int
-    fate: int
+    label: int
     features: list[str]
 
 
 @dataclass(slots=True)
 class Experience:
-    """Counts of the crawl's own samples, and the links whose class may still change."""
+    """Counts of the crawl's own samples, and the links whose label may still change."""
 
     positive: int = 0
     negative: int = 0
@@ -64,7 +64,7 @@ class Experience:
 
     def waiting(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (frontier id, features) of the remembered links that were not visited."""
-        return ((number, link.features) for number, link in self._links.items() if link.fate == _WAITING)
+        return ((number, link.features) for number, link in self._links.items() if link.label == _WAITING)
 
     def _visited(self, feedback: Feedback, score: Callable[[Sequence[str]], float]) -> None:
         own = self._links.get(feedback.entry_id)
@@ -74,8 +74,8 @@ class Experience:
             features = noted.get(_short(identity)) if feedback.features else own.features if own else None
             if features is not None and number != feedback.entry_id:
                 self._remember(number, feedback.entry_id, features, score)
-        if own is not None and own.fate == _WAITING and feedback.state is State.VISITED:
-            own.fate = _NEGATIVE
+        if own is not None and own.label == _WAITING and feedback.state is State.VISITED:
+            own.label = _NEGATIVE
             self.negative += 1
             self._count(own.features, 0, 1)
 
@@ -87,7 +87,7 @@ class Experience:
             if len(self._links) >= MAX_LINKS:
                 del self._links[next(iter(self._links))]
             self._links[number] = _Link(found_on, _WAITING, features)
-        elif known.fate == _WAITING and features != known.features and score(features) > score(known.features):
+        elif known.label == _WAITING and features != known.features and score(features) > score(known.features):
             known.found_on, known.features = found_on, features
 
     def _found(self, page: int | None) -> None:
@@ -96,11 +96,11 @@ class Experience:
             link = self._links.get(page) if page is not None else None
             if link is None:
                 return
-            if link.fate == _NEGATIVE:
+            if link.label == _NEGATIVE:
                 self.negative -= 1
                 self.positive += 1
                 self._count(link.features, 1, -1)
-                link.fate = _POSITIVE
+                link.label = _POSITIVE
             page = link.found_on
 
     def _count(self, features: Sequence[str], plus: int, minus: int) -> None:
@@ -115,7 +115,7 @@ class Experience:
         """Return all counts and remembered links as compressed JSON, for `load`."""
         words: dict[str, int] = {}
         links = [
-            (number, each.found_on, each.fate, [words.setdefault(f, len(words)) for f in each.features])
+            (number, each.found_on, each.label, [words.setdefault(f, len(words)) for f in each.features])
             for number, each in self._links.items()
         ]
         state = {
@@ -137,7 +137,9 @@ class Experience:
                 raise ValueError(f"version {data['version']}, not {VERSION}")
             words, (positive, negative) = data["words"], data["samples"]
             counts = {feature: (plus, minus) for feature, (plus, minus) in data["counts"].items()}
-            links = {number: _Link(page, fate, [words[i] for i in each]) for number, page, fate, each in data["links"]}
+            links = {
+                number: _Link(page, label, [words[i] for i in each]) for number, page, label, each in data["links"]
+            }
             return cls(positive, negative, counts, data["unrevised"], links)
         except (KeyError, IndexError, TypeError, ValueError, zlib.error) as error:
             raise UsageError(
