@@ -98,9 +98,7 @@ class HitsStrategy(GraphStrategy):
             self._threshold = model.threshold_at(quantile) if quantile >= 0.0 else model.threshold
         self._least, self._drop = float(values["least"]), bool(values["drop"])
         self._root_seeds = bool(values["root_seeds"])
-        self._ranking = self._make_ranking(
-            values, "p", worth="authority", max_in_links=int(values["d"]), judged=lambda graph: graph.best_weights()
-        )
+        self._begin(values, "p", worth="authority", max_in_links=int(values["d"]))
 
     def seed_rank(self) -> Rank:
         """Return the rank of a seed, whose weight is 1."""
@@ -136,15 +134,15 @@ class HitsStrategy(GraphStrategy):
         if feedback.features:
             values = unpack_link_values(feedback.features)
             weights = [self._best_first(values.page, values.of(identity)) for identity, _ in feedback.links]
-        self._ranking.learn(feedback, weights)
+        self._add(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """Return anchor (its similarity), page_followed, authority and hub (0…1; at first None), weights."""
         return {
             "anchor": round(self._model.anchor_similarity(waiting.anchor), 4),
             "page_followed": waiting.page_relevance is Relevance.HIGH,
-            "authority": self._ranking.value_of(waiting.id, "authority"),
-            "hub": self._ranking.value_of(waiting.id, "hub"),
+            "authority": self._value_of(waiting.id, "authority"),
+            "hub": self._value_of(waiting.id, "hub"),
             "weights": {"A": self._a, "B": self._b, "C": self._c, "alpha": self._alpha},
             "seed": waiting.depth == 0,
         }
@@ -159,6 +157,9 @@ class HitsStrategy(GraphStrategy):
         authority, hub = hits(graph.matrix(), graph.values("authority", 1.0), graph.values("hub", 1.0))
         graph.node_values.update(authority=authority, hub=hub)
         return graph.best_weights() + self._c * (self._alpha * authority + (1.0 - self._alpha) * hub)
+
+    def _judged(self, graph: LinkGraph) -> Floats:
+        return graph.best_weights()
 
     def _rank(self, score: float) -> Rank | None:
         if score > self._least:

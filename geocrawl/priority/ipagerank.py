@@ -199,7 +199,7 @@ class IPageRankStrategy(GraphStrategy):
         self._words, self._filter = words, page_filter
         if page_filter is not None:
             self.needs = frozenset({"headline"})
-        self._ranking = self._make_ranking(values, "q", worth="ipr")
+        self._begin(values, "q", worth="ipr")
 
     def seed_rank(self) -> Rank:
         """Return a rank above all links."""
@@ -213,8 +213,8 @@ class IPageRankStrategy(GraphStrategy):
             if link.url.identity != document.url.identity:
                 best[link.url.identity] = max(weight, best.get(link.url.identity, 0.0))
         total = sum(best.values())
-        share = self._d * self._ranking.typical / total if total else 0.0
-        tunnel = self._tunnel(self._ranking.typical / max(len(best), 1))
+        share = self._d * self._typical / total if total else 0.0
+        tunnel = self._tunnel(self._typical / max(len(best), 1))
         ranks = tuple(self._rank(1.0 - self._d + share * weight if weight else tunnel) for weight in weights)
         score, relevance = (0.0, Relevance.NONE) if self._filter is None else self._filter.judge(document)
         return Judgement(relevance, score, ranks, pack_link_values(score, best.items()))
@@ -223,7 +223,7 @@ class IPageRankStrategy(GraphStrategy):
         """Rank a link that another strategy enqueued by its IPR, else as its page's only link on the topic."""
         if waiting.depth == 0:
             return self.seed_rank()
-        rw, known = self._rw_of(waiting.anchor), self._ranking.value_of(waiting.id, "ipr")
+        rw, known = self._rw_of(waiting.anchor), self._value_of(waiting.id, "ipr")
         if known is not None:
             return self._rank(known)
         return self._rank(1.0 - self._d + self._d * rw if rw else self._tunnel(0.0))
@@ -234,14 +234,14 @@ class IPageRankStrategy(GraphStrategy):
         if feedback.features:
             values = unpack_link_values(feedback.features)
             weights = [values.of(identity) for identity, _ in feedback.links]
-        self._ranking.learn(feedback, weights)
+        self._add(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """Return the anchor's word nearest to the topic, the anchor's rw, ipr (None before an iteration), c and d."""
         return {
             "word": self._words.best_word(waiting.anchor),
             "rw": round(self._rw_of(waiting.anchor), 4),
-            "ipr": self._ranking.value_of(waiting.id, "ipr"),
+            "ipr": self._value_of(waiting.id, "ipr"),
             "c": self._c,
             "d": self._d,
             "seed": waiting.depth == 0,

@@ -48,7 +48,7 @@ class PageRankStrategy(GraphStrategy):
         """Read the `options` that people set (see `OPTIONS`). Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
         self._d = float(values["d"])
-        self._ranking = self._make_ranking(values, "q", worth="pr")
+        self._begin(values, "q", worth="pr")
 
     def seed_rank(self) -> Rank:
         """Return a rank above all links."""
@@ -57,22 +57,22 @@ class PageRankStrategy(GraphStrategy):
     def judge(self, document: Document) -> Judgement:
         """Rank each link by the value that a typical page passes on to it; no page is relevant."""
         distinct = len({link.url.identity for link in document.links} - {document.url.identity})
-        rank = self._rank(1.0 - self._d + self._d * self._ranking.typical / max(distinct, 1))
+        rank = self._rank(1.0 - self._d + self._d * self._typical / max(distinct, 1))
         return Judgement(Relevance.NONE, 0.0, (rank,) * len(document.links))
 
     def rank(self, waiting: Waiting) -> Rank | None:
         """Rank a link that another strategy enqueued by its PageRank, or as a page to which nothing links."""
         if waiting.depth == 0:
             return self.seed_rank()
-        return self._rank(self._ranking.value_of(waiting.id, "pr") or 1.0 - self._d)
+        return self._rank(self._value_of(waiting.id, "pr") or 1.0 - self._d)
 
     def learn(self, feedback: Feedback) -> None:
         """Add the page's links to the graph; iterate PageRank every q pages."""
-        self._ranking.learn(feedback, [1.0] * len(feedback.links))
+        self._add(feedback, [1.0] * len(feedback.links))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """Return pagerank (None before the link's first iteration) and d."""
-        return {"pagerank": self._ranking.value_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
+        return {"pagerank": self._value_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """Iterate (from 1, later from the last values) and return PageRank of every node."""

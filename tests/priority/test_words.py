@@ -18,17 +18,17 @@ from geocrawl.priority.text.terms import (
     content_words,
     has_han,
     jieba_segmenter,
-    segment,
     stop_words,
+    tokens,
 )
 
 
 def test_latin_words_are_lower_case_and_free_of_punctuation() -> None:
-    assert segment("The WMS-Server (v1.3.0), Straße_2!") == "the wms server v1 3 0 straße 2"
+    assert list(tokens("The WMS-Server (v1.3.0), Straße_2!")) == ["the", "wms", "server", "v1", "3", "0", "straße", "2"]
 
 
 def test_han_runs_are_split_in_search_mode_between_latin_words() -> None:
-    words = segment("全国WMS地图服务平台").split()
+    words = list(tokens("全国WMS地图服务平台"))
     assert "wms" in words
     assert {"全国", "地图", "服务", "平台"} <= set(words)
 
@@ -45,8 +45,8 @@ def test_han_is_told_from_other_scripts() -> None:
 
 @given(st.text(alphabet=st.characters(codec="utf-8", max_codepoint=0x3FF), max_size=100))
 def test_segmenting_twice_changes_nothing(text: str) -> None:
-    once = segment(text)
-    assert segment(once) == once
+    once = list(tokens(text))
+    assert list(tokens(" ".join(once))) == once
 
 
 RUNS = """
@@ -75,8 +75,8 @@ def test_jieba_is_loaded_for_han_text_only_is_silent_and_caches_in_the_users_fol
     work, cache = tmp_path / "work", tmp_path / "cache"
     work.mkdir()
     code = (
-        "import sys; sys.modules['rjieba'] = None; from geocrawl.priority.text.terms import segment;"
-        "segment('latin only'); assert 'jieba' not in sys.modules; print(segment('中文'))"
+        "import sys; sys.modules['rjieba'] = None; from geocrawl.priority.text.terms import tokens;"
+        "list(tokens('latin only')); assert 'jieba' not in sys.modules; print(*tokens('中文'))"
     )
     root = str(Path(__file__).resolve().parents[2])
     env = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": root, "PYTHONUTF8": "1"}

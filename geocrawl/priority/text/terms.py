@@ -60,16 +60,11 @@ def has_han(text: str) -> bool:
     return not text.isascii() and _HAN_RUN.search(text) is not None
 
 
-def segment(text: str) -> str:
-    """Return the tokens of `text` with spaces between them, punctuation left out.
+def tokens(text: str) -> Iterator[str]:
+    """Yield each token of `text`, in order, stop words included and punctuation left out.
 
     Han runs are split in search mode (long words and the shorter ones within), everything else is in lower case.
     """
-    return " ".join(tokens(text))
-
-
-def tokens(text: str) -> Iterator[str]:
-    """Yield each token of `text`, in order, stop words included."""
     for match in _TOKEN.finditer(text.lower()):  # lower() first: İ becomes two characters, one of them no letter
         if match["han"]:
             yield from _segmenter().lcut_for_search(match[0])
