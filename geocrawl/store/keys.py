@@ -1,4 +1,4 @@
-"""Compute 64-bit keys, which identify rows and by which caps choose URLs.
+"""Compute 64-bit keys of addresses, which identify rows and by which caps choose URLs; and read stored addresses.
 
 A key is the first 64 bits of BLAKE2b (RFC 7693), read as a signed integer, because that is what SQLite stores
 compactly. Among 100 million URLs the chance that any two share a key is 3 in 10,000 (birthday bound).
@@ -6,7 +6,11 @@ compactly. Among 100 million URLs the chance that any two share a key is 3 in 10
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
+
+from geocrawl.model import Url
+from geocrawl.urls import read_url
 
 _HALF = 1 << 63
 _BITS = 64
@@ -39,3 +43,11 @@ def is_over_cap(key: int, seen: int, cap: int) -> bool:
 
 def _key(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
+
+
+@lru_cache(maxsize=1024)  # a lease reads an address to check the limits, and again to hand it out
+def stored_url(address: str) -> Url:
+    """Return the URL of an address that was stored as `Url.address`: `read_url` reads all that it has written."""
+    url = read_url(address)
+    assert url is not None, f"a stored address is no URL: {address!r}"
+    return url

@@ -5,13 +5,17 @@ Parts are imported when they are needed: reading the status loads no frontier.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.sanitize import masked
 from geocrawl.store.engine.database import Database, exists, open_readonly
+from geocrawl.store.engine.owner import this_process
 from geocrawl.urls.database import Place, place_of
 
 if TYPE_CHECKING:
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.opt_out import OptOut
     from geocrawl.store.frontier.frontier import AwaitedFrontier, SqlFrontier
     from geocrawl.store.frontier.options import FrontierOptions
-    from geocrawl.store.maintenance.facts import Facts
     from geocrawl.store.read.processes import OtherRun
 
 
@@ -153,22 +156,29 @@ class Store:
 
     def start_run(self, strategy: str, settings: Settings) -> int:
         """Record that a run begins; return its number."""
-        return self.database.start_run(strategy, settings)
+        with self.database.transaction:
+            row = self.connection.execute(
+                "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, ?, ?) RETURNING id",
+                (self._clock.now(), this_process().text, strategy, _changed_settings(settings)),
+            ).fetchone()
+        return int(row[0])
 
     def end_run(self, run: int, *, pages: int, services: int, stopped: str) -> None:
         """Record how a run ended."""
-        self.database.end_run(run, pages=pages, services=services, stopped=stopped)
+        with self.database.transaction:
+            self.connection.execute(
+                "UPDATE run SET ended_at = ?, pages = ?, services = ?, stopped = ? WHERE id = ?",
+                (self._clock.now(), pages, services, stopped, run),
+            )
 
     def earlier_runs(self, run: int) -> list[OtherRun]:
         """Return the crawls of other processes that began before `run` and still run, the earliest first."""
-        from geocrawl.store.engine.owner import this_process
         from geocrawl.store.read.processes import earlier_runs
 
         return earlier_runs(self.database.connection, run, this_process(), self._clock.now())
 
     def run_reports(self, run: int) -> list[dict[str, Any]]:
         """Return what the other processes of a run have done so far, as each has stored it (`ports.SharedRun`)."""
-        from geocrawl.store.engine.owner import this_process
         from geocrawl.store.frontier.shared_run import SharedRun
 
         return list(SharedRun(self.database, run, this_process().text).reports_of_others())
@@ -183,7 +193,6 @@ class Store:
     @cached_property
     def facts(self) -> Facts:
         """Return the stored facts about the whole database."""
-        from geocrawl.store.maintenance.facts import Facts
 
         return Facts(self.database)
 
@@ -191,3 +200,59 @@ class Store:
     def opt_out(self) -> OptOut:
         """Return the hosts that opted out, as known to this process."""
         return self.database.blocked
+
+
+class Facts:
+    """Reads and writes the facts that commands store about a database. Every method raises DatabaseFault."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def strategy(self) -> str | None:
+        """Return the name of the strategy by which the queue is ordered; None before the first crawl."""
+        return self._database.meta("strategy")
+
+    def topic(self) -> str:
+        """Return the name of that strategy's topic; '' for its own."""
+        return self._database.meta("topic") or ""
+
+    def write_strategy(self, name: str, topic: str) -> None:
+        """Write by which strategy and topic the queue is ordered."""
+        with self._database.transaction:
+            self._database.write_meta("strategy", name)
+            self._database.write_meta("topic", topic)
+
+    def max_depth(self) -> int | None:
+        """Return the depth limit of the last crawl; None before the first."""
+        depth = self._database.meta("max_depth")
+        return int(depth) if depth else None
+
+    def harvested_on(self, identity: str) -> str:
+        """Return the day (YYYY-MM-DD) of the last whole harvest of a catalogue, named by its address's identity; ''
+        when there was none."""
+        return self._database.meta(f"harvest:{identity}") or ""
+
+    def write_harvested(self, identity: str, day: str) -> None:
+        """Write that a catalogue was harvested whole on a day (YYYY-MM-DD)."""
+        self._database.set_meta(f"harvest:{identity}", day)
+
+    def was_mined(self, identity: str) -> bool:
+        """Return whether a file of an archive was mined whole for this database."""
+        return self._database.meta(f"mined:{identity}") is not None
+
+    def write_mined(self, identity: str) -> None:
+        """Write that a file of an archive was mined whole."""
+        self._database.set_meta(f"mined:{identity}", b"")
+
+
+def _changed_settings(settings: Settings) -> str:
+    """Return the settings that differ from their defaults as JSON, without secrets and sites."""
+    default = type(settings)()
+    changed = {
+        field.name: masked(value) if isinstance(value, str) else value
+        for field in fields(settings)
+        if (value := getattr(settings, field.name)) != getattr(default, field.name)
+        and not field.metadata.get("secret")
+        and field.name != "sites"
+    }
+    return json.dumps(changed, default=str, sort_keys=True)

@@ -171,10 +171,6 @@ class InterruptedConnection:
         self._interruptions.at_statement(str(type(statement).__name__))
         return self.inner.run(statement, values or {})
 
-    def run_many(self, statement: Any, values: Any) -> None:
-        self._interruptions.at_statement(str(type(statement).__name__))
-        self.inner.run_many(statement, values)
-
     def begin(self, *, shared: bool = False) -> None:
         self._interruptions.at_statement("BEGIN")
         self.inner.begin(shared=shared)

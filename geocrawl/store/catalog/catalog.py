@@ -22,7 +22,6 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
-from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.catalog import statements as sql
 from geocrawl.store.catalog.changes import ChangeWriter
 from geocrawl.store.catalog.health import GUESSED, HealthWriter
@@ -30,7 +29,7 @@ from geocrawl.store.catalog.services import ServiceWriter, without_secrets
 from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.stored_url import stored_url
+from geocrawl.store.keys import stored_url
 
 MAX_EVIDENCE = 20
 """Most pages stored for each endpoint: a link in a site's navigation is on every page of the site."""
@@ -58,7 +57,7 @@ class Catalog:
         self._services = ServiceWriter(self._connection)
         self._health = HealthWriter(self._connection)
         self._changes = ChangeWriter(self._connection)
-        self._noted: TwoGenerations[tuple[Kind, str], _Noted] = TwoGenerations(_REMEMBERED_ENDPOINTS)
+        self._noted: dict[tuple[Kind, str], _Noted] = {}
         database.on_undo(self._noted.clear)
 
     # ----------------------------------------------------------------------- writing
@@ -97,9 +96,10 @@ class Catalog:
             self._connection.executemany(insert("endpoint", rows[0]), rows)
             for number, (name, candidate) in enumerate(new.items(), highest + 1):
                 read[name] = _Noted(number, 0, _weakness(candidate))
+        if len(self._noted) + len(unknown) > _REMEMBERED_ENDPOINTS:
+            self._noted.clear()
         for name in unknown:
-            noted[name] = read[name]
-            self._noted.put(name, read[name])
+            noted[name] = self._noted[name] = read[name]
         return noted
 
     def _add_evidence(self, candidates: Sequence[Candidate], endpoints: Sequence[_Noted], at: float) -> None:

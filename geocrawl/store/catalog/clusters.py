@@ -23,7 +23,7 @@ from geocrawl.model import Service
 from geocrawl.store.catalog import statements as sql
 from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.stored_url import stored_url
+from geocrawl.store.keys import stored_url
 from geocrawl.urls import display_order, site_of, spelling_differences, spelling_group
 
 # --------------------------------------------------------------------------- two endpoints

@@ -137,12 +137,6 @@ class Connection(ABC):
         text, binder = self._compiled(statement, values)
         return self.execute(text, binder(values))
 
-    def run_many(self, statement: ClauseElement, values: Sequence[Mapping[str, Any]]) -> None:
-        """Execute a writing statement of SQLAlchemy Core once for each element of `values`, which name the same."""
-        if values:
-            text, binder = self._compiled(statement, values[0])
-            self.executemany(text, list(map(binder, values)))
-
     def add_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows of values for these columns, in the way that is the fastest one for many."""
         names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))

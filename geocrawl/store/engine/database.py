@@ -1,4 +1,4 @@
-"""Use a database through one connection for this process: transactions, stored facts, runs.
+"""Use a database through one connection for this process: transactions and stored facts.
 
 Each settlement is one transaction that begins with the lock of writers, so what it read cannot change before it writes.
 The engines open their databases in `sqlite/opening.py` and `postgres/opening.py`.
@@ -6,24 +6,19 @@ The engines open their databases in `sqlite/opening.py` and `postgres/opening.py
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
-from geocrawl.sanitize import masked
 from geocrawl.store.engine.connection import BUSY_S, Connection
 from geocrawl.store.engine.opt_out import OptOut
-from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.sqlite import opening as sqlite
 from geocrawl.urls.database import Place, ServerDatabase
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
-    from geocrawl.settings import Settings
 
 
 class Transaction:
@@ -168,25 +163,6 @@ class Database:
         """Delete a fact, inside the caller's transaction."""
         self.connection.execute("DELETE FROM meta WHERE name = ?", (name,))
 
-    # ----------------------------------------------------------------------- runs
-
-    def start_run(self, strategy: str, settings: Settings) -> int:
-        """Record that a run begins; return its number."""
-        with self.transaction:
-            row = self.connection.execute(
-                "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, ?, ?) RETURNING id",
-                (self.clock.now(), this_process().text, strategy, _changed_settings(settings)),
-            ).fetchone()
-        return int(row[0])
-
-    def end_run(self, run: int, *, pages: int, services: int, stopped: str) -> None:
-        """Record how a run ended."""
-        with self.transaction:
-            self.connection.execute(
-                "UPDATE run SET ended_at = ?, pages = ?, services = ?, stopped = ? WHERE id = ?",
-                (self.clock.now(), pages, services, stopped, run),
-            )
-
 
 def exists(place: Place) -> bool:
     """Return whether there is a database at `place`. Raises DatabaseFault when that cannot be determined."""
@@ -214,19 +190,6 @@ def _engine(place: Place) -> Any:
             ) from None
         return postgres
     return sqlite
-
-
-def _changed_settings(settings: Settings) -> str:
-    """Return the settings that differ from their defaults as JSON, without secrets and sites."""
-    default = type(settings)()
-    changed = {
-        field.name: masked(value) if isinstance(value, str) else value
-        for field in fields(settings)
-        if (value := getattr(settings, field.name)) != getattr(default, field.name)
-        and not field.metadata.get("secret")
-        and field.name != "sites"
-    }
-    return json.dumps(changed, default=str, sort_keys=True)
 
 
 @contextmanager

@@ -42,8 +42,7 @@ from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import FORGOTTEN
 from geocrawl.store.engine.steps import ChunkedWork, batches, ranges
 from geocrawl.store.frontier.queue import Queue
-from geocrawl.store.keys import group_key, is_over_cap
-from geocrawl.store.stored_url import stored_url
+from geocrawl.store.keys import group_key, is_over_cap, stored_url
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
 PATTERN, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"

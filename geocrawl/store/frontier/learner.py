@@ -14,20 +14,22 @@ state. Other processes load newer versions.
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain
 
 from geocrawl.errors import LearnsElsewhere
 from geocrawl.model import Feedback, Purpose, State, Status, Visit
 from geocrawl.ports import Clock
-from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import LEARNER, Owner, is_dead, this_process
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
-from geocrawl.store.stored_url import stored_url
+from geocrawl.store.keys import stored_url
 
+_MOST_WRITTEN = 20_000
+"""Numbers of written feedback that are remembered."""
 UNTIL = "strategy:learner-until"
 """Key of the time at which the learner's role runs out."""
 TERM_S = 30.0
@@ -113,7 +115,7 @@ class FeedbackLog:
         self._role = role
         self._final = 0
         """PostgreSQL: feedback up to this number is whole; of later numbers one may still be in a transaction."""
-        self._written: TwoGenerations[int, bool] = TwoGenerations(10_000)
+        self._written = OrderedDict[int, None]()
         """Numbers of the last feedback that this process wrote."""
         self._awaited: tuple[int, int] | None = None
         """The number that is final when all transactions before this one (its id) have ended."""
@@ -130,7 +132,9 @@ class FeedbackLog:
         packed = pack_ids([target for _, target in links])
         row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.features)
         number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
-        self._written.put(number, True)
+        self._written[number] = None
+        if len(self._written) > _MOST_WRITTEN:
+            self._written.popitem(last=False)
         return Feedback(
             number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.features
         )
@@ -144,7 +148,7 @@ class FeedbackLog:
 
     def wrote(self, number: int) -> bool:
         """Return whether this process wrote the feedback of this number, not long ago."""
-        return self._written.get(number) is not None
+        return number in self._written
 
     def _last_final(self) -> int:
         """Return the number up to which all feedback is committed, or was undone."""

@@ -28,8 +28,7 @@ from geocrawl.store.frontier.lifecycle import BATCH_TIER, INTERNAL_ERROR, NAMED_
 from geocrawl.store.frontier.plan import Limits
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.store.keys import group_key
-from geocrawl.store.stored_url import stored_url
+from geocrawl.store.keys import group_key, stored_url
 from geocrawl.urls import query_group
 
 

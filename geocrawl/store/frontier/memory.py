@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from geocrawl.model import RankedLink, Url
-from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.frontier.plan import KnownUrl, Source
 
-_REMEMBERED_LINKS = 100_000
-"""Twice that at most: about 200 bytes each."""
+_REMEMBERED_LINKS = 200_000
+"""About 200 bytes each; when there are more, all are forgotten."""
 
 
 class LinkMemory:
@@ -22,7 +21,7 @@ class LinkMemory:
     def __init__(self, *, by_depth: bool) -> None:
         """Make an empty memory. `by_depth`: the score follows the depth, and only the tier is the link's own."""
         # Python's hash distinguishes identities as well as a 64-bit key, in less memory than the text.
-        self._seen: TwoGenerations[int, KnownUrl] = TwoGenerations(_REMEMBERED_LINKS)
+        self._seen: dict[int, KnownUrl] = {}
         self._stale: set[int] = set()
         """Ids of URLs whose rank may have fallen since."""
         self._compared = 1 if by_depth else 2
@@ -43,7 +42,9 @@ class LinkMemory:
 
     def put(self, url: Url, known: KnownUrl) -> None:
         """Remember the present depth, rank and state of a URL."""
-        self._seen.put(hash(url.identity), known)
+        if len(self._seen) >= _REMEMBERED_LINKS:
+            self.clear()
+        self._seen[hash(url.identity)] = known
         self._stale.discard(known.id)
 
     def forget(self, ids: Iterable[int]) -> None:

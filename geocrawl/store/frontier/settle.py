@@ -15,7 +15,6 @@ from typing import NamedTuple, TypeVar
 
 from geocrawl.errors import DatabaseFault, RefusedValue, WriteConflict
 from geocrawl.model import Candidate, Feedback, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Url, Visit
-from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter
 from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
@@ -56,8 +55,7 @@ from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.revisits import write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
-from geocrawl.store.keys import page_key
-from geocrawl.store.stored_url import stored_url
+from geocrawl.store.keys import page_key, stored_url
 
 T = TypeVar("T", bound=Settled | None)
 
@@ -370,7 +368,7 @@ class SnapshotReader:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._hosts: TwoGenerations[str, tuple[int, int]] = TwoGenerations(_REMEMBERED_HOSTS)
+        self._hosts: dict[str, tuple[int, int]] = {}
 
     def clear(self) -> None:
         """Drop cached hosts, because a transaction was rolled back or rows were deleted."""
@@ -378,7 +376,9 @@ class SnapshotReader:
 
     def remember_host(self, name: str, host: tuple[int, int]) -> None:
         """Remember (id, pages seen) of a host after a settlement."""
-        self._hosts.put(name, host)
+        if len(self._hosts) >= _REMEMBERED_HOSTS:
+            self._hosts.clear()
+        self._hosts[name] = host
 
     def lock_hosts(self, names: Set[str]) -> LockedHosts:
         """Lock these hosts' rows until the transaction ends, and read how many pages were seen of each.
@@ -386,7 +386,7 @@ class SnapshotReader:
         Works in a transaction beside others'."""
         rows = self._connection.execute(shared.LOCK_HOSTS, (sorted(names),)).fetchall()
         for name, host_id, pages in rows:
-            self._hosts.put(name, (host_id, pages))
+            self.remember_host(name, (host_id, pages))
         return LockedHosts(names, {host_id for _, host_id, _ in rows})
 
     def take_ids(self, facts: Facts, urls: int, hosts: int) -> None:

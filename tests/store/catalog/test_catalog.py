@@ -226,11 +226,11 @@ def test_why_tells_where_a_page_came_from(world: World) -> None:
 
 
 def test_status_names_runs_hosts_and_failures(world: World) -> None:
-    run = world.database.start_run("gws", replace(world.settings, max_pages=7, proxy="http://u:secret@p"))
+    run = world.store.start_run("gws", replace(world.settings, max_pages=7, proxy="http://u:secret@p"))
     world.seed("a.example/", "b.example/")
     world.settle(world.lease(), state=State.FAILED, reason="dns", next_at=world.clock.now() + 500, retry_after_s=900)
     world.settle(world.lease(), link("b.example/1"), next_at=world.clock.now() + 500)
-    world.database.end_run(run, pages=1, services=0, stopped="done")
+    world.store.end_run(run, pages=1, services=0, stopped="done")
     with world.reading() as connection:
         answer = read_status(connection, world.clock.now())
         settings = connection.execute("SELECT settings FROM run").fetchone()[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import Select, bindparam, delete, insert, literal, select, update
+from sqlalchemy import Select, bindparam, insert, literal, select, update
 
 from geocrawl.store import Store
 from geocrawl.store.engine import core
@@ -43,15 +43,6 @@ def test_an_update_writes_the_columns_that_its_values_name(connection: Connectio
     assert rows(connection) == [("test:a", b"2")]
 
 
-def test_many_rows_are_written_by_one_statement_and_none_by_none(connection: Connection) -> None:
-    connection.run_many(insert(META), [])
-    assert rows(connection) == []
-    connection.run_many(insert(META), [{"name": f"test:{n}", "value": b"%d" % n} for n in range(3)])
-    assert rows(connection) == [("test:0", b"0"), ("test:1", b"1"), ("test:2", b"2")]
-    connection.run_many(delete(META).where(META.c.name == bindparam("which")), [{"which": "test:0"}, {"which": "none"}])
-    assert [name for name, _ in rows(connection)] == ["test:1", "test:2"]
-
-
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -65,13 +56,15 @@ def test_many_rows_are_written_by_one_statement_and_none_by_none(connection: Con
 def test_values_and_constants_stand_in_the_places_of_their_names(
     connection: Connection, chosen: Callable[[], Select[tuple[bytes]]]
 ) -> None:
-    connection.run_many(insert(META), [{"name": "test:a", "value": b"1"}, {"name": "test:b", "value": b"2"}])
+    connection.run(insert(META), {"name": "test:a", "value": b"1"})
+    connection.run(insert(META), {"name": "test:b", "value": b"2"})
     assert [bytes(row[0]) for row in connection.run(chosen(), {"wanted": "test:b"})] == [b"2"]
 
 
 def test_a_value_takes_the_place_of_a_constant_of_its_name(connection: Connection) -> None:
     limited = select(literal(1)).where(META.c.name.like("test:%")).limit(bindparam("most", 1))
-    connection.run_many(insert(META), [{"name": "test:a", "value": b"1"}, {"name": "test:b", "value": b"2"}])
+    connection.run(insert(META), {"name": "test:a", "value": b"1"})
+    connection.run(insert(META), {"name": "test:b", "value": b"2"})
     assert len(connection.run(limited).fetchall()) == 1
     assert len(connection.run(limited, {"most": 2}).fetchall()) == 2
 

@@ -157,7 +157,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("impatient")
 def test_a_locked_database_names_who_holds_it(path: Path) -> None:
     holder = World(path)
-    holder.database.start_run("gws", holder.settings)
+    holder.store.start_run("gws", holder.settings)
     other = create(path)
     with (
         holder.database.transaction,

@@ -32,15 +32,13 @@ def seeds(path: Path) -> int:
 
 
 @pytest.mark.parametrize("name", ["c.db", "hard.db"])
-def test_a_catalogue_with_two_names_is_opened_by_neither_and_no_side_file_is_made(path: Path, name: str) -> None:
+def test_a_catalogue_with_two_names_is_written_by_neither_and_no_side_file_is_made(path: Path, name: str) -> None:
     (path.parent / "hard.db").hardlink_to(path)
     opened = path.parent / name
-    with pytest.raises(DatabaseFault, match=r"2 names.*(hard|c)\.db"):
+    with pytest.raises(DatabaseFault, match="2 names"):
         Store.open(opened, clock=SystemClock())
     with pytest.raises(DatabaseFault, match="2 names"):
         Store.join(opened, clock=SystemClock())
-    with pytest.raises(DatabaseFault, match="2 names"), Store.open_readonly(opened):
-        pass
     assert sorted(each.name for each in path.parent.iterdir()) == ["c.db", "hard.db"]
 
 
