@@ -44,20 +44,21 @@ def _read_day(value: object) -> str:
         raise ValueError("a day such as 2024-05-31") from None
 
 
+_PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
+
+
 def read_proxy(value: object) -> str:
-    """Return the address of an HTTP proxy; '' for none. SOCKS is refused with a message of its own."""
+    """Return the address of a proxy of HTTP or SOCKS 5; '' for none."""
     text = read_text(value)
     if not text:
         return ""
-    if text.lower().startswith("socks"):
-        raise ValueError("an HTTP proxy: SOCKS is not supported; use an HTTP proxy in front of it, such as privoxy")
     try:
         parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        usable = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         usable = False
     if not usable or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise ValueError("an HTTP proxy such as http://proxy.example:3128")
+        raise ValueError("a proxy such as http://proxy.example:3128 or socks5://127.0.0.1:1080")
     return text
 
 

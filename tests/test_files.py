@@ -9,6 +9,7 @@ import stat
 import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
 
 from geocrawl.daemon.metrics import MetricsFile
@@ -16,7 +17,7 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.endpoints import export
 from geocrawl.export.pages import write_warc
 from geocrawl.fetch.record import WarcRecorder
-from geocrawl.fetch.transport import HttpResponse, WholeBody
+from geocrawl.fetch.transport import RawResponse
 from geocrawl.files import SIDE_FILES, part_of, refuse_database, remove_abandoned, whole_file, write_whole
 from geocrawl.priority.models.files import write_text
 from geocrawl.priority.topics.directory import Topic, write_topic
@@ -123,7 +124,10 @@ def test_a_recording_ends_with_its_last_whole_record_when_the_disk_is_full(tmp_p
         recorder = WarcRecorder(small / "r.warc.gz", software="x", seeds=(), say=told.append)
         for number in range(5):
             recorder.write(
-                f"http://a.example/{number}", HttpResponse(200, (), WholeBody(b"")), os.urandom(20_000), whole=True
+                f"http://a.example/{number}",
+                RawResponse(200, stream=httpx.ByteStream(b"")),
+                os.urandom(20_000),
+                whole=True,
             )
         recorder.close()
         assert len(told) == 1 and "No space left" in told[0]

@@ -13,11 +13,12 @@ from geocrawl.model import Url
 from geocrawl.urls import AddressRules
 
 if TYPE_CHECKING:
+    import httpx
+
     from geocrawl.app.session import Session
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.fetch.names import Resolver
     from geocrawl.fetch.record import WarcRecorder
-    from geocrawl.fetch.transport import Transport
     from geocrawl.ports import Clock, Fetcher, HostLeases, OptOuts, Renderer, RobotsStore
     from geocrawl.settings import Settings
 
@@ -59,7 +60,7 @@ def make_fetcher(
     hosts: HostLeases | None = None,
     opt_outs: OptOuts | None = None,
     share_with: SharedPoliteness | None = None,
-    transport: Transport | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
     resolver: Resolver | None = None,
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,

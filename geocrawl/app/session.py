@@ -16,11 +16,12 @@ from geocrawl.urls import read_url
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
+    import httpx
+
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.crawler.learning import Learning
     from geocrawl.detect import Detector
     from geocrawl.fetch.names import Resolver
-    from geocrawl.fetch.transport import Transport
     from geocrawl.page.document import PageReader
     from geocrawl.ports import CatalogQueries, Clock, CrawlQueue, Frontier, ReadingPool, Strategy
     from geocrawl.settings import Settings
@@ -32,7 +33,7 @@ class Environment:
     """A clock and a web for tests, replays and simulations, instead of the machine's clock and the real web."""
 
     clock: Clock
-    transport: Transport
+    transport: httpx.AsyncBaseTransport
     pages_counted: Callable[[], int]
     """Returns the number of pages that `max_pages` limits."""
     idle_s: float = 1.0

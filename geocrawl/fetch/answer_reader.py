@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote
 
+import httpx
+
 from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
+from geocrawl.fetch.network import ANNOUNCED_LENGTH
 from geocrawl.fetch.robots import ROBOTS_BODY_BYTES
-from geocrawl.fetch.transport import Fields, HttpResponse, value_of
+from geocrawl.fetch.transport import Fields, fields_of
 from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS
 from geocrawl.model import Deviation, Failure, FailureCode, Purpose, Url
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.urls import read_url
-
-ANNOUNCED_LENGTH = "x-announced-length"
-"""Name under which Content-Length is kept when a body is read to the end of its connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,6 @@ class UnverifiedServer(Failure):
 
     deviation: Deviation
     """The fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenAnswer(Failure):
-    """Bytes that are no HTTP (`bad-http`): perhaps of a body that is longer than its Content-Length."""
 
 
 SNIFF_BYTES = 512
@@ -192,27 +187,27 @@ class AnswerReader:
         self._limits_of = {purpose: Limits(most) for purpose, most in longest.items()}
 
     async def read(
-        self, response: HttpResponse, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
+        self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
     ) -> Received:
         """Read as much of a response as is needed, and close it. Raise Unreadable, or an error of the transport."""
         try:
-            header_bytes = _header_bytes(response.fields)
+            header_bytes = _header_bytes(fields_of(response))
             self._on_received(header_bytes)
-            if response.status == _PROXY_AUTHENTICATION_REQUIRED and proxied:
+            if response.status_code == _PROXY_AUTHENTICATION_REQUIRED and proxied:
                 raise Unreadable(FailureCode.PROXY, "the proxy requires a user name and password (407)")
             if header_bytes > (most := self._settings.header_bytes):
                 raise Unreadable(
                     FailureCode.HEADER_LIMIT, f"the header block has {header_bytes} bytes, at most {most} are read"
                 )
-            headers = _headers(response.fields)
+            headers = _headers(fields_of(response))
             location = _redirect_target(url, response)
-            not_modified = response.status == _NOT_MODIFIED and conditional
+            not_modified = response.status_code == _NOT_MODIFIED and conditional
             if location is not None or not_modified:
                 content = _NOTHING
             else:
-                content = await self._read_body(response.body, 200 <= response.status < 300, headers, url, purpose)
+                content = await self._read_body(response.aiter_raw(), response.is_success, headers, url, purpose)
         finally:
-            await response.body.aclose()
+            await response.aclose()
         return Received(headers, location, content, not_modified)
 
     async def _read_body(
@@ -304,12 +299,13 @@ def _headers(sent: Fields) -> dict[str, str]:
     return fields
 
 
-def _redirect_target(url: Url, response: HttpResponse) -> Url | None:
+def _redirect_target(url: Url, response: httpx.Response) -> Url | None:
     """Return where a redirect leads (RFC 9110, 10.2.2); None for no redirect, or one to no web address.
 
     Bytes beyond ASCII are escaped unchanged, whatever their encoding.
     """
-    if response.status not in _REDIRECTS:
+    if response.status_code not in _REDIRECTS:
         return None
-    value = value_of(response.fields, b"Location").strip()
+    values = (value for name, value in fields_of(response) if name.lower() == b"location")
+    value = next(values, b"").strip()
     return read_url(quote(value, safe="!\"#$%&'()*+,/:;<=>?@[\\]^_`{|}~ "), url) if value else None

@@ -12,20 +12,13 @@ import socket
 import ssl
 from collections.abc import Callable, Sequence
 
+import httpcore
+import httpx
+
 from geocrawl.errors import described
 from geocrawl.fetch.guard import MARK, GuardRefusal
-from geocrawl.fetch.wire_errors import (
-    BadAnswer,
-    ConnectFailed,
-    ConnectionLost,
-    ConnectTimedOut,
-    EarlyEnd,
-    LongHeader,
-    ProxyUnreached,
-    ReadTimedOut,
-    TunnelRefused,
-    WireError,
-)
+from geocrawl.fetch.network import ConnectFailed, ConnectionLost, LongHeader, ProxyUnreached
+from geocrawl.fetch.transport import EarlyEnd
 from geocrawl.model import FailureCode
 from geocrawl.resources import causes_of, lack_of
 from geocrawl.sanitize import plain
@@ -33,7 +26,12 @@ from geocrawl.sanitize import plain
 # Errors by which a network or a server can end an exchange; any other is a bug of ours and is not caught. ValueError
 # comes from headers and addresses that a library cannot read.
 WEB_ERRORS = (
-    WireError,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.TimeoutException,
+    httpx.HTTPError,
+    httpx.InvalidURL,
     asyncio.TimeoutError,
     EOFError,
     OSError,
@@ -73,9 +71,9 @@ def is_early_end(error: BaseException) -> bool:
     return any(isinstance(one, EarlyEnd) for one in causes_of(error))
 
 
-def is_unparsable(error: BaseException) -> bool:
-    """Return whether the HTTP parser refused the bytes of an answer, other than a chunk, or bytes that follow it."""
-    return any(type(one) is BadAnswer for one in causes_of(error))
+def is_refused_tunnel(error: BaseException) -> bool:
+    """Return whether a proxy answered, and opened no tunnel to the server."""
+    return any(isinstance(one, httpcore.ProxyError) for one in causes_of(error))
 
 
 def _line(error: BaseException, chain: Sequence[BaseException]) -> str:
@@ -105,26 +103,33 @@ def _has_errno(*numbers: int) -> Callable[[BaseException], bool]:
     return lambda error: isinstance(error, OSError) and error.errno in numbers
 
 
-def _is_tunnel_status(*statuses: int) -> Callable[[BaseException], bool]:
-    return lambda error: isinstance(error, TunnelRefused) and error.status in statuses
+def _is_tunnel_status(*statuses: str) -> Callable[[BaseException], bool]:
+    """Return a test for what a proxy answered in place of a tunnel: httpcore's text begins with the status."""
+    return lambda error: isinstance(error, httpcore.ProxyError) and str(error).partition(" ")[0] in statuses
+
+
+def _is_refused_login(error: BaseException) -> bool:
+    """Return whether a proxy of SOCKS wants another user or password (RFC 1929)."""
+    return isinstance(error, httpcore.ProxyError) and str(error).startswith(("Requested", "Invalid username"))
 
 
 _TABLE: tuple[tuple[Callable[[BaseException], bool], FailureCode], ...] = (
     (_is(ProxyUnreached), FailureCode.PROXY),
-    (_is_tunnel_status(407), FailureCode.PROXY),
-    (_is_tunnel_status(408, 504), FailureCode.TIMEOUT_CONNECT),
-    (_is(TunnelRefused), FailureCode.REFUSED),  # the proxy answers, and cannot reach the server
+    (_is_tunnel_status("407"), FailureCode.PROXY),
+    (_is_refused_login, FailureCode.PROXY),
+    (_is_tunnel_status("408", "504"), FailureCode.TIMEOUT_CONNECT),
+    (_is(httpcore.ProxyError), FailureCode.REFUSED),  # the proxy answers, and cannot reach the server
     (_is_guard, FailureCode.GUARD),
     (_is(socket.gaierror), FailureCode.DNS),
-    (_is(ConnectTimedOut), FailureCode.TIMEOUT_CONNECT),
-    (_is(ReadTimedOut), FailureCode.TIMEOUT_READ),
+    (_is(httpcore.ConnectTimeout), FailureCode.TIMEOUT_CONNECT),
+    (_is(httpcore.ReadTimeout, httpcore.WriteTimeout), FailureCode.TIMEOUT_READ),
     (_is(ssl.SSLError, ssl.CertificateError), FailureCode.TLS),
     (_is(LongHeader), FailureCode.HEADER_LIMIT),
-    (_is(BadAnswer), FailureCode.BAD_HTTP),
+    (_is(EarlyEnd), FailureCode.TRUNCATED),
+    (_is(httpcore.ProtocolError), FailureCode.BAD_HTTP),
     (_has_errno(errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED), FailureCode.RESET),
     (_has_errno(errno.ETIMEDOUT), FailureCode.TIMEOUT_CONNECT),
     (_is(ConnectFailed), FailureCode.REFUSED),
-    (_is(ConnectionLost, ConnectionError), FailureCode.RESET),
-    (_is(EarlyEnd), FailureCode.TRUNCATED),
+    (_is(ConnectionLost, httpcore.ReadError, httpcore.WriteError, ConnectionError), FailureCode.RESET),
     (_is(TimeoutError), FailureCode.TIMEOUT_TOTAL),
 )

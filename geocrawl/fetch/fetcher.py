@@ -21,7 +21,6 @@ from geocrawl.fetch.origin_robots import OriginRobots
 from geocrawl.fetch.paced_host import BorrowedHosts, PacedHost, Parts, RefusalOf
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.robots import RobotsCache, product_token
-from geocrawl.fetch.transport import Transport
 from geocrawl.model import (
     Deviation,
     Failure,
@@ -41,6 +40,8 @@ from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
+    import httpx
+
     from geocrawl.fetch.cookies import Cookies
     from geocrawl.fetch.record import WarcRecorder
 
@@ -147,7 +148,7 @@ class PoliteFetcher:
         *,
         user_agent: str,
         environment: EnvironmentProxies | None = None,
-        transport: Transport | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
         resolver: Resolver | None = None,
         recorder: WarcRecorder | None = None,
         refusal_of: RefusalOf = nothing_refused,

@@ -9,20 +9,22 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, nullcontext
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
-from geocrawl.fetch.answer_reader import Answer, AnswerReader, BrokenAnswer, KeptConnectionLost, UnverifiedServer
-from geocrawl.fetch.connections import ExactTransport
+import httpx
+
+from geocrawl.fetch.answer_reader import Answer, AnswerReader, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.decode import ACCEPTED
-from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify, is_unparsable
+from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
 from geocrawl.fetch.guard import AddressGuard, is_literal
 from geocrawl.fetch.ip_bounds import IpBounds
 from geocrawl.fetch.names import Names, Resolver
+from geocrawl.fetch.network import ConnectionLost
 from geocrawl.fetch.own_faults import OwnFaults
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.tls import tls_deviation
-from geocrawl.fetch.transport import HttpRequest, HttpResponse, Transport
-from geocrawl.fetch.wire_errors import ConnectionLost
+from geocrawl.fetch.transport import PooledTransport, Route, fields_of, request_for
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.web import conditions
 from geocrawl.ports import Clock, HostLeases, NetworkWait
@@ -69,7 +71,7 @@ class HttpClient:
         hosts: HostLeases,
         *,
         user_agent: str,
-        transport: Transport | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
         resolver: Resolver | None = None,
         recorder: WarcRecorder | None = None,
         on_received: Callable[[int], object] = lambda received_bytes: None,
@@ -90,9 +92,12 @@ class HttpClient:
         self._ip_bounds = IpBounds(
             clock, hosts, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
         )
-        self._transport: Transport = transport or ExactTransport(settings, self._guard, names)
-        if recorder is not None:
-            self._transport = recorder.recorded(self._transport)
+        connections = transport or PooledTransport(settings, self._guard, names)
+        self._client = httpx.AsyncClient(
+            transport=connections if recorder is None else recorder.recorded(connections),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # those of a fetch are its own (`cookies`)
+            trust_env=False,
+        )
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._fields = {purpose: _encoded({**common, "Accept": accept}) for purpose, accept in _ACCEPT.items()}
         self._fields[Purpose.MAP] += _encoded({"Origin": _ORIGIN})
@@ -134,27 +139,28 @@ class HttpClient:
             await under_way.enter_async_context(bounded)
             conditional_fields = self._conditions(url, validators)
             fields = self._fields_for(url, purpose, cookies, conditional_fields)
-            request = HttpRequest(url.address, fields, proxy, verified, to_end)
+            request = request_for(url.address, fields, Route(proxy, verified, to_end))
             return await self._exchange(url, purpose, request, wait, conditional=bool(conditional_fields))
 
     async def _exchange(
         self,
         url: Url,
         purpose: Purpose,
-        request: HttpRequest,
+        request: httpx.Request,
         wait: AsyncExitStack,
         *,
         conditional: bool,
     ) -> Answer | Failure:
         """Send a request and read its answer; `wait` is closed when the answer has begun."""
-        proxy = request.proxy
+        route: Route = request.extensions["route"]
+        proxy = route.proxy
         started = self._clock.monotonic()
-        response: HttpResponse | None = None
+        response: httpx.Response | None = None
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + self._settings.total_timeout_s
         try:
             async with asyncio.timeout_at(ends_at):
-                response = await self._transport.send(request)
+                response = await self._client.send(request, stream=True)
             answered, answered_at = self._clock.monotonic(), loop.time()
             await wait.aclose()
             started += self._clock.monotonic() - answered  # the wait for a place is not the server's
@@ -164,11 +170,11 @@ class HttpClient:
                 )
         except asyncio.CancelledError:
             if response is not None:  # cut off between head and body: the connection is not given back by a reader
-                await response.body.aclose()
+                await response.aclose()
             raise
         except (Unreadable, *WEB_ERRORS, RuntimeError) as error:
             failure = await self._failure(error, url, proxy, started, response)
-            passable = tls_deviation(error) if request.verified and failure.code is FailureCode.TLS else None
+            passable = tls_deviation(error) if route.verified and failure.code is FailureCode.TLS else None
             if passable is None or not self._may_go_on_unverified(url, proxy):
                 return failure
             return UnverifiedServer(url, failure.code, failure.detail, failure.elapsed_ms, deviation=passable)
@@ -176,20 +182,20 @@ class HttpClient:
             self._own_faults.answered(url, proxy)
         return Answer(
             url=url,
-            status=response.status,
+            status=response.status_code,
             headers=got.headers,
             body=got.content.body,
             cut=got.content.cut,
             location=got.location,
             sent_bytes=got.content.sent_bytes,
             elapsed_ms=self._since_ms(started),
-            set_cookies=tuple(value for name, value in response.fields if name.lower() == b"set-cookie"),
+            set_cookies=tuple(value for name, value in fields_of(response) if name.lower() == b"set-cookie"),
             not_modified=got.not_modified,
             deviations=got.content.deviations,
         )
 
     async def _failure(
-        self, error: Exception, url: Url, proxy: Proxy | None, started: float, response: HttpResponse | None
+        self, error: Exception, url: Url, proxy: Proxy | None, started: float, response: httpx.Response | None
     ) -> Failure:
         """Return the failure of a server; raise OwnFault for one of this machine, and `error` if it is a defect."""
         if isinstance(error, RuntimeError) and not lack_of(error):
@@ -202,8 +208,8 @@ class HttpClient:
                 raise fault from error
         if code is FailureCode.TIMEOUT_TOTAL:
             detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
-        status = response.status if response is not None else None
-        kind = KeptConnectionLost if is_repeated else BrokenAnswer if is_unparsable(error) else Failure
+        status = response.status_code if response is not None else None
+        kind = KeptConnectionLost if is_repeated else Failure
         return kind(url, code, detail, self._since_ms(started), status=status)
 
     def _may_go_on_unverified(self, url: Url, proxy: Proxy | None) -> bool:
@@ -228,7 +234,7 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._transport.aclose()
+        await self._client.aclose()
 
     def _since_ms(self, started: float) -> float:
         return (self._clock.monotonic() - started) * 1000

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from geocrawl.fetch.answer_reader import Answer, BrokenAnswer
+from geocrawl.fetch.answer_reader import Answer
 from geocrawl.model import Deviation, Failure
 
 _HEAD_BYTES = 4_096
@@ -20,9 +20,9 @@ _AFTER_JSON = (b"}", b"]", b")", b";")
 
 
 def may_be_longer(answer: Answer | Failure) -> bool:
-    """Return whether a body may go on behind its Content-Length: bytes followed it, or its text breaks off there."""
+    """Return whether a body may go on behind its Content-Length: its text breaks off there."""
     if isinstance(answer, Failure):
-        return isinstance(answer, BrokenAnswer)
+        return False
     announced = answer.headers.get("content-length", "")
     if answer.cut or answer.headers.get("content-encoding") or announced != str(answer.sent_bytes):
         return False

@@ -18,11 +18,10 @@ from urllib.parse import urlsplit
 
 from geocrawl.errors import OwnFault, described
 from geocrawl.fetch.certificates import trusted_certificates
-from geocrawl.fetch.failures import Unreadable
+from geocrawl.fetch.failures import Unreadable, is_refused_tunnel
 from geocrawl.fetch.guard import is_literal
 from geocrawl.fetch.names import Names
 from geocrawl.fetch.proxy import Proxy
-from geocrawl.fetch.wire_errors import TunnelRefused
 from geocrawl.model import FailureCode, Url
 from geocrawl.resources import BACK, are_there, causes_of, lack_of
 from geocrawl.sanitize import plain
@@ -85,8 +84,8 @@ class OwnFaults:
     # ----------------------------------------------------------------------- the proxy
 
     async def _fault_of_proxy(self, error: BaseException, code: FailureCode, url: Url, proxy: Proxy) -> OwnFault | None:
-        refused_tunnel = any(isinstance(one, TunnelRefused) for one in causes_of(error))
-        if code is FailureCode.PROXY and (refused_tunnel or isinstance(error, Unreadable)):
+        refused_tunnel = is_refused_tunnel(error)
+        if code is FailureCode.PROXY and not proxy.is_socks and (refused_tunnel or isinstance(error, Unreadable)):
             return await self._fault_of_password(url, proxy)
         if code is FailureCode.PROXY:
             return self._away(proxy, _why(error))
@@ -179,7 +178,7 @@ def _errnos(error: BaseException) -> set[int]:
     return numbers
 
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+_DEFAULT_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 _ROUTES = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 """Addresses for documentation (RFC 5737, RFC 3849), to which the way leads over the default route."""
 _ANY_PORT = 9
@@ -189,10 +188,12 @@ _STATUS_BYTES = 64
 async def why_away(proxy: Proxy, limit_s: float) -> str:
     """Return why a proxy cannot be used (refused, reset, no answer …); '' when it answers.
 
-    The request is about the proxy itself (RFC 9110, 9.3.7), so any answer shows that the proxy works.
+    The request is about the proxy itself (RFC 9110, 9.3.7; RFC 1928, 3), so any answer shows that the proxy works.
     """
+    if proxy.is_socks:
+        return (await _asked(proxy, b"\x05\x02\x00\x02", limit_s))[0]
     parts = urlsplit(proxy.address)
-    return (await _asked(proxy, f"OPTIONS * HTTP/1.1\r\nHost: {parts.netloc}\r\n", limit_s))[0]
+    return (await _asked(proxy, _head(proxy, f"OPTIONS * HTTP/1.1\r\nHost: {parts.netloc}\r\n"), limit_s))[0]
 
 
 async def wants_password(proxy: Proxy, host: str, limit_s: float) -> bool:
@@ -202,22 +203,27 @@ async def wants_password(proxy: Proxy, host: str, limit_s: float) -> bool:
     through it.
     """
     named = f"[{host}]:443" if ":" in host else f"{host}:443"
-    status = (await _asked(proxy, f"CONNECT {named} HTTP/1.1\r\nHost: {named}\r\n", limit_s))[1]
+    status = (await _asked(proxy, _head(proxy, f"CONNECT {named} HTTP/1.1\r\nHost: {named}\r\n"), limit_s))[1]
     return status.split(b" ")[1:2] == [b"407"]
 
 
-async def _asked(proxy: Proxy, head: str, limit_s: float) -> tuple[str, bytes]:
+def _head(proxy: Proxy, lines: str) -> bytes:
+    """Return the bytes of a request to an HTTP proxy."""
+    if proxy.authorization:
+        lines += f"Proxy-Authorization: {proxy.authorization}\r\n"
+    return f"{lines}Connection: close\r\n\r\n".encode()
+
+
+async def _asked(proxy: Proxy, request: bytes, limit_s: float) -> tuple[str, bytes]:
     """Send a request to a proxy. Return why it gave no answer ('' if it gave one), and the answer's first bytes."""
     parts = urlsplit(proxy.address)
-    if proxy.authorization:
-        head += f"Proxy-Authorization: {proxy.authorization}\r\n"
     tls = trusted_certificates() if parts.scheme == "https" else None
     writer: asyncio.StreamWriter | None = None
     try:
         async with asyncio.timeout(limit_s):
             port = parts.port or _DEFAULT_PORTS[parts.scheme]
             reader, writer = await asyncio.open_connection(parts.hostname, port, ssl=tls)
-            writer.write(f"{head}Connection: close\r\n\r\n".encode())
+            writer.write(request)
             got = await reader.read(_STATUS_BYTES)
     except TimeoutError:
         return f"no answer in {limit_s:g} s", b""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import GivenBack, OwnFault
-from geocrawl.fetch.answer_reader import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
+from geocrawl.fetch.answer_reader import Answer, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.ip_bounds import PutOff
 from geocrawl.fetch.lengths import length_deviation, may_be_longer
@@ -201,7 +201,7 @@ class PacedHost:
         self._may_be_put_off = False
         now = self._clock.now()
         self._state = count_request(self._state, now)
-        if self._is_no_trouble(answer, url, purpose):
+        if self._is_no_trouble(answer, purpose):
             if isinstance(answer, UnverifiedServer):
                 self._unverified[url.origin] = answer.deviation
             self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
@@ -219,14 +219,11 @@ class PacedHost:
                 answer = replace(answer, retry_after_s=self._state.next_at - now)
         return answer
 
-    def _is_no_trouble(self, answer: Answer | Failure, url: Url, purpose: Purpose) -> bool:
+    def _is_no_trouble(self, answer: Answer | Failure, purpose: Purpose) -> bool:
         """Return whether a failed exchange says nothing against the host, because the request is repeated at once."""
         if isinstance(answer, KeptConnectionLost):  # servers close what is idle
             return True
-        is_fault = isinstance(answer, UnverifiedServer) or (
-            isinstance(answer, BrokenAnswer) and url.origin not in self._mismeasured
-        )
-        return is_fault and self._may_pass_over_faults(purpose)
+        return isinstance(answer, UnverifiedServer) and self._may_pass_over_faults(purpose)
 
     async def keep_for(self, seconds: float) -> None:
         """Have the lease last for so long at least. Raises GivenBack when another process has leased the host."""

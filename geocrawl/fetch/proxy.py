@@ -15,12 +15,19 @@ from geocrawl.settings import Settings, read_proxy
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """An HTTP proxy."""
+    """A proxy of HTTP or of SOCKS 5 (RFC 1928)."""
 
     address: str
     """scheme://host:port, without user and password."""
     authorization: str
     """Value of Proxy-Authorization (RFC 7617) to send with every request; '' for none."""
+    credentials: tuple[str, str] | None = None
+    """User and password, for SOCKS."""
+
+    @property
+    def is_socks(self) -> bool:
+        """Return whether the proxy speaks SOCKS 5, not HTTP."""
+        return self.address.startswith("socks5")
 
     @property
     def host(self) -> str:
@@ -46,7 +53,7 @@ def proxy_from_environment(environ: Mapping[str, str]) -> EnvironmentProxies:
     """Return the environment's proxies; lower-case names take precedence over upper-case ones.
 
     HTTP_PROXY is ignored where REQUEST_METHOD is set: in a web server's CGI a stranger's header would set it. Raise
-    UsageError for a proxy that cannot be used, such as socks://.
+    UsageError for a proxy that cannot be used, such as ftp://.
     """
 
     def value(name: str) -> str:
@@ -100,13 +107,13 @@ def _read(text: str, what: str) -> Proxy | None:
     try:
         address = read_proxy(text if "://" in text else f"http://{text}")
     except ValueError as error:
-        raise UsageError(f"{what}: not {error}" if "SOCKS" not in str(error) else f"{what}: {error}") from None
+        raise UsageError(f"{what}: not {error}") from None
     parts = urlsplit(address)
-    authorization = ""
-    if parts.username is not None:
-        secret = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        authorization = basic(secret)
-    return Proxy(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", authorization)
+    address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    if parts.username is None:
+        return Proxy(address, "")
+    credentials = unquote(parts.username), unquote(parts.password or "")
+    return Proxy(address, basic(":".join(credentials)), credentials)
 
 
 def basic(secret: str) -> str:

@@ -14,12 +14,13 @@ import io
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 
+import httpx
+
 from geocrawl.errors import EnvironmentFault
-from geocrawl.fetch.transport import HttpBody, HttpRequest, HttpResponse, Transport
+from geocrawl.fetch.transport import RawResponse, address_of, fields_of
 from geocrawl.files import SECRET, make_folder, refuse_database
 from geocrawl.formats.warc import info_record, response_record
 
@@ -51,22 +52,22 @@ class WarcRecorder:
         except OSError as error:
             raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
 
-    def write(self, address: str, response: HttpResponse, body: bytes, *, whole: bool) -> None:
+    def write(self, address: str, response: httpx.Response, body: bytes, *, whole: bool) -> None:
         """Append a response, unless the recording has ended; `whole`: its body was read to the end."""
         if self._file.closed:
             return
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
-            for name, value in response.fields
+            for name, value in fields_of(response)
             if name.lower() not in _HOP_BY_HOP
         ]
-        line = f"{response.status} {_REASONS.get(response.status, '')}".rstrip()
+        line = f"{response.status_code} {_REASONS.get(response.status_code, '')}".rstrip()
         try:
             self._append(response_record(address, line, headers, body, whole=whole))
         except OSError as error:
             self._end(error)
 
-    def recorded(self, transport: Transport) -> Transport:
+    def recorded(self, transport: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
         """Return a transport that records the answers of another one, and closes the file with it."""
         return _RecordingTransport(transport, self)
 
@@ -114,17 +115,18 @@ def _appending(path: Path) -> io.FileIO:
     return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, SECRET))
 
 
-class _RecordingTransport:
-    """A transport (`fetch.transport.Transport`) that records the answers of another one."""
+class _RecordingTransport(httpx.AsyncBaseTransport):
+    """A transport that records the answers of another one."""
 
-    def __init__(self, inner: Transport, recorder: WarcRecorder) -> None:
+    def __init__(self, inner: httpx.AsyncBaseTransport, recorder: WarcRecorder) -> None:
         self._inner = inner
         self._recorder = recorder
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the answer of the other transport; its body is recorded while it is read."""
-        response = await self._inner.send(request)
-        return replace(response, body=_RecordedBody(response, request.address, self._recorder))
+        response = await self._inner.handle_async_request(request)
+        body = _RecordedBody(response, address_of(request), self._recorder)
+        return RawResponse(response.status_code, headers=response.headers, stream=body, request=request)
 
     async def aclose(self) -> None:
         """Close the connections and the file."""
@@ -134,10 +136,10 @@ class _RecordingTransport:
             self._recorder.close()
 
 
-class _RecordedBody(HttpBody):
+class _RecordedBody(httpx.AsyncByteStream):
     """A body that is recorded when it is closed."""
 
-    def __init__(self, response: HttpResponse, address: str, recorder: WarcRecorder) -> None:
+    def __init__(self, response: httpx.Response, address: str, recorder: WarcRecorder) -> None:
         self._response = response
         self._address = address
         self._recorder = recorder
@@ -145,11 +147,11 @@ class _RecordedBody(HttpBody):
         self._whole = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._response.body:
+        async for piece in self._response.aiter_raw():
             self._pieces.append(piece)
             yield piece
         self._whole = True
 
     async def aclose(self) -> None:
-        await self._response.body.aclose()
+        await self._response.aclose()
         self._recorder.write(self._address, self._response, b"".join(self._pieces), whole=self._whole)

@@ -12,12 +12,15 @@ import hmac
 import json
 from collections.abc import Mapping
 
-import aiohttp
 import httpx
-from httpx_aiohttp import AiohttpTransport
 
 from geocrawl import __version__
-from geocrawl.fetch.guard import MARK, AddressGuard
+from geocrawl.fetch.failures import WEB_ERRORS, classify
+from geocrawl.fetch.guard import AddressGuard
+from geocrawl.fetch.names import Names
+from geocrawl.fetch.transport import PooledTransport, request_for
+from geocrawl.model import FailureCode
+from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
 SIGNATURE = "Geocrawl-Signature"
@@ -49,30 +52,21 @@ async def post(address: str, message: Mapping[str, object], secret: str, *, allo
         "User-Agent": f"geocrawl/{__version__}",
         SIGNATURE: signature(secret, body),
     }
-    guard = AddressGuard(allow_private=allow_private)
-    connector = aiohttp.TCPConnector(socket_factory=guard.open_socket, force_close=True)
-    async with aiohttp.ClientSession(connector=connector) as session:
-        transport = AiohttpTransport(client=session)
-        async with httpx.AsyncClient(transport=transport, timeout=_TIMEOUT_S, trust_env=False) as client:
-            return await _posted(client, address, body, headers)
-
-
-async def _posted(client: httpx.AsyncClient, address: str, body: bytes, headers: Mapping[str, str]) -> str:
+    request = request_for(address, [(name.encode(), value.encode()) for name, value in headers.items()], body=body)
+    transport = PooledTransport(Settings(), AddressGuard(allow_private=allow_private), Names(_TIMEOUT_S))
     try:
-        async with (
-            asyncio.timeout(_TIMEOUT_S),
-            client.stream("POST", address, content=body, headers=headers) as answer,
-        ):
-            return "" if answer.is_success else f"answered with status {answer.status_code}"
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        async with asyncio.timeout(_TIMEOUT_S), httpx.AsyncClient(transport=transport, trust_env=False) as client:
+            answer = await client.send(request, stream=True)
+            await answer.aclose()
+    except WEB_ERRORS as error:
         return _failure(error)
+    return "" if answer.is_success else f"answered with status {answer.status_code}"
 
 
 def _failure(error: Exception) -> str:
-    """Return what went wrong. httpx-aiohttp calls a refused connection a timeout: aiohttp's error says which it was."""
-    cause = error.__cause__ or error
-    if MARK in str(cause):
+    code, detail = classify(error)
+    if code is FailureCode.GUARD:
         return _REFUSED
-    if isinstance(error, TimeoutError) or isinstance(cause, TimeoutError):
+    if isinstance(error, TimeoutError):
         return f"did not answer within {_TIMEOUT_S:g} s"
-    return f"cannot be reached: {cause}"
+    return f"cannot be reached: {detail}"

@@ -75,7 +75,7 @@ WRONG_USE = [
     (("crawl", "http://a.example/", "--strategy", "gws", "--set", "gws.lambda=2"), 2, "from 0 to 1"),
     (("crawl", "http://a.example/", "--set", "gws.lambda"), 2, "expected KEY=VALUE"),
     (("crawl", "http://a.example/", "--scope", "universe"), 2, "one of any, site, host"),
-    (("crawl", "http://a.example/", "--proxy", "socks://127.0.0.1:1"), 2, "SOCKS is not supported"),
+    (("crawl", "http://a.example/", "--proxy", "socks://127.0.0.1:1"), 2, "expected a proxy such as http://"),
     (("crawl", "http://a.example/", "--db", "mysql://a/b"), 2, "mysql"),
     (("crawl", "http://a.example/", "--db", "postgresql://u:secret@127.0.0.1:9/b"), 3, "cannot be reached"),
     (("crawl", "http://a.example/", "--db", "rubbish.db"), 3, "is not a SQLite database"),

@@ -16,7 +16,7 @@ from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.cli.show import _change, _value
 from geocrawl.errors import described
 from geocrawl.fetch.failures import classify
-from geocrawl.fetch.wire_errors import ConnectFailed
+from geocrawl.fetch.network import ConnectFailed
 from geocrawl.model import FailureCode
 from geocrawl.sanitize import ending_of, masked
 from tests.cli.test_registry import _walk

@@ -89,8 +89,8 @@ def test_every_setting_has_a_name_without_its_unit(name: str) -> None:
         ("scope = 'world'", "scope = 'world': expected one of any, site, host"),
         ("quiet = 5", "quiet = 5: expected true or false"),
         ('user_agent = "a\\nb"', "expected one line without control characters"),
-        ("proxy = 'socks5://127.0.0.1:1080'", "SOCKS is not supported"),
-        ("proxy = '127.0.0.1:8080'", "expected an HTTP proxy such as http://proxy.example:3128"),
+        ("proxy = 'socks4://127.0.0.1:1080'", "expected a proxy such as http://proxy.example:3128 or socks5://"),
+        ("proxy = '127.0.0.1:8080'", "expected a proxy such as http://proxy.example:3128"),
         ("set = 5", "set: expected a table"),
         ("set = {a = []}", "expected NAME=VALUE"),
         ("max_pages = = 5", "not TOML"),
@@ -154,7 +154,7 @@ def test_credentials_of_a_proxy_are_refused_as_an_option_and_never_repeated(tmp_
 
 
 @pytest.mark.parametrize(
-    "proxy", ["socks5://ada:hunter2@h:1", "ada:hunter2@h:1", "http://ada:/hunter2?@h:1", "//a@hunter2@h"]
+    "proxy", ["socks4://ada:hunter2@h:1", "ada:hunter2@h:1", "http://ada:/hunter2?@h:1", "//a@hunter2@h"]
 )
 def test_a_wrong_secret_is_not_repeated_in_the_message(tmp_path: Path, proxy: str) -> None:
     with pytest.raises(UsageError) as caught:

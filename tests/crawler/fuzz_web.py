@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from geocrawl.fetch.transport import HttpRequest, HttpResponse, WholeBody
+import httpx
+
+from geocrawl.fetch.transport import RawResponse, address_of
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
 from tests.crawler.fuzz_documents import HOSTILE, MUTATIONS
 from tests.probe import fuzz
@@ -145,22 +147,19 @@ class FuzzWeb:
 # --------------------------------------------------------------------------- in place of the network
 
 
-class FuzzTransport:
-    """`fetch.transport.Transport` over a fuzzed web, in virtual time."""
+class FuzzTransport(httpx.AsyncBaseTransport):
+    """A transport over a fuzzed web, in virtual time."""
 
     def __init__(self, web: FuzzWeb, clock: ReplayClock) -> None:
         self._web = web
         self._clock = clock
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request at once."""
-        found = self._web.answer(request.address)
+        found = self._web.answer(address_of(request))
         self._clock.advance(_LATENCY_S)
         await asyncio.sleep(0)  # nothing else waits in virtual time, and the loop is to see signals and tickers
-        return HttpResponse(found.status, found.fields, WholeBody(found.body))
-
-    async def aclose(self) -> None:
-        """Do nothing: there are no connections."""
+        return RawResponse(found.status, headers=list(found.fields), stream=httpx.ByteStream(found.body))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import httpx
 import pytest
 
 from geocrawl.app import fetchers, wiring
@@ -12,7 +13,6 @@ from geocrawl.app.session import Environment
 from geocrawl.crawler.loop import Crawler
 from geocrawl.crawler.places import LONG_WAIT_S
 from geocrawl.crawler.report import RunSummary
-from geocrawl.fetch.transport import HttpRequest, HttpResponse
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.settings import Settings
@@ -43,7 +43,7 @@ class _Transport(ReplayTransport):
         self._virtual = clock
         self.asked: list[tuple[str, float]] = []
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url, answer = self.find(request)
         self.asked.append((url, self._virtual.monotonic()))
         await self._virtual.sleep(SILENT_S if "silent" in url else 0.1)

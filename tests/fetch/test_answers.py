@@ -157,3 +157,57 @@ async def test_https_goes_through_a_tunnel_of_a_proxy(kit: MakeKit) -> None:
     assert len(tunnels) == 3, "page refused, probe refused, probe on a connection that its second request uses again"
     assert all("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=" in each for each in tunnels)
     assert all("proxy-authorization" not in fields for fields in server.fields)
+
+
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n<map>\r\n0\r\n", b"X-T: " + b"a" * 900 + b"\r\n"),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n<map>\r\n0\r\nX-T: ", b"a" * 1_000),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n5;", b"a" * 1_000),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"0" * 1_000),
+        (b"", HINTS),
+        (HEAD, b"X: y\r\n"),
+        (HEAD + b"X: ", b"y" * 1_000),
+        (b"HTTP/1.1 200 ", b"OK" * 500),
+        (b"", b"\r\n"),
+    ],
+    ids=["trailers", "trailer", "chunk extension", "chunk size", "1xx", "fields", "field", "reason", "empty lines"],
+)
+async def test_what_never_ends_around_a_body_is_bounded(kit: MakeKit, start: bytes, more: bytes) -> None:
+    sent = 0
+
+    async def write(writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(start)
+        with suppress(ConnectionError):
+            while sent < 50_000_000:
+                writer.write(more * 20)
+                sent += len(more) * 20
+                await writer.drain()
+
+    async with serve(lambda target, writer: write(writer)) as server:
+        got = await kit(total_timeout_s=20.0).get(f"{server.base}/page")
+    assert isinstance(got, Failure)
+    assert got.code in (FailureCode.BAD_HTTP, FailureCode.HEADER_LIMIT), got
+    assert sent < 10_000_000, "what the system's buffers hold, and no more"
+
+
+async def test_lines_that_are_no_header_fields_are_passed_over(kit: MakeKit) -> None:
+    raw = HEAD + b"garbage\r\nX Y: 1\r\n: z\r\nServer : odd\r\nX-Nul: a\0b\r\nTransfer-Encoding: identity\r\n"
+    async with serve(lambda target, writer: raw + b"Content-Length: 5\r\n\r\n<map>") as server:
+        got = await kit().get(f"{server.base}/page")
+    assert isinstance(got, Page), got
+    assert (got.body, got.headers["server"], got.headers["x-nul"]) == (b"<map>", "odd", "a b")
+
+
+async def test_cookies_of_redirects_are_bounded(kit: MakeKit) -> None:
+    def respond(target: str, writer: asyncio.StreamWriter) -> bytes:
+        number = int(target[1:] or 0)
+        cookies = b"".join(b"Set-Cookie: c%d-%d=%b\r\n" % (number, each, b"x" * 3_000) for each in range(15))
+        return b"HTTP/1.1 302 Found\r\nLocation: /%d\r\n%bContent-Length: 0\r\n\r\n" % (number + 1, cookies)
+
+    async with serve(respond) as server:
+        await kit(max_redirects=5).get(f"{server.base}/")
+    assert max(len(fields.get("cookie", "")) for fields in server.fields) <= 16_384
+    assert len(server.fields[-1]["cookie"]) > 3_000

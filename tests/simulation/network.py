@@ -13,9 +13,11 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import httpx
+
 from geocrawl.fetch.names import Addresses
-from geocrawl.fetch.transport import HttpBody, HttpRequest, HttpResponse, WholeBody
-from geocrawl.fetch.wire_errors import ConnectFailed, ConnectionLost, EarlyEnd
+from geocrawl.fetch.network import ConnectFailed, ConnectionLost
+from geocrawl.fetch.transport import EarlyEnd, RawResponse, address_of
 from tests.simulation.processes import Process
 from tests.simulation.scheduler import START, SimulatedLoop
 from tests.simulation.web import MadeWeb, Reply
@@ -86,8 +88,8 @@ class Network:
                 self.end(exchange, 0)
 
 
-class SimulatedTransport:
-    """`fetch.transport.Transport` and `fetch.names.Resolver` of one process."""
+class SimulatedTransport(httpx.AsyncBaseTransport):
+    """The transport and `fetch.names.Resolver` of one process."""
 
     def __init__(self, network: Network, process: Process) -> None:
         self._network = network
@@ -102,12 +104,13 @@ class SimulatedTransport:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return ((socket.AF_INET, host.ip),)
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer as the web does, after a while."""
-        exchange = self._network.begin(self._process, request.address)
+        address = address_of(request)
+        exchange = self._network.begin(self._process, address)
         host = exchange.host
         try:
-            reply = self._network.web.respond(host, request.address)
+            reply = self._network.web.respond(host, address)
             slow_s = _SILENT_S if reply.fault == "silent" else self._rng.choice((0.0, 0.02, 0.1, 0.5))
             exchange.over_at = exchange.begun + slow_s
             await asyncio.sleep(slow_s)
@@ -122,12 +125,9 @@ class SimulatedTransport:
             fields.append((b"Retry-After", str(reply.retry_after_s).encode()))
         if reply.fault == "truncated":
             self._network.end(exchange, 0)
-            return HttpResponse(200, [*fields, (b"Content-Length", b"9999")], _CutBody())
+            return RawResponse(200, headers=[*fields, (b"Content-Length", b"9999")], stream=_CutBody())
         self._network.end(exchange, reply.status)
-        return HttpResponse(reply.status, fields, WholeBody(reply.body))
-
-    async def aclose(self) -> None:
-        """Do nothing: there are no connections."""
+        return RawResponse(reply.status, headers=fields, stream=httpx.ByteStream(reply.body))
 
 
 def _raise_fault(reply: Reply, host: str) -> None:
@@ -137,12 +137,9 @@ def _raise_fault(reply: Reply, host: str) -> None:
         raise ConnectionLost(was_kept=reply.fault == "lost") from OSError(errno.ECONNRESET, "reset")
 
 
-class _CutBody(HttpBody):
+class _CutBody(httpx.AsyncByteStream):
     """A body whose connection ends early."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         yield b"<title>a part</title>"
         raise EarlyEnd("the connection ended")
-
-    async def aclose(self) -> None:
-        """Do nothing."""

@@ -16,11 +16,13 @@ import random
 import statistics
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+import httpcore
+import httpx
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.crawl import claim
@@ -28,11 +30,10 @@ from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.service import TICKS
-from geocrawl.fetch.connections import ExactTransport
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.names import Names
-from geocrawl.fetch.transport import HttpBody, HttpRequest, HttpResponse, value_of
-from geocrawl.fetch.wire_errors import ConnectFailed, ReadTimedOut
+from geocrawl.fetch.network import ConnectFailed
+from geocrawl.fetch.transport import PooledTransport, RawResponse, address_of
 from geocrawl.lab.made_worlds.folder import make as make_world
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
@@ -78,39 +79,39 @@ class SoakClock(ReplayClock):
             self._quiet.set()
 
 
-class FaultyTransport:
-    """`fetch.transport.Transport`: the real one, to the web on loopback, with faults of the network itself."""
+class FaultyTransport(httpx.AsyncBaseTransport):
+    """The real one, to the web on loopback, with faults of the network itself."""
 
     def __init__(self, settings: Settings, clock: SoakClock, faults: Faults) -> None:
-        self._inner = ExactTransport(settings, AddressGuard(allow_private=True), Names(settings.dns_timeout_s))
+        self._inner = PooledTransport(settings, AddressGuard(allow_private=True), Names(settings.dns_timeout_s))
         self._clock, self._faults, self._begun = clock, faults, clock.now()
         self.by_host_and_day: Counter[tuple[str, int]] = Counter()
         self.last: dict[str, float] = {}
         self.least_gap_s: dict[str, float] = {}
         self.bodies_bytes = self.spared_bytes = self.not_modified = 0
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
-        now, host = self._clock.now(), urlsplit(request.address).hostname or ""
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        now, host = self._clock.now(), urlsplit(address_of(request)).hostname or ""
         self._note(host, now)
         day = (now - self._begun) / DAY_S
         if any(start <= day < end for start, end in self._faults.outages):
             self._clock.advance(0.01)
             raise _away(host, errno.ENETUNREACH)
-        request = replace(request, fields=(*request.fields, (b"X-Day", repr(day).encode())))
+        request.headers["X-Day"] = repr(day)
         self._clock.hold()
         try:
-            answer = await self._inner.send(request)
-            self._clock.advance(LATENCY_S + float(value_of(answer.fields, b"X-Seconds")))
-            self.spared_bytes += int(value_of(answer.fields, b"X-Spared") or 0)
-            self.not_modified += answer.status == HTTPStatus.NOT_MODIFIED
-            self.bodies_bytes += int(value_of(answer.fields, b"Content-Length") or 0)
-            if died := value_of(answer.fields, b"X-Fault"):
-                await answer.body.aclose()
-                raise ReadTimedOut("timeout") if died == b"timeout" else _away(host, errno.ECONNREFUSED)
+            answer = await self._inner.handle_async_request(request)
+            self._clock.advance(LATENCY_S + float(answer.headers["X-Seconds"]))
+            self.spared_bytes += int(answer.headers.get("X-Spared", 0))
+            self.not_modified += answer.status_code == HTTPStatus.NOT_MODIFIED
+            self.bodies_bytes += int(answer.headers.get("Content-Length", 0))
+            if died := answer.headers.get("X-Fault"):
+                await answer.aclose()
+                raise httpcore.ReadTimeout("timeout") if died == "timeout" else _away(host, errno.ECONNREFUSED)
         except BaseException:
             self._clock.release()
             raise
-        return replace(answer, body=_Body(answer.body, self._clock))
+        return RawResponse(answer.status_code, headers=answer.headers, stream=_Body(answer, self._clock))
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -129,18 +130,18 @@ def _away(host: str, number: int) -> ConnectFailed:
     return failed
 
 
-class _Body(HttpBody):
+class _Body(httpx.AsyncByteStream):
     """A body under way."""
 
-    def __init__(self, body: HttpBody, clock: SoakClock) -> None:
-        self._body, self._clock = body, clock
+    def __init__(self, answer: httpx.Response, clock: SoakClock) -> None:
+        self._answer, self._clock = answer, clock
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._body:
+        async for piece in self._answer.aiter_raw():
             yield piece
 
     async def aclose(self) -> None:
-        await self._body.aclose()
+        await self._answer.aclose()
         self._clock.release()
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import math
 
-from geocrawl.fetch.transport import HttpRequest, HttpResponse
+import httpx
+
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport
 
 _FASTEST_S, _SLOWEST_S = 0.05, 1.5
@@ -31,9 +32,9 @@ def _drawn(text: str) -> float:
 
 
 class TimedTransport(ReplayTransport):
-    """`fetch.transport.Transport` over a closed web whose hosts answer in their own times, several at once."""
+    """A transport over a closed web whose hosts answer in their own times, several at once."""
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request after its host's time."""
         url, answer = self.find(request)
         host = url.partition("://")[2].partition("/")[0]

@@ -10,7 +10,9 @@ import asyncio
 import datetime as dt
 from typing import NamedTuple, Protocol
 
-from geocrawl.fetch.transport import HttpRequest, HttpResponse, WholeBody
+import httpx
+
+from geocrawl.fetch.transport import RawResponse, address_of
 from geocrawl.lab.recorded_worlds.addresses import read_query, split_address
 from geocrawl.lab.recorded_worlds.services import SLOW_S, Reply, operation, reply, unknown_service
 from geocrawl.lab.recorded_worlds.world import World
@@ -122,8 +124,8 @@ def error_page(status: int) -> Response:
     return Response(status, headers, f"<title>{status}</title><h1>{status}</h1>\n".encode(), "unknown")
 
 
-class ReplayTransport:
-    """`fetch.transport.Transport` over a closed web."""
+class ReplayTransport(httpx.AsyncBaseTransport):
+    """A transport over a closed web."""
 
     def __init__(self, web: Web, clock: ReplayClock) -> None:
         self._web = web
@@ -133,29 +135,26 @@ class ReplayTransport:
         self.pages = 0
         """Pages downloaded so far."""
 
-    async def send(self, request: HttpRequest) -> HttpResponse:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request at once, in virtual time."""
         url, answer = self.find(request)
         self._clock.advance(_LATENCY_S + answer.seconds)
         return self.deliver(url, answer)
 
-    def find(self, request: HttpRequest) -> tuple[str, Response]:
+    def find(self, request: httpx.Request) -> tuple[str, Response]:
         """Return the address that a request asks for, normalised, and the web's answer."""
-        address = request.address
+        address = address_of(request)
         scheme = address.partition("://")[0].lower()
         host, target = split_address(address)
         return f"{scheme}://{host}{target}", self._web.respond(scheme, host, target)
 
-    def deliver(self, url: str, answer: Response) -> HttpResponse:
+    def deliver(self, url: str, answer: Response) -> httpx.Response:
         """Write an answer into the access log and return it as the fetcher receives it."""
         key = url.partition("://")[2]
         entry = Request("GET", url, answer.status, len(answer.body), answer.kind, answer.service, answer.request, key)
         self.log.append(entry)
         self.pages += entry.is_page
-        return HttpResponse(answer.status, _encoded(answer.headers), WholeBody(answer.body))
-
-    async def aclose(self) -> None:
-        """Do nothing: the transport has no connections."""
+        return RawResponse(answer.status, headers=_encoded(answer.headers), stream=httpx.ByteStream(answer.body))
 
 
 def _encoded(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

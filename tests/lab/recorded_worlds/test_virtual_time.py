@@ -64,7 +64,7 @@ def test_workers_ask_a_host_for_one_thing_at_once_and_leave_the_delay_between(
     mixed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: dict[str, list[tuple[float, float]]] = {}
-    answered = TimedTransport.send
+    answered = TimedTransport.handle_async_request
 
     async def noted(self: TimedTransport, request):  # type: ignore[no-untyped-def]
         began, host = self._clock.monotonic(), self.find(request)[0].split("/")[2]
@@ -72,7 +72,7 @@ def test_workers_ask_a_host_for_one_thing_at_once_and_leave_the_delay_between(
         asked.setdefault(host, []).append((began, self._clock.monotonic()))
         return response
 
-    monkeypatch.setattr(TimedTransport, "send", noted)
+    monkeypatch.setattr(TimedTransport, "handle_async_request", noted)
     result = run(Job(mixed, "bfs", 120, workers=5, delay_s=1.0))
     assert result.score.pages > 100
     for times in asked.values():
