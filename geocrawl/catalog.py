@@ -36,7 +36,7 @@ __all__ = ["Catalog", "CatalogService"]
 
 ALL = Filters()
 """No condition."""
-_CLIENTS = {
+OWSLIB_CLIENTS = {
     "wms": "owslib.wms:WebMapService",
     "wmsc": "owslib.wms:WebMapService",
     "wmts": "owslib.wmts:WebMapTileService",
@@ -70,13 +70,15 @@ class CatalogService(PublishedService):
         Raises UsageError for a kind that OWSLib has no class for, and for an address whose key is masked; OWSLib's own
         exceptions when the service does not answer.
         """
-        if self.kind not in _CLIENTS:
-            raise UsageError(f"{self.kind}: OWSLib has no client for this kind; it has some for {', '.join(_CLIENTS)}")
+        if self.kind not in OWSLIB_CLIENTS:
+            raise UsageError(
+                f"{self.kind}: OWSLib has no client for this kind; it has some for {', '.join(OWSLIB_CLIENTS)}"
+            )
         if "***" in self.url:
             raise UsageError(f"{self.url}: its key is masked; open the catalogue with Catalog(…, with_secrets=True)")
         from importlib import import_module
 
-        module, _, name = _CLIENTS[self.kind].partition(":")
+        module, _, name = OWSLIB_CLIENTS[self.kind].partition(":")
         if self.version in _VERSIONS.get(self.kind, ()):
             options = {"version": self.version} | options
         return getattr(import_module(module), name)(self.url, timeout=timeout_s, **options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from geocrawl.search.filters import (
     Filters,
@@ -23,6 +24,8 @@ from geocrawl.search.filters import (
 )
 from geocrawl.search.places import read_country
 from geocrawl.wording import counted
+
+Condition = Callable[[Filters, str, str], Filters]
 
 MAX_CHARS = 2_000
 """Longest query."""
@@ -92,8 +95,8 @@ def _with(query: Query, match: re.Match[str]) -> Query:
         return replace(query, sort=_sort(value))
     if key in CONDITIONS:
         if is_excluded:
-            return replace(query, without=(*query.without, CONDITIONS[key](Filters(), value)))
-        return replace(query, filters=CONDITIONS[key](query.filters, value))
+            return replace(query, without=(*query.without, CONDITIONS[key](Filters(), value, f"{key}:")))
+        return replace(query, filters=CONDITIONS[key](query.filters, value, f"{key}:"))
     term = _term(match, value)
     if not _WORD_LETTER.search(term.text):
         return replace(query, left_out=True)
@@ -130,58 +133,45 @@ def _sort(text: str) -> Sort:
         raise QueryError(f"sort:{text[:80]}: expected {', '.join(Sort)}") from None
 
 
-def _kind(filters: Filters, text: str) -> Filters:
-    return replace(filters, kinds=(*filters.kinds, *(read_kind(each, "kind:") for each in _values(text))))
+def _several(field: str, read: Callable[[str, str], str]) -> Condition:
+    """Return a condition with values of which any may hold: `kind:wms,wfs`."""
+
+    def add(filters: Filters, text: str, said: str) -> Filters:
+        values: Any = (*getattr(filters, field), *(read(each, said) for each in _values(text)))
+        return replace(filters, **{field: values})
+
+    return add
 
 
-def _bbox(filters: Filters, text: str) -> Filters:
-    return replace(filters, box=read_box(text, "bbox:"))
+def _single(field: str, read: Callable[[str, str], Any]) -> Condition:
+    """Return a condition with one value."""
+    return lambda filters, text, said: replace(filters, **{field: read(text, said)})
 
 
-def _crs(filters: Filters, text: str) -> Filters:
-    return replace(filters, systems=(*filters.systems, *(read_system(each, "crs:") for each in _values(text))))
+def _as_typed(text: str, said: str) -> str:
+    return text
 
 
-def _format(filters: Filters, text: str) -> Filters:
-    return replace(filters, formats=(*filters.formats, *_values(text)))
+def _country(text: str, said: str) -> str:
+    return read_country(text)
 
 
-def _country(filters: Filters, text: str) -> Filters:
-    return replace(filters, countries=(*filters.countries, *(read_country(each) for each in _values(text))))
-
-
-def _provider(filters: Filters, text: str) -> Filters:
-    return replace(filters, providers=(*filters.providers, *_values(text)))
-
-
-def _health(filters: Filters, text: str) -> Filters:
-    return replace(filters, health=(*filters.health, *(read_health(each, "health:") for each in _values(text))))
-
-
-def _level(filters: Filters, text: str) -> Filters:
-    return replace(filters, level=read_level(text, "level:"))
-
-
-def _alive(filters: Filters, text: str) -> Filters:
+def _alive(filters: Filters, text: str, said: str) -> Filters:
     if text.lower() in ("yes", "true", "1"):
         return replace(filters, alive=True)
-    return replace(filters, answered_within_s=read_span(text, "alive:"))
+    return replace(filters, answered_within_s=read_span(text, said))
 
 
-def _new(filters: Filters, text: str) -> Filters:
-    return replace(filters, new_within_s=read_span(text, "new:"))
-
-
-CONDITIONS: Mapping[str, Callable[[Filters, str], Filters]] = {
-    "kind": _kind,
-    "bbox": _bbox,
-    "crs": _crs,
-    "format": _format,
-    "country": _country,
-    "provider": _provider,
-    "health": _health,
-    "level": _level,
+CONDITIONS: Mapping[str, Condition] = {
+    "kind": _several("kinds", read_kind),
+    "bbox": _single("box", read_box),
+    "crs": _several("systems", read_system),
+    "format": _several("formats", _as_typed),
+    "country": _several("countries", _country),
+    "provider": _several("providers", _as_typed),
+    "health": _several("health", read_health),
+    "level": _single("level", read_level),
     "alive": _alive,
-    "new": _new,
+    "new": _single("new_within_s", read_span),
 }
-"""Name of a condition → how its value is added to the filters."""
+"""Name of a condition → what adds its value to filters; it is told what the user typed before, for its messages."""

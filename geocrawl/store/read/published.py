@@ -69,11 +69,6 @@ def published_services(
         yield _service(row, with_secrets)
 
 
-def published_service(connection: Connection, number: int, *, with_secrets: bool = False) -> PublishedService | None:
-    """Return the service of this number; None when there is none."""
-    return next(published_services(connection, Selection(ids=(number,)), with_secrets=with_secrets), None)
-
-
 def published_layers(connection: Connection, selection: Selection) -> Iterator[PublishedLayer]:
     """Yield the layers of the selected services, by service and in the order of its document."""
     condition, values = _conditions(selection)

@@ -7,20 +7,10 @@ import shlex
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from geocrawl.catalog import OWSLIB_CLIENTS
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.read.show import LayerRow, ServiceDetail
 from geocrawl.web.publishing import client_address
-
-_OWSLIB = {
-    "wms": ("owslib.wms", "WebMapService"),
-    "wfs": ("owslib.wfs", "WebFeatureService"),
-    "wmts": ("owslib.wmts", "WebMapTileService"),
-    "wcs": ("owslib.wcs", "WebCoverageService"),
-    "csw": ("owslib.csw", "CatalogueServiceWeb"),
-    "wps": ("owslib.wps", "WebProcessingService"),
-    "sos": ("owslib.sos", "SensorObservationService"),
-    "ogcapi": ("owslib.ogcapi.features", "Features"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +57,9 @@ def _qgis(service: ServiceDetail, address: str, described: str, layer: LayerRow 
 
 
 def _owslib(service: ServiceDetail, address: str) -> str:
-    if service.kind not in _OWSLIB:
+    if service.kind not in OWSLIB_CLIENTS:
         return ""
-    module, name = _OWSLIB[service.kind]
+    module, _, name = OWSLIB_CLIENTS[service.kind].partition(":")
     version = (
         f", version={plain(service.version)!r}" if service.kind in ("wms", "wfs", "wcs") and service.version else ""
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 
@@ -13,14 +13,8 @@ from geocrawl.search.filters import (
     Filters,
     QueryError,
     Sort,
-    read_box,
-    read_health,
-    read_kind,
-    read_level,
-    read_span,
-    read_system,
 )
-from geocrawl.search.places import read_country
+from geocrawl.search.query import CONDITIONS
 from geocrawl.store import Connection
 from geocrawl.store.read.show import addresses_at
 from geocrawl.urls import read_url
@@ -125,6 +119,8 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
             raise Problem(400, f"{name} is given {len(values)} times; give it once")
         return values[0].strip() if values else ""
 
+    for name in ("bbox", "level", "alive", "new"):
+        one(name)
     since_s, until = _read_datetime(one("datetime"), now)
     sort, is_descending = _read_sort(one("sortby"))
     limit = _read_number(one("limit"), "limit", least=1) if one("limit") else DEFAULT_LIMIT
@@ -133,7 +129,7 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
     return Asked(
         q=q,
         text=f"-new:{until} {q}" if until else q,  # first: a quote in q may stay open
-        filters=_filters(given, one("alive"), one("new"), one("level"), one("bbox"), since_s),
+        filters=_filters(given, since_s),
         sort=sort,
         is_descending=is_descending,
         limit=min(limit, MAX_LIMIT),
@@ -145,31 +141,18 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
     )
 
 
-def _filters(
-    given: Mapping[str, list[str]], alive: str, new: str, level: str, bbox: str, since_s: float | None
-) -> Filters:
-    kinds = [*_several(given, "type"), *_several(given, "kind")]
-    is_span = bool(alive) and alive.lower() not in ("true", "false")
-    within = [read_span(alive, "alive")] if is_span else []
-    within += [] if since_s is None else [since_s]
-    return Filters(
-        kinds=tuple(read_kind(each) for each in kinds),
-        box=read_box(_plane(bbox)) if bbox else None,
-        systems=tuple(read_system(each) for each in _several(given, "crs")),
-        formats=_several(given, "format"),
-        countries=tuple(read_country(each) for each in _several(given, "country")),
-        providers=tuple(value for value in given.get("provider", ()) if value.strip()),
-        health=tuple(read_health(each) for each in _several(given, "health")),
-        level=read_level(level) if level else "",
-        alive=alive.lower() == "true",
-        answered_within_s=min(within) if within else None,
-        new_within_s=read_span(new, "new") if new else None,
-    )
-
-
-def _several(given: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
-    """Return the values of a parameter, which may be repeated or have commas."""
-    return tuple(each.strip() for value in given.get(name, ()) for each in value.split(",") if each.strip())
+def _filters(given: Mapping[str, list[str]], since_s: float | None) -> Filters:
+    """Return the conditions that parameters name as the query language does. Raises QueryError."""
+    # A provider's name may have commas.
+    filters = Filters(providers=tuple(value for value in given.get("provider", ()) if value.strip()))
+    for name, value in ((name, value.strip()) for name, values in given.items() for value in values):
+        condition = CONDITIONS.get("kind" if name == "type" else name)
+        is_unset = not value or name == "provider" or (name, value.lower()) == ("alive", "false")
+        if condition is not None and not is_unset:
+            filters = condition(filters, _plane(value) if name == "bbox" else value, name)
+    if since_s is not None:
+        filters = replace(filters, answered_within_s=min(since_s, filters.answered_within_s or since_s))
+    return filters
 
 
 def _plane(bbox: str) -> str:

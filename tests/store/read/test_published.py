@@ -14,7 +14,6 @@ from geocrawl.store.catalog.catalog import ContentReportWriter
 from geocrawl.store.read.published import (
     Selection,
     published_layers,
-    published_service,
     published_services,
     selected_ids,
 )
@@ -74,11 +73,9 @@ def test_services_are_selected(path: Path, selection: Selection, expected: list[
 
 def test_a_service_is_published_with_its_keys_masked(path: Path) -> None:
     with Store.open_readonly(path) as connection:
-        masked = published_service(connection, 1)
-        full = published_service(connection, 1, with_secrets=True)
-        assert published_service(connection, 99) is None
+        (masked,) = published_services(connection, Selection(ids=(1,)))
+        (full,) = published_services(connection, Selection(ids=(1,)), with_secrets=True)
         group, roads = published_layers(connection, Selection(ids=(1,)))
-    assert masked is not None and full is not None
     assert (masked.url, masked.online_resource) == ("http://a.example/wms?token=***", "http://a.example/?key=***")
     assert (full.url, full.online_resource) == ("http://a.example/wms?token=sesame", "http://a.example/?key=sesame")
     assert replace(full, url=masked.url, online_resource=masked.online_resource) == masked
