@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from geocrawl.app.processes import Processes, Task
     from geocrawl.app.session import Session
     from geocrawl.crawler.report import RunSummary
-    from geocrawl.ports import Observer, SharedRun
+    from geocrawl.ports import Observer
     from geocrawl.settings import Settings
-    from geocrawl.store import Store
+    from geocrawl.store import SharedRun, Store
     from geocrawl.store.read.processes import OtherRun
 
 

@@ -1,9 +1,10 @@
 """Crawl with several processes on one database (`crawl --processes`).
 
 Each is an ordinary crawl with a share of the concurrent visits. Leases, delays, bounds and the learner's role stand in
-the database, and so do what the processes of one run share (`ports.SharedRun`): the limit on pages, and what each has
-done. The first process starts the others once the database is ready, passes a stop on to them, waits for their end and
-reports the counts of all. A process whose standard input closes has lost the first one, and stops as after SIGTERM.
+the database, and so does what the processes of one run share: the limit on pages, and what each has done
+(`store.SharedRun`). The first process starts the others once the database is ready, passes a stop on to them, waits for
+their end and reports the counts of all. A process whose standard input closes has lost the first one, and stops as
+after SIGTERM.
 """
 
 from __future__ import annotations

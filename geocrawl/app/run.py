@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from geocrawl.app.session import Session
     from geocrawl.crawler.loop import Crawler
     from geocrawl.crawler.report import RunSummary
-    from geocrawl.ports import Observer, SharedRun
+    from geocrawl.ports import Observer
+    from geocrawl.store import SharedRun
 
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from geocrawl.detect import Detector
     from geocrawl.fetch.names import Resolver
     from geocrawl.page.document import PageReader
-    from geocrawl.ports import CatalogQueries, Clock, CrawlQueue, Frontier, ReadingPool, Strategy
+    from geocrawl.ports import Clock, CrawlQueue, ReadingPool, Strategy
     from geocrawl.settings import Settings
-    from geocrawl.store import Store
+    from geocrawl.store import Catalog, SqlFrontier, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ class Session:
     stored_topic: str
     """The topic of that strategy; '' for the strategy's own."""
     learning: Learning
-    frontier: Frontier
+    frontier: SqlFrontier
     queue: CrawlQueue
     """The frontier as the loop awaits it."""
-    catalog: CatalogQueries
+    catalog: Catalog
     detector: Detector
     reader: PageReader
     pool: ReadingPool

@@ -11,9 +11,9 @@ from geocrawl.store.maintenance.clock_limits import ClockLimits
 from geocrawl.store.maintenance.retention import Retention
 
 if TYPE_CHECKING:
-    from geocrawl.ports import Clock, QueueControl
+    from geocrawl.ports import Clock
     from geocrawl.settings import Settings
-    from geocrawl.store import Store
+    from geocrawl.store import SqlFrontier, Store
 
 _MOST_DUE = 500
 """Services or pages that one tick queues at most."""
@@ -31,7 +31,7 @@ class Jobs:
         self,
         settings: Settings,
         store: Store,
-        frontier: QueueControl,
+        frontier: SqlFrontier,
         clock: Clock,
         log: Callable[..., object] = lambda event, **values: None,
     ) -> None:

@@ -17,13 +17,12 @@ from geocrawl.ports.fetching import (
     Turn,
 )
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
-from geocrawl.ports.queue import CatalogQueries, CrawlQueue, Frontier, LearningLog, Observer, QueueControl, SharedRun
+from geocrawl.ports.queue import CrawlQueue, LearningLog, Observer
 from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
 from geocrawl.ports.strategy import Correcting, Counted, Strategy, Waiting
 
 __all__ = [
     "Ask",
-    "CatalogQueries",
     "Clock",
     "ContentCheck",
     "ContentInterview",
@@ -31,7 +30,6 @@ __all__ = [
     "Counted",
     "CrawlQueue",
     "Fetcher",
-    "Frontier",
     "HeldHost",
     "HostBusy",
     "HostLease",
@@ -42,14 +40,12 @@ __all__ = [
     "Observer",
     "OptOuts",
     "Probe",
-    "QueueControl",
     "Reader",
     "ReadingPool",
     "Recogniser",
     "Refusals",
     "Renderer",
     "RobotsStore",
-    "SharedRun",
     "Strategy",
     "Turn",
     "Waiting",

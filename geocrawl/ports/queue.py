@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from geocrawl.model import (
-    Candidate,
     Entry,
     Feedback,
     FrontierStats,
@@ -14,7 +13,6 @@ from geocrawl.model import (
     Lease,
     Rank,
     Settled,
-    Url,
     Visit,
     WaitingHost,
 )
@@ -106,94 +104,6 @@ class LearningLog(Protocol):
 
     def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
         """Do what `CrawlQueue.rerank` does, before the loop runs."""
-
-
-class SharedRun(Protocol):
-    """A run by several processes, as one of them sees it."""
-
-    def report(self, counts: Mapping[str, Any]) -> None:
-        """Store what this process has done so far."""
-
-    def end(self) -> None:
-        """Forget the processes: the run has ended."""
-
-
-class QueueControl(Protocol):
-    """The queue as commands and the daemon's ticks see it.
-
-    The methods are not awaited: a command has nothing else to do meanwhile, and a tick of the daemon is short and rare;
-    it holds up the loop for as long as one settlement does.
-    """
-
-    def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
-        """Queue start pages at depth 0; return how many will be visited. A visited one only with `again`."""
-
-    def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
-        """Queue a catalogue's first pages of records above all else; return how many pages wait."""
-
-    def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
-        """Queue endpoints to be probed; return how many will be. One that has a verdict only with `again`."""
-
-    def put_back(self, candidates: Iterable[Candidate]) -> None:
-        """Give probes that a session of named endpoints added the ordinary rank of probes."""
-
-    def seeds(self) -> Iterator[Url]:
-        """Yield the pages of depth 0."""
-
-    def was_answered(self, url: Url) -> bool:
-        """Return whether this address was visited as a page or has a verdict as an endpoint."""
-
-    def reprobe(self, now: float, most: int) -> int:
-        """Queue at most `most` endpoints whose next probe is due; return how many were queued."""
-
-    def revisit(self, now: float, most: int, *, catalogues: bool) -> int:
-        """Queue at most `most` pages whose next visit is due: sitemaps and pages of records, or others."""
-
-    def retry(self, *, host: str | None = None, reason: str | None = None) -> int:
-        """Queue failed pages and probes again, with all attempts; return how many wait again."""
-
-    def release_site(self, site: str) -> int | None:
-        """End the quarantine of a site and renew its spent budgets; return how many addresses wait again, None when it
-        had neither."""
-
-    def release_all(self) -> None:
-        """End the leases of this process, which has no visit under way. Writes in any case: a caller learns whether the
-        store can be written."""
-
-    def release_dead(self) -> int:
-        """End the leases of this machine's killed processes; return how many there were."""
-
-    def share_run(self, run: int, max_pages: int) -> SharedRun:
-        """Take part in a run by several processes, which share the limit on pages (0: none); return the run."""
-
-    def ready_at(self, *, pages: bool = True) -> float | None:
-        """Return what `CrawlQueue.ready_at` does."""
-
-    def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
-        """Return what `CrawlQueue.waiting_hosts` does."""
-
-    def retries(self) -> tuple[int, float | None]:
-        """Return how many failed addresses will be tried again, and when the first of them is due."""
-
-    def stats(self) -> FrontierStats:
-        """Return counts for status and progress."""
-
-
-class Frontier(LearningLog, QueueControl, Protocol):
-    """The queue as all code outside the loop uses it: control, and what restores a strategy."""
-
-
-class CatalogQueries(Protocol):
-    """Connection of the catalogue that a crawl needs."""
-
-    def counts(self) -> Mapping[str, int]:
-        """Return how many services there are by status."""
-
-    def candidate(self, endpoint_id: int) -> Candidate:
-        """Return a known endpoint as a candidate for its next probe."""
-
-    def was_answered(self, key: str) -> bool:
-        """Return whether an endpoint of this key has a verdict."""
 
 
 class Observer(Protocol):

@@ -12,19 +12,29 @@ to those of `maintenance`; the other folders are private to this room.
 - `maintenance/` maintains a database: backup, opt-out, retention, start pages, watches, the daemon's lock.
 """
 
+from typing import TYPE_CHECKING
+
 from geocrawl.store.engine.connection import Connection, OpenSnapshot
 from geocrawl.store.engine.database import Database, stored_strategy, stored_topic
 from geocrawl.store.engine.opt_out import BlockedHost, OptOut, read_blocked
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.store import Store
 
+if TYPE_CHECKING:  # names of types: `status` loads no frontier
+    from geocrawl.store.catalog.catalog import Catalog
+    from geocrawl.store.frontier.frontier import SqlFrontier
+    from geocrawl.store.frontier.shared_run import SharedRun
+
 __all__ = [
     "BlockedHost",
+    "Catalog",
     "Connection",
     "Database",
     "FrontierOptions",
     "OpenSnapshot",
     "OptOut",
+    "SharedRun",
+    "SqlFrontier",
     "Store",
     "read_blocked",
     "stored_strategy",

@@ -110,13 +110,13 @@ class Store:
     # ----------------------------------------------------------------------- crawling
 
     def catalog(self) -> Catalog:
-        """Return the catalogue, which settlements write and a crawl queries (`ports.CatalogQueries`)."""
+        """Return the catalogue, which settlements write and a crawl queries."""
         from geocrawl.store.catalog.catalog import Catalog
 
         return Catalog(self.database, self._clock)
 
     def frontier(self, settings: Settings, catalog: Catalog, options: FrontierOptions | None = None) -> SqlFrontier:
-        """Return the queue for commands and for learning (`ports.Frontier`)."""
+        """Return the queue for commands and for learning."""
         from geocrawl.store.frontier.frontier import SqlFrontier
         from geocrawl.store.frontier.options import FrontierOptions
 
@@ -178,7 +178,7 @@ class Store:
         return earlier_runs(self.database.connection, run, this_process(), self._clock.now())
 
     def run_reports(self, run: int) -> list[dict[str, Any]]:
-        """Return what the other processes of a run have done so far, as each has stored it (`ports.SharedRun`)."""
+        """Return what the other processes of a run have done so far, as each has stored it."""
         from geocrawl.store.frontier.shared_run import SharedRun
 
         return list(SharedRun(self.database, run, this_process().text).reports_of_others())

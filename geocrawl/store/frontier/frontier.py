@@ -139,7 +139,7 @@ class SqlLearningLog:
 
 
 class SqlFrontier(SqlLearningLog):
-    """`ports.Frontier` on one connection, for one process; several processes may share the database."""
+    """The frontier on one connection, for one process; several processes may share the database."""
 
     def __init__(
         self,

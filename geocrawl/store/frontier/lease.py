@@ -14,8 +14,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators, WaitingHost
-from geocrawl.ports import CatalogQueries
 from geocrawl.settings import Settings
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, RowBudget
@@ -204,7 +204,7 @@ class Leases:
         hosts: Hosts,
         limits: Limits,
         queue: Queue,
-        catalog: CatalogQueries,
+        catalog: Catalog,
         budgets: Budgets,
         economy: Economy,
         *,
