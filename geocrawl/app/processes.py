@@ -39,7 +39,7 @@ _AT_ONCE_S = 3.0
 _LOOK_S = 0.1
 _REPORTED_EVERY_S = 1.0
 _LEAST_S = 0.001
-"""The time that is left to a process which begins when the time is up; 0 would mean no limit."""
+"""Shortest limit on the time of a run; 0 means no limit."""
 
 
 @dataclass(frozen=True, slots=True)

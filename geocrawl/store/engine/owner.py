@@ -88,10 +88,13 @@ def is_dead(owner: str, here: Owner) -> bool:
 
 
 def started_ticks(pid: int) -> int | None:
-    """Return when a process started (`Owner.started`); None when that cannot be read, or there is no such process."""
+    """Return when a process started (`Owner.started`); None when that cannot be read, or there is no such process.
+
+    One that has ended, and waits for its parent to notice, started at -1.
+    """
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-        return int(text.rpartition(")")[2].split()[19])
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return -1 if fields[0] in "ZX" else int(fields[19])
     except (OSError, ValueError, IndexError):
         return None
 
