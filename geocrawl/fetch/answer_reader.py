@@ -19,7 +19,6 @@ import httpx
 from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
 from geocrawl.fetch.network import ANNOUNCED_LENGTH
-from geocrawl.fetch.robots import ROBOTS_BODY_BYTES
 from geocrawl.fetch.transport import Fields, fields_of
 from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS
 from geocrawl.model import Deviation, Failure, FailureCode, Purpose, Url
@@ -135,6 +134,8 @@ def read_http_date(text: str) -> dt.datetime | None:
         return None
 
 
+ROBOTS_BODY_BYTES = 500 * 1024
+"""Longest robots.txt; the rest is not read (RFC 9309, 2.5)."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
 _MAY_BE_CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
 """Purposes for which the beginning is worth reading when the whole is too long (RFC 9309, 2.5; a service's first

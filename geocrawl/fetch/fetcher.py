@@ -17,10 +17,9 @@ from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer_reader import Answer
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.names import Resolver
-from geocrawl.fetch.origin_robots import OriginRobots
 from geocrawl.fetch.paced_host import BorrowedHosts, PacedHost, Parts, RefusalOf
 from geocrawl.fetch.proxy import EnvironmentProxies
-from geocrawl.fetch.robots import RobotsCache, product_token
+from geocrawl.fetch.robots import OriginRobots, RobotsCache, product_token
 from geocrawl.model import (
     Deviation,
     Failure,
@@ -37,7 +36,6 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Clock, HeldHost, HostBusy, HostLease, HostLeases, NetworkWait, RobotsStore
 from geocrawl.settings import Settings
-from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
     import httpx
@@ -180,9 +178,9 @@ class PoliteFetcher:
             on_received=on_received,
         )
         cache = RobotsCache(robots, product_token(user_agent))
-        self._parts = Parts(settings, clock, http, cache, refusal_of, hosts)
+        self._parts = Parts(settings, clock, http, refusal_of, hosts)
         self._others = BorrowedHosts(self._parts)
-        self._origin_robots = OriginRobots(self._parts, self._others)
+        self._origin_robots = OriginRobots(self._parts, self._others, cache)
         self._may_put_off = may_put_off
 
     @asynccontextmanager
@@ -210,7 +208,6 @@ class PoliteTurn:
         self._others = others
         self._settings = parts.settings
         self._clock = parts.clock
-        self._robots = parts.robots
         self._refusal_of = parts.refusal_of
         self._origin_robots = origin_robots
         self._host = host
@@ -297,10 +294,7 @@ class PoliteTurn:
 
     async def sitemaps(self, url: Url) -> tuple[Url, ...]:
         """Return the sitemaps that a known robots.txt of the address's origin names; () when it is not known."""
-        known = None if self._settings.ignore_robots else await self._robots.get(url.origin, self._clock.now())
-        rules = known[1] if known else None
-        named = (read_url(text, url) for text in rules.sitemaps) if rules else ()
-        return tuple(sitemap for sitemap in named if sitemap is not None)
+        return () if self._settings.ignore_robots else await self._origin_robots.sitemaps(url)
 
     def _is_worth_waiting(self, answer: Answer | Failure, purpose: Purpose) -> TypeGuard[Answer]:
         """Return whether a busy service (503) asks for a few seconds, for the first time in this turn."""

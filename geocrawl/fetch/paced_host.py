@@ -29,7 +29,6 @@ from geocrawl.fetch.politeness import (
     starts_backoff,
     wait_for_next_day,
 )
-from geocrawl.fetch.robots import RobotsCache
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
 from geocrawl.ports import Clock, HeldHost, HostBusy, HostLeases, NetworkWait
 from geocrawl.settings import Settings
@@ -53,7 +52,6 @@ class Parts:
     settings: Settings
     clock: Clock
     http: HttpClient
-    robots: RobotsCache
     refusal_of: RefusalOf
     hosts: HostLeases
     """Leases of hosts to which a robots.txt is redirected."""
