@@ -13,6 +13,7 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.urls import query_parameters, read_url, service_endpoint
 
 # --------------------------------------------------------------------------- paths
+# Kinds declare the forms; `data/not_services.toml` lists places with such addresses that only write about services.
 
 
 _SHORT_CHARS = 16

@@ -202,6 +202,9 @@ def _of_keys(rules: Rules, document: Document) -> Kind | None:
 
 
 # --------------------------------------------------------------------------- other kinds
+# An exception report proves that a service of some kind answers there. A page's words or a path named the wrong kind: a
+# MapServer that offers features only, a `…/wmts` that an anchor calls WMS, a report of OWS Common (OGC 06-121r9, 8)
+# that no WMS sends.
 
 
 _COMMON = (Kind.WMTS, Kind.WCS, Kind.CSW)

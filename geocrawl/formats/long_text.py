@@ -75,7 +75,7 @@ class LongText:
             yield self._body[start : start + _PIECE_BYTES]
 
     def mended(self) -> Iterator[bytes]:
-        """Yield UTF-8 without a declaration, each piece decoded and mended (`repair`) by itself."""
+        """Yield UTF-8 without a declaration, each piece decoded and mended (`xml_repair`) by itself."""
         self._notes.pop("charset-conflict", None)
         declared = "" if self._wide else declared_encoding(self._head)
         by_header = header_charset(self._content_type).lower()

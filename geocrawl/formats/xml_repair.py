@@ -1,4 +1,11 @@
-"""Prepare the text of an XML document for the parser: read its prolog, and mend what a strict parser refuses."""
+"""Prepare an XML document for the parser: read its prolog, and mend text that a strict parser refuses.
+
+The prolog is the part before the root: byte order marks, white space, HTTP header lines, messages of PHP, a DOCTYPE. It
+is read as bytes, before anything is known of their encoding.
+
+Each pass that mends the decoded text names its deviation. Their order keeps them apart: control characters, entities,
+stray `&`. Other faults are left to libxml2's recovering parser.
+"""
 
 from __future__ import annotations
 

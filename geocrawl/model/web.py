@@ -246,6 +246,10 @@ class RobotsRecord:
 
 
 # --------------------------------------------------------------------------- validators
+# To a conditional request a server answers 304 (Not Modified) instead of sending the same document again, which saves
+# nearly all bytes. A validator is kept only if it can be sent back unchanged and has a single meaning: printable ASCII
+# of a limited length, an entity tag in its quotes (a bare `*` would mean any document), and a date in the form that
+# senders must use.
 
 
 MAX_ETAG_CHARS = 256

@@ -47,7 +47,7 @@ class PageReader:
         """Set the limits and the optional parts of reading.
 
         `respect_nofollow`: leave out links marked rel=nofollow. `max_links`: links of a page that are read at most.
-        `max_scripts`: links to scripts and configurations that are added to a page at most (`scriptfiles`). `headline`
+        `max_scripts`: links to scripts and configurations that are added to a page at most (`script_files`). `headline`
         and `prose` fill these two fields of a Document, `tag_paths` that of its links, which take time and which few
         strategies need.
         """

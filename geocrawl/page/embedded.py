@@ -245,6 +245,8 @@ class Pieces:
 
 
 # --------------------------------------------------------------------------- addresses within the addresses of links
+# A fragment is not sent to a server, so that `urls` drops it; viewers that run in the page keep the address of the
+# service there (`viewer.html#url=…`, `stac-browser/#/external/…`).
 
 
 SIGNAL = "href"

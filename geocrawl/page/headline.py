@@ -5,8 +5,8 @@ enough to be body text marks where the text starts. Font size, centring and colo
 the headline. Then its neighbours correct the choice, by *append* (a headline of several lines) or *shift* (the most
 prominent paragraph is only a short label). The paper states no numbers: the weights and lengths below are ours.
 
-Style sheets are not read. Pages so large that they are flattened (`flatten`) contain no fonts any more, so their
-headline is the title.
+Style sheets are not read. Pages so large that they are flattened (`html_tree.flatten`) contain no fonts any more, so
+their headline is the title.
 """
 
 from __future__ import annotations

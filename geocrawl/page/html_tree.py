@@ -9,6 +9,11 @@ from functools import lru_cache
 from selectolax.lexbor import LexborNode
 
 # --------------------------------------------------------------------------- huge or hostile pages
+# Building a tree by the rules of the HTML standard takes quadratic time in the number of elements open at once: 100,000
+# nested `<div>` (0.5 MB) take 12 s, and 60 kB of unclosed `<font>` before as many `<p>` grow to millions of nodes.
+# Pages of ordinary size are parsed unchanged. In larger pages each tag without a link, form or title is first replaced
+# by a separator with the same effect on the text: a block by `<hr>`, which cannot nest, a cell by a space, inline
+# markup by nothing. The remaining tags cannot nest, and text and links are the same.
 
 
 MAX_PLAIN_TAGS = 2_000
@@ -106,6 +111,9 @@ def walk(root: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
 
 
 # --------------------------------------------------------------------------- tag paths
+# Links of one menu, list or table share a tag path, whatever their words and addresses are, so that a crawl can learn
+# what such a group of links leads to (Gauquier, Manolescu, Senellart: Efficient Crawling for Scalable Web Data
+# Acquisition, arXiv:2602.11874, 2026).
 
 
 MAX_ELEMENTS = 12

@@ -1,7 +1,7 @@
 """Read JSON as `Content`: catalogues and contexts that are recognised by the structure of the document.
 
 `_FORMATS` lists the readers in the order in which they are tried; the first reader that recognises the document returns
-its links. Values may have any type, so every value's type is checked (`formats.json_values`).
+its links. Values may have any type, so every value's type is checked (`formats.json`).
 """
 
 from __future__ import annotations

@@ -126,6 +126,10 @@ def in_ogc_folder(address: str) -> bool:
 
 
 # --------------------------------------------------------------------------- protocols of metadata
+# There is no common vocabulary: catalogues write `OGC:WMS-1.3.0-http-get-map` (GeoNetwork),
+# `urn:ogc:serviceType:WebMapService` (ISO 19119), `WMS_SRVC` (the EU's file types), `ESRI:REST` or `Esri REST` (CKAN),
+# a requirement's URL of OWS Context, or just `WMS`. `naming` contains the names of OGC's kinds, this module the names
+# that only catalogues use.
 
 
 _MAX_CHARS = 200

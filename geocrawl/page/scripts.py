@@ -295,6 +295,8 @@ def _texts_around(bracket: _Bracket) -> tuple[str, str]:
 
 
 # --------------------------------------------------------------------------- tokens
+# Reading is tolerant: characters that are no token are skipped, and a string without a closing quote ends with its
+# line. Every pattern is unambiguous (no two ways to match one text), so reading takes time proportional to the length.
 
 
 MAX_CODE_CHARS = 300_000

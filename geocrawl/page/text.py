@@ -67,6 +67,8 @@ def _base_of_queries(href: str) -> str:
 
 
 # --------------------------------------------------------------------------- where addresses begin
+# Plain string searches find them, because most texts are long and contain no address. An address without a scheme is
+# recognised by a request to a service in its query, or by the name of a service or server in its path.
 
 
 MAX_LOOKS = 10_000
@@ -188,6 +190,9 @@ def _places(text: str, sign: str) -> Iterator[int]:
 
 
 # --------------------------------------------------------------------------- where an address ends
+# An address ends at white space, a quotation mark or any other punctuation beyond ASCII, and at Chinese or Japanese
+# text that is followed by no further part of the address. Signs that end sentences, and brackets that were not opened
+# within the address, do not belong to it.
 
 
 _MAX_LINES = 5

@@ -210,6 +210,11 @@ def make(ingredients: Ingredients) -> Adaptive:
     return Adaptive(ingredients.options)
 
 
+# --------------------------------------------------------------------------- the centroid
+# `with_seed` returns a new centroid, `correct` changes a centroid in place. The result depends on the vectors and their
+# order alone, so the same feedback results in the same centroid.
+
+
 MAX_SEEDS = 50
 """Most seeds that define the topic; further ones are visited as pages. SkyReach offers up to 50 per topic, the paper
 used 10.

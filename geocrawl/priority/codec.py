@@ -57,6 +57,10 @@ def _decoded(raw: bytes, dtype: np.dtype[Any], count: int, at: int) -> NDArray[A
     return np.cumsum(a, dtype=np.int64) if dtype == np.int64 else a.copy()
 
 
+# --------------------------------------------------------------------------- values of links
+# Only values above 0 are packed, each with a hash of the link's identity: most links have the value 0.
+
+
 MAX_LINKS = 2_500
 """Number of first links of a page whose values are packed: 20 KB before compression."""
 _PAGE, _LINK = struct.Struct("<f"), struct.Struct("<If")

@@ -65,6 +65,11 @@ class Ingredients:
         return read_links(self.models / LINKS_FILE)
 
 
+# --------------------------------------------------------------------------- defaults of strategies
+# A strategy overrides only what differs. A strategy that learns overrides `learn`, `revise`, `dump` and `load`
+# together: what `learn` adds, `dump` must write and `load` restore.
+
+
 class Defaults:
     """A strategy that leases one link at a time, needs no optional part of a document, learns nothing, has no state."""
 

@@ -36,6 +36,15 @@ if TYPE_CHECKING:
     from geocrawl.priority.text.thesaurus import Thesaurus, TopicWords
     from geocrawl.priority.topics.directory import Topic
 
+# --------------------------------------------------------------------------- the page filter
+# The filter computes the cosine of the page's keywords with the topic vector (VSM). Words of the title, the most likely
+# headline, get a higher weight. The topic vector prunes and expands the page's keywords, in a way that the paper does
+# not state (ours): besides the words of the topic only the `STRONGEST` heaviest other words remain, so that a long page
+# is not dominated by other words; and a synonym (of `text/thesaurus.py`) of a word of the topic counts as that word.
+# The threshold is the topic model's own, for the pages that a crawl keeps (`--store-pages`) and for `ipagerank.filter`
+# alike.
+
+
 STRONGEST = 100
 TITLE_WEIGHT = 3.0
 """Weight of a word in the title, one in the text has 1 (ours; the paper does not print it)."""

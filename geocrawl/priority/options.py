@@ -68,6 +68,11 @@ def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
     return f", did you mean {prefix}{near[0]}?" if near else ""
 
 
+# --------------------------------------------------------------------------- presets
+# The presets of a strategy stand beside its `OPTIONS`, in `PRESETS` of its module, and `registry` names them. A preset
+# sets every option of its strategy, so that a later default of ours does not change it.
+
+
 SEPARATOR = ":"
 """Character between the strategy and the preset in a name."""
 

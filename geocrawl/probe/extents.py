@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 # --------------------------------------------------------------------------- boxes
+# Read the WGS 84 box of a layer tolerantly (WMS 1.3.0, 7.2.4.6.6; WMS 1.1.1, 7.1.4.5.6).
+#
+# Boxes are often wrong in recognisable ways: a fault with a clear meaning is corrected, an impossible box is left out,
+# and both are reported as deviations. A box is never widened without need, except across the antimeridian, which one
+# box of -180…180 cannot cross.
 
 
 _SLACK_DEG = 1e-6
@@ -130,6 +135,9 @@ def _alike(values: Sequence[float | None], others: Sequence[float]) -> bool:
 
 
 # --------------------------------------------------------------------------- reference systems
+# Kinds and versions write EPSG:4326 as a URN (OGC 07-092r3, 7.2), as an address (OGC 09-048r5) or as a reference into a
+# file of GML; the catalogue has one text for all. Which axis comes first depends on the spelling, not on the system:
+# see `is_latitude_first`.
 
 
 _LONG = re.compile(
@@ -175,6 +183,9 @@ def is_geographic(text: str) -> bool:
 
 
 # --------------------------------------------------------------------------- boxes in other reference systems
+# Degrees on other ellipsoids (NAD83, ETRS89, GDA94 …) differ by a metre or two and are used unchanged; spherical
+# Mercator is transformed by its formula. Boxes in any other reference system are ignored: a wrong box would be worse
+# than none.
 
 
 Box = tuple["Polygon | None", tuple[str, ...]]

@@ -6,8 +6,8 @@ be read like any document. Short documents are read whole (`xml_reader.read_xml`
 not distinguish the two.
 
 Long documents are first read strictly. When that fails, they are read again piece by piece, each piece decoded and
-repaired (`repair`) before a recovering parser gets it. Memory stays bounded whatever the bytes: reading ends where the
-tree grew by `_TREE_BYTES` of text without an item, and the part read until then is used, with the deviation
+repaired (`xml_repair`) before a recovering parser gets it. Memory stays bounded whatever the bytes: reading ends where
+the tree grew by `_TREE_BYTES` of text without an item, and the part read until then is used, with the deviation
 `over-limit`.
 """
 

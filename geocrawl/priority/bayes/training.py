@@ -56,6 +56,13 @@ def train_bayes(samples: Iterable[Sample], lexicon: Sequence[str], *, least: int
     return BayesModel(totals[True], totals[False], (contexts[True], contexts[False]), features_kept, tuple(lexicon))
 
 
+# --------------------------------------------------------------------------- topics of the directory
+# The lines of the topic's sample texts are positive samples, those of all other topics negative ones. According to the
+# paper, training on texts is weaker than training on links (Han et al. 2010). Learning during the crawl corrects this,
+# and `geocrawl train bayes --topic` adds links: those to sites of the topic's start pages are positive samples, those
+# to sites of other topics' start pages negative ones.
+
+
 def topic_model(topic: Topic, others: Iterable[Topic], keywords: TopicModel) -> BayesModel:
     """Train the model on the sample texts alone. Raises UsageError when there is no other topic to compare with."""
     return train_bayes(topic_samples(topic, others), topic_lexicon(keywords), least=1)

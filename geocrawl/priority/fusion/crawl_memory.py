@@ -25,7 +25,7 @@ class WaitingLink(NamedTuple):
     """A waiting link."""
 
     packed: bytes
-    """The link's own arms and then its other features, uint32; empty when they were not kept (`features_codec`)."""
+    """The link's own arms and then its other features, uint32; empty when they were not kept (`link_reader`)."""
     page: int
     """Frontier id of the page with the link."""
     key: int

@@ -175,6 +175,11 @@ def _packed(names: Iterable[str]) -> bytes:
     return array("I", map(feature_names.bucket, names)).tobytes()
 
 
+# --------------------------------------------------------------------------- features of a page, packed
+# Those of an ordinary page are two kilobytes, which are stored as they are: to compress them takes more time than
+# anything else here.
+
+
 MAX_NUMBERS = 5_000
 """Most numbers (of 4 bytes) that are packed with features, less than 20 KiB: links beyond that keep their value."""
 MOST_PLAIN_BYTES = 8 * 1024

@@ -65,6 +65,11 @@ def _branch(initial: str, words: list[str]) -> str:
     return "|".join([*han, *branches])
 
 
+# --------------------------------------------------------------------------- contexts of links
+# Han et al. (2010) use a window on both sides of a link. If the window contains other links, the words there belong to
+# those links, so the context is only the neighbouring anchor on each side; otherwise it is the near text.
+
+
 _SHOWN = frozenset({"a", "area"})
 """Elements whose links are visible in the text; others (forms, frames, `<link>`) are no neighbours."""
 _HEAD_CHARS = 20

@@ -12,6 +12,13 @@ from urllib.parse import unquote
 from geocrawl.model import Relevance
 from geocrawl.priority.text.keywords import Keywords, hint_of
 
+# --------------------------------------------------------------------------- pages
+# There is one vector for each language, with n keywords each, and a page's r is the highest of its cosines with these
+# vectors. One joint vector would cap r: a page in English has no Chinese words, so even a perfect page would reach only
+# the share of the English keywords, and never the threshold 0.68. Chinese pages leave WMS, OGC and the names of
+# operations in Latin letters, so these words are in both vectors.
+
+
 MOST_WEIGHT = 0.65
 """Largest weight of one keyword in a topic vector of length 1 by default: below the 0.68 of gws eq. 2."""
 
@@ -101,6 +108,12 @@ def _cosine(topic: Mapping[str, float], page: Mapping[str, float]) -> float:
             product += weight * frequency
             squares += frequency * frequency
     return min(product / math.sqrt(squares), 1.0) if squares > 0.0 else 0.0
+
+
+# --------------------------------------------------------------------------- links
+# A word in a URL begins and ends at any character that is no letter, and within camel case (`getWMS`, `WMSServer`). So
+# "wms" is found in `/wms130`, `service%3Dwms` and `WMSServer`, "gis" in `gis.example.org` and `my_gis`, neither in
+# `swms.html`, `register` or `logistics`. Names that end in -gis (arcgis, qgis …) are separate words in the model.
 
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

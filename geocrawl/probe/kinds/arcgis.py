@@ -141,6 +141,8 @@ def _well_known(reference: JsonObject) -> int:
 
 
 # --------------------------------------------------------------------------- documents
+# The extent that a service states applies to all its layers, so it belongs to a nameless item above the layers, like
+# the root layer of a WMS.
 
 
 _UNNAMED = frozenset({"", "layers", "map", "esrimap"})
@@ -278,6 +280,8 @@ def _layers(parts: Sequence[JsonObject], kind: Item, queryable: bool) -> Iterato
 
 
 # --------------------------------------------------------------------------- leads
+# Folders are one level deep (ArcGIS REST API, Catalog), so only the root leads to folders, and a server that lists
+# folders without end is not followed.
 
 
 MAX_LEADS = 2_000
@@ -353,6 +357,11 @@ class ArcGisProbe(KindProbe):
 
 
 # --------------------------------------------------------------------------- content
+# Check the content of an ArcGIS service: request a small image of its map or raster, or one record of a layer.
+#
+# An image that may be a drawn message is compared with that of the middle of the extent.
+#
+# Source: ArcGIS REST API: Export Map, Export Image, Query (Feature Service / Layer). A folder has no content.
 
 
 _EXPORTS = {"mapserver": "export", "imageserver": "exportImage"}

@@ -113,6 +113,9 @@ def _first_records(endpoint: Url, service: Service) -> tuple[Link, ...]:
 
 
 # --------------------------------------------------------------------------- content
+# Check the content of a CSW: request one record by GetRecords (OGC 07-006r1, 10.8; 12-176r7, 7.3).
+#
+# The request is for Dublin Core, which every catalogue has to support, and if that fails for ISO 19139.
 
 
 _ONE = {"maxRecords": "1", "elementSetName": "brief"}

@@ -401,6 +401,10 @@ def _root(landing: JsonAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
 
 
 # --------------------------------------------------------------------------- content
+# Check the content of an OGC API: request one feature or record of a collection, or a map if it has no items.
+#
+# The standards define the paths of both: `/collections/{id}/items` (OGC 17-069r4, 7.15) and `/collections/{id}/map`
+# (OGC 20-058, 7). A map that may be a drawn message is compared with a part of it.
 
 
 class OgcApiContentCheck(KindContentCheck):

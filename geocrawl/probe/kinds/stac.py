@@ -97,6 +97,7 @@ KIND = KindDeclaration(
 
 
 # --------------------------------------------------------------------------- documents
+# pystac is not used: it builds whole objects, refuses documents without a required member, and fetches links.
 
 
 MAX_PAGES = 50
@@ -240,6 +241,9 @@ def _of(root: Candidate) -> str:
 
 
 # --------------------------------------------------------------------------- content
+# Check the content of a STAC: request one item by the catalogue's links (STAC API 1.0, Item Search; STAC 1.0).
+#
+# An API is searched; a catalogue in files is followed from child to child until a document links to an item.
 
 
 MAX_REQUESTS = 4

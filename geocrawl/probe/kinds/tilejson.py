@@ -39,6 +39,11 @@ KIND = KindDeclaration(
 )
 
 
+# --------------------------------------------------------------------------- reader
+# Source: TileJSON 3.0.0, 3. Tiles are in spherical Mercator unless the document names another system (as documents of
+# terrain do).
+
+
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{2,8})(?:\?|\Z)")
 _MERCATOR = "EPSG:3857"
 

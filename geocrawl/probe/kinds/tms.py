@@ -202,6 +202,11 @@ def other_spelling(url: Url) -> Url:
 
 
 # --------------------------------------------------------------------------- content
+# Check the content of a TMS: request one tile (OSGeo TMS Specification 1.0.0, TileMap and Tile resources).
+#
+# The map's document, which is requested first, lists the tile sets. The tiles in the middle of the map are requested at
+# the smallest scale, then where the map fills a tile, then one level finer. A tile that may be a drawn message is
+# compared with one of another scale.
 
 
 _TILES = 3

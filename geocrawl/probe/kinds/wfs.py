@@ -144,6 +144,12 @@ PROBE = OwsProbe(FORM, (None, "2.0.0", "1.1.0", "1.0.0"), lower_case=True)
 
 
 # --------------------------------------------------------------------------- content
+# Check the content of a WFS: request one feature of a type by GetFeature (WFS 1.0.0, 9.1; 1.1.0, 9.2; 2.0.2, 11.2).
+#
+# The request names no format, because the default of nearly all servers is GML. A request that is refused is changed as
+# GIS clients change it: the other address, names of parameters of both versions, the namespace of the type's prefix
+# (1.1.0, table 7; 2.0, 7.6.6), a stated format, an older version. An empty collection only shows that the server
+# answers.
 
 
 _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})

@@ -1,7 +1,11 @@
-"""Compare the addresses of operations in capabilities (OnlineResource, ows:Get) with the requested address.
+"""Compare the addresses of operations in capabilities with the requested address, and choose the one to request.
+
+WMS, WFS 1.0.0 and WCS 1.0.0 have `Capability/Request/GetMap/DCPType/HTTP/Get` with an OnlineResource or an attribute
+`onlineResource`; OWS Common (OGC 06-121r9, 7.4.6) has `OperationsMetadata/Operation/DCP/HTTP/Get` with `xlink:href`.
 
 Behind proxies and on moved machines these addresses are often wrong: `localhost`, a name of the intranet, http where
-the service answers by https. They are noted here; `operations` chooses the address of requests for content.
+the service answers by https. GIS clients request the given address nevertheless. Another host has to be leased for it,
+so it is the first choice on the endpoint's origin alone, and the second choice elsewhere.
 """
 
 from __future__ import annotations

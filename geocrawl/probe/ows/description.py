@@ -2,8 +2,9 @@
 
 OWS Common (OGC 06-121r9, 7.4.4 to 7.4.6) has `ServiceIdentification`, `ServiceProvider` and `OperationsMetadata`, in
 three namespaces over time; WFS 1.0.0 has one `Service` section like WMS, WCS 1.0.0 another form. Elements are read by
-local names, and every part is optional. OWSLib reads most of these documents, but refuses a document of another version
-than requested and cannot read CSW from bytes; tests compare its results with those of this module.
+local names, and every part is optional. WMS capabilities of any version have another form (`read_wms_service`). OWSLib
+reads most of these documents, but refuses a document of another version than requested and cannot read CSW from bytes;
+tests compare its results with those of this module.
 """
 
 from __future__ import annotations

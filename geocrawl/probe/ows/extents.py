@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _EDGES = ("minx", "miny", "maxx", "maxy")
 Extent = tuple["Polygon | None", tuple[str, ...]]
-"""The box, x = longitude, y = latitude, degrees; None when unknown. Then codes of corrected deviations (`boxes`)."""
+"""The box, x = longitude, y = latitude, degrees; None when unknown. Then codes of corrected deviations (`extents`)."""
 NONE: Extent = (None, ())
 
 

@@ -136,6 +136,9 @@ def _stated_box(parts: _Parts) -> tuple[str, str, str, str] | None:
 
 
 # --------------------------------------------------------------------------- dimensions and limits on the scale
+# Dimensions: WMS 1.3.0, annex C, one element `Dimension` with values; 1.1.1, annex C, `Dimension` without values and
+# `Extent` with them. Scales: 1.3.0, 7.2.4.6.9, `MinScaleDenominator` and `MaxScaleDenominator`; 1.1.1, 7.1.4.5.8,
+# `ScaleHint`, the diagonal of a pixel in metres.
 
 
 _MAX_VALUE_CHARS = 100

@@ -129,6 +129,8 @@ def _dimension_values(dimensions: tuple[Dimension, ...], which: Value) -> dict[s
 
 
 # --------------------------------------------------------------------------- remedies
+# A service exception names what it refuses, by its code or its words; then only that is changed. A failure that names
+# nothing may have any cause: the address, an optional parameter, the order of the axes, the reference system.
 
 
 Remedy = tuple[Target, Manner]

@@ -1,9 +1,9 @@
 """Check the content of a WMTS: request one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
 
 The capabilities list the tiles. That list is too long to be stored with the service, so the capabilities are requested
-again. Tiles on another host are requested where the endpoint's host has none. A tile that does not come
-is requested in another manner (`ways`), then another tile. A tile of little but background may be a drawn message: it
-is compared with a tile of another place.
+again. Tiles on another host are requested where the endpoint's host has none. A tile that does not come is requested in
+another manner (`remedies`), then another tile. A tile of little but background may be a drawn message: it is compared
+with a tile of another place.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ from geocrawl.probe.stream import read_items
 from geocrawl.urls import read_url, request_url, with_parameters
 
 # --------------------------------------------------------------------------- ways of requesting a tile
+# Make the addresses of WMTS tiles (OGC 07-057r7: 7.2 and table 29 by KVP, 10.2 RESTful), and change what is refused.
+#
+# The document states for GetTile an address and an encoding (KVP, RESTful), and a layer has templates of addresses
+# (ResourceURL). As in QGIS and OpenLayers, KVP at the stated address comes first, unless only RESTful is stated; the
+# other ways follow where a tile does not come.
 
 
 _VARIABLE = re.compile(r"\{([^{}/]{1,100})\}")
