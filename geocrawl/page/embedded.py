@@ -16,11 +16,10 @@ from selectolax.lexbor import LexborNode
 
 from geocrawl.formats.text import unescape_html
 from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_HREF_CHARS, RawLink
-from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
+from geocrawl.page.naming import Subject, kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
 from geocrawl.page.script_files import choose_scripts, configurations_named, named_in_attributes, shows_map
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.text import addresses_in_text, may_contain_addresses
-from geocrawl.page.text_kinds import Subject
 
 _WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "/ows", "ogc", "service=", "mapserv", "geoserver", "arcgis", "qgis")
 _MORE_WORDS = (

@@ -26,7 +26,7 @@ from geocrawl.page.content import (
 from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link
 from geocrawl.page.headline import find_headline
 from geocrawl.page.html_tree import BLOCKS, CELLS, UNREAD, TagPaths, flatten
-from geocrawl.page.text_kinds import Subject
+from geocrawl.page.naming import Subject
 from geocrawl.urls import CKAN_SEARCH, RECORDS
 
 _MAX_FRAGMENTS = 60

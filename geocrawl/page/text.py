@@ -15,8 +15,15 @@ from typing import NamedTuple
 
 from geocrawl.formats.text import fold
 from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
-from geocrawl.page.naming import may_be_named, may_be_of_kind, may_be_program, may_be_service
-from geocrawl.page.text_kinds import NO_SUBJECT, Subject, kind_near
+from geocrawl.page.naming import (
+    NO_SUBJECT,
+    Subject,
+    kind_near,
+    may_be_named,
+    may_be_of_kind,
+    may_be_program,
+    may_be_service,
+)
 
 MAX_ADDRESSES = 500
 """Most addresses read of one text."""

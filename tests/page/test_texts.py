@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.page.content import BOUNDARY
+from geocrawl.page.naming import NO_SUBJECT, Subject
 from geocrawl.page.text import MAX_ADDRESSES, addresses_in_text
-from geocrawl.page.text_kinds import NO_SUBJECT, Subject
 from tests.support.pages import read
 
 
