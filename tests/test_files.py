@@ -19,8 +19,8 @@ from geocrawl.export.pages import write_warc
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.transport import RawResponse
 from geocrawl.files import SIDE_FILES, part_of, refuse_database, remove_abandoned, whole_file, write_whole
-from geocrawl.priority.models.files import write_text
-from geocrawl.priority.topics.directory import Topic, write_topic
+from geocrawl.priority.models import write_text
+from geocrawl.priority.topics import Topic, write_topic
 from tests.support.parts import ROOT_USER, lack
 from tests.support.world import World
 

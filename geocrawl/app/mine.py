@@ -96,8 +96,8 @@ def mine_into_file(
 def _miner(settings: Settings, clock: Clock, engine: str, opted_out: frozenset[str], voice: Voice) -> Miner:
     from geocrawl.mining.finder import Finder
     from geocrawl.mining.miner import Miner
-    from geocrawl.priority.models.files import LINKS_FILE, read_links, shipped_models
-    from geocrawl.priority.topics.nearness import LinkMeasure
+    from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
+    from geocrawl.priority.nearness import LinkMeasure
 
     finder = Finder(wiring.make_detector(), LinkMeasure(read_links(shipped_models() / LINKS_FILE)))
     refusal = _refusal(settings, clock, opted_out)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
-    from geocrawl.priority.topics.directory import Topic
+    from geocrawl.priority.topics import Topic
 
 
 def find_topic(name: str) -> Topic:
     """Return the user's own topic of this name, or the shipped one. Raises UsageError when there is none."""
-    from geocrawl.priority.topics.directory import find_topic as find
+    from geocrawl.priority.topics import find_topic as find
 
     return find(name, topics_folder())
 

@@ -89,7 +89,7 @@ def list_topics(json: opt.Json = False) -> None:
     Example: geocrawl topics list
     """
     from geocrawl.app.topics import topics_folder
-    from geocrawl.priority.topics.directory import DEFAULT_TOPIC, all_topics
+    from geocrawl.priority.topics import DEFAULT_TOPIC, all_topics
 
     topics = all_topics(topics_folder()).values()
     if json:
@@ -144,7 +144,7 @@ def add_topic(
     from geocrawl.app.topics import topics_folder
     from geocrawl.cli.addresses import read_url_file
     from geocrawl.errors import EnvironmentFault
-    from geocrawl.priority.topics.directory import MAX_SEEDS, Topic, write_topic
+    from geocrawl.priority.topics import MAX_SEEDS, Topic, write_topic
 
     folder = topics_folder()
     if folder is None:

@@ -14,7 +14,7 @@ from geocrawl.detect import Detector
 from geocrawl.detect.portals import portal_of
 from geocrawl.mining.model import Find, Place
 from geocrawl.model import Document, Link, Relevance, Url
-from geocrawl.priority.topics.nearness import LinkMeasure
+from geocrawl.priority.nearness import LinkMeasure
 from geocrawl.urls import read_url
 
 _MOST_PAGES = 100

@@ -16,8 +16,8 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.ingredients import Defaults, Ingredients
+from geocrawl.priority.nearness import MOST_WEIGHT, LinkMatch, LinkMeasure, LinkModel, TopicMeasure, TopicModel
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
-from geocrawl.priority.topics.nearness import MOST_WEIGHT, LinkMatch, LinkMeasure, LinkModel, TopicMeasure, TopicModel
 
 NAME = "gws"
 HIGHEST_TIER = 8

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from geocrawl.model import Feedback, Rank
 
 if TYPE_CHECKING:
+    from geocrawl.priority.nearness import LinkModel, TopicModel
     from geocrawl.priority.text.tfidf import TextModel
-    from geocrawl.priority.topics.directory import Topic
-    from geocrawl.priority.topics.nearness import LinkModel, TopicModel
+    from geocrawl.priority.topics import Topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class Ingredients:
 
     def text_model(self) -> TextModel:
         """Return the text model (TF-IDF) of the chosen topic, else the trained one."""
-        from geocrawl.priority.models.files import VECTORS_FILE, read_vectors
+        from geocrawl.priority.models import VECTORS_FILE, read_vectors
 
         base = read_vectors(self.models / VECTORS_FILE)
         if self.topic is None:
             return base
-        from geocrawl.priority.topics.directory import text_model
+        from geocrawl.priority.topics import text_model
 
         return text_model(self.topic, base)
 
@@ -50,17 +50,17 @@ class Ingredients:
         `most`: cap of a trained keyword's weight (`TopicModel.capped`), None for the default.
         """
         if self.topic is not None:
-            from geocrawl.priority.topics.directory import keyword_model
+            from geocrawl.priority.topics import keyword_model
 
             return keyword_model(self.topic, self.text_model())
-        from geocrawl.priority.models.files import TOPIC_FILE, read_topic
-        from geocrawl.priority.topics.nearness import MOST_WEIGHT
+        from geocrawl.priority.models import TOPIC_FILE, read_topic
+        from geocrawl.priority.nearness import MOST_WEIGHT
 
         return read_topic(self.models / TOPIC_FILE).capped(MOST_WEIGHT if most is None else most)
 
     def link_words(self) -> LinkModel:
         """Return the trained link keywords; they are the same for every topic."""
-        from geocrawl.priority.models.files import LINKS_FILE, read_links
+        from geocrawl.priority.models import LINKS_FILE, read_links
 
         return read_links(self.models / LINKS_FILE)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from geocrawl.priority.ingredients import Ingredients
     from geocrawl.priority.text.tfidf import TextModel
     from geocrawl.priority.text.thesaurus import Thesaurus, TopicWords
-    from geocrawl.priority.topics.directory import Topic
+    from geocrawl.priority.topics import Topic
 
 # --------------------------------------------------------------------------- the page filter
 # The filter computes the cosine of the page's keywords with the topic vector (VSM). Words of the title, the most likely
@@ -112,7 +112,7 @@ def make_page_filter(topic: Topic | None, threshold: float) -> PageFilter:
     Raises EnvironmentFault when the model cannot be read.
     """
     from geocrawl.priority.ingredients import Ingredients
-    from geocrawl.priority.models.files import shipped_models
+    from geocrawl.priority.models import shipped_models
     from geocrawl.priority.text.thesaurus import shipped_thesaurus
 
     trained = topic is None or topic.shipped_model

@@ -17,7 +17,7 @@ from geocrawl.priority.options import SEPARATOR
 if TYPE_CHECKING:
     from geocrawl.ports import Strategy
     from geocrawl.priority.options import Option, Preset, Value
-    from geocrawl.priority.topics.directory import Topic
+    from geocrawl.priority.topics import Topic
 
 
 class Declaration(NamedTuple):
@@ -128,7 +128,7 @@ def make_strategy(
     for key in options:
         _demand_owner(key)
     from geocrawl.priority.ingredients import Ingredients
-    from geocrawl.priority.models.files import shipped_models
+    from geocrawl.priority.models import shipped_models
 
     trained = topic is None or topic.shipped_model
     given = _with_preset(name, options)

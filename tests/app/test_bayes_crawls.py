@@ -11,7 +11,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
 from geocrawl.lab.cli.train import bayes
 from geocrawl.lab.training import train
-from geocrawl.priority.models.naive_bayes import read_bayes
+from geocrawl.priority.naive_bayes import read_bayes
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.read.yields import link_finds
 from tests.support.crawls import crawl, settings_for, valid

@@ -12,7 +12,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
 from geocrawl.priority.ipagerank import make_page_filter
-from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
+from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
 from geocrawl.store import Store
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.maintenance.seeds import NewSeed, add_seeds

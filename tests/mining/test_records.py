@@ -14,8 +14,8 @@ from geocrawl.mining.finder import Finder
 from geocrawl.mining.model import Find, gather
 from geocrawl.mining.records import MOST_BYTES, Counts, RecordReader, members
 from geocrawl.page.document import PageReader
-from geocrawl.priority.models.files import LINKS_FILE, read_links, shipped_models
-from geocrawl.priority.topics.nearness import LinkMeasure
+from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
+from geocrawl.priority.nearness import LinkMeasure
 from tests.mining.made_warc import NAME, MadePage, member, metadata, record, wat_record, write_archive
 
 PAGE = "https://www.example.org/geo/services.html"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from geocrawl.model import Document, Link, Relevance, Url
 from geocrawl.ports import Waiting
-from geocrawl.priority.topics.nearness import LinkModel, TopicModel
+from geocrawl.priority.nearness import LinkModel, TopicModel
 from geocrawl.urls import read_url
 
 TOPIC = TopicModel({"en": {"wms": 3.0, "layer": 2.0, "map": 1.0}, "zh": {"wms": 2.0, "图层": 2.0, "地图": 1.0}})

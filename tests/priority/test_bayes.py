@@ -15,8 +15,8 @@ from geocrawl.model import Feedback, Link, Purpose, Rank, Relevance, State
 from geocrawl.priority.bayes.online_learning import MAX_PACKED_BYTES, pack_features, unpack_features
 from geocrawl.priority.bayes.strategy import BayesStrategy, model_file
 from geocrawl.priority.bayes.training import Sample, train_bayes
-from geocrawl.priority.models.files import shipped_models
-from geocrawl.priority.models.naive_bayes import (
+from geocrawl.priority.models import shipped_models
+from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
     BAYES_PAGES_FILE,
     BayesModel,

@@ -12,9 +12,9 @@ from geocrawl.lab.cli.train import bayes
 from geocrawl.lab.training.bayes_samples import topic_authorities
 from geocrawl.priority.bayes.strategy import BayesStrategy
 from geocrawl.priority.bayes.training import topic_samples
-from geocrawl.priority.models.naive_bayes import read_bayes
+from geocrawl.priority.naive_bayes import read_bayes
 from geocrawl.priority.registry import make_strategy
-from geocrawl.priority.topics.directory import Topic, all_topics
+from geocrawl.priority.topics import Topic, all_topics
 from geocrawl.urls import read_url
 from tests.priority.documents import document, link
 

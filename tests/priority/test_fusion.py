@@ -23,7 +23,7 @@ from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, unpa
 from geocrawl.priority.fusion.strategy import OPTIONS, FusionStrategy
 from geocrawl.priority.fusion.value_model import Prior, ValueModel, probability, read_prior, write_prior
 from geocrawl.priority.fusion.word_models import WordModels
-from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader
+from geocrawl.priority.naive_bayes import BayesModel, FeatureReader
 from geocrawl.priority.text.tfidf import TextModel
 from tests.priority.documents import LINKS, TOPIC, link, url, waiting
 

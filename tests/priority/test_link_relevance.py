@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Relevance
-from geocrawl.priority.topics.nearness import LinkMeasure, LinkModel
+from geocrawl.priority.nearness import LinkMeasure, LinkModel
 from tests.priority.documents import LINKS
 
 

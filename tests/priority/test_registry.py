@@ -10,7 +10,7 @@ import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Rank, Relevance
-from geocrawl.priority.models.files import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models
+from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models
 from geocrawl.priority.registry import make_strategy, presets, strategies, strategy_options, strategy_values
 from geocrawl.priority.text.terms import stop_words
 from tests.priority.documents import document, link

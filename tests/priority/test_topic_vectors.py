@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geocrawl.priority.nearness import TopicMeasure, TopicModel, page_vector
 from geocrawl.priority.text.keywords import Keywords
-from geocrawl.priority.topics.nearness import TopicMeasure, TopicModel, page_vector
 from tests.priority.documents import TOPIC
 
 WORDS = ("wms", "map", "web map service", "map service", "getmap", "srs", "地图", "地图服务", "web地图服务")

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
+from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
 from geocrawl.priority.registry import make_strategy
 from geocrawl.priority.text.terms import language_of
 from geocrawl.priority.text.tfidf import TextModel
-from geocrawl.priority.topics.directory import (
+from geocrawl.priority.topics import (
     DEFAULT_TOPIC,
     Topic,
     all_topics,

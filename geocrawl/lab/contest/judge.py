@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models.files import Format, malformed, read_model, shipped_models, write_model
+from geocrawl.priority.models import Format, malformed, read_model, shipped_models, write_model
 from geocrawl.priority.text.terms import content_words
 
 JUDGE_FILE = "page_judge.json"

@@ -24,8 +24,8 @@ from geocrawl.lab.recorded_worlds.documents import documents
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Document
 from geocrawl.priority.bayes.training import Sample, train_bayes
-from geocrawl.priority.models.files import shipped_models
-from geocrawl.priority.models.naive_bayes import (
+from geocrawl.priority.models import shipped_models
+from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
     BayesModel,
     FeatureReader,

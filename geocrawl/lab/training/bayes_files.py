@@ -29,9 +29,9 @@ from geocrawl.lab.training.labelled_pages import EXCLUSION, read_text, record
 from geocrawl.lab.training.overlap import TextOf, contained
 from geocrawl.model import Document
 from geocrawl.priority.bayes.training import LEAST_SOURCES, Sample, topic_lexicon, topic_samples, train_bayes
-from geocrawl.priority.models.naive_bayes import write_bayes
-from geocrawl.priority.topics.directory import Topic
-from geocrawl.priority.topics.nearness import TopicModel
+from geocrawl.priority.naive_bayes import write_bayes
+from geocrawl.priority.nearness import TopicModel
+from geocrawl.priority.topics import Topic
 from geocrawl.urls.database import Place
 
 DocumentOf = Callable[[str, str], Document]

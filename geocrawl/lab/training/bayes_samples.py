@@ -18,7 +18,7 @@ from geocrawl.lab.training.gws_models import LabelledLink, initial_keywords
 from geocrawl.model import Document, Link, Url
 from geocrawl.priority.bayes.training import Sample
 from geocrawl.priority.text.keywords import link_contexts
-from geocrawl.priority.topics.directory import Topic
+from geocrawl.priority.topics import Topic
 from geocrawl.urls import read_url
 
 ON_TOPIC, OFF_TOPIC = "ogc", "other"

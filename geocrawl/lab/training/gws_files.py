@@ -31,8 +31,8 @@ from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read
 from geocrawl.lab.training.overlap import TextOf
 from geocrawl.model import Relevance
 from geocrawl.priority.gws import OPTIONS
-from geocrawl.priority.models.files import write_links, write_topic
-from geocrawl.priority.topics.nearness import MOST_WEIGHT, TopicMeasure
+from geocrawl.priority.models import write_links, write_topic
+from geocrawl.priority.nearness import MOST_WEIGHT, TopicMeasure
 
 
 def train_topic_file(

@@ -18,9 +18,9 @@ from urllib.parse import unquote
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Url
+from geocrawl.priority.nearness import LinkModel, TopicModel, page_vector, split_camel_case
 from geocrawl.priority.text.keywords import Keywords
 from geocrawl.priority.text.terms import has_han, stop_words
-from geocrawl.priority.topics.nearness import LinkModel, TopicModel, page_vector, split_camel_case
 from geocrawl.urls import read_url
 
 TOPIC_KEYWORDS = 10

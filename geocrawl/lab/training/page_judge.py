@@ -12,7 +12,7 @@ from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, record
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
-from geocrawl.priority.models.files import shipped_models
+from geocrawl.priority.models import shipped_models
 from geocrawl.urls import read_url
 
 RELEVANT = "ogc"

@@ -76,8 +76,8 @@ def train_bayes(
 def _for_topic(sources: Sources, name: str) -> Sources:
     """Return `sources` for a topic of the directory; unchanged for the default topic."""
     from geocrawl.app.topics import find_topic, topics_folder
-    from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
-    from geocrawl.priority.topics.directory import all_topics, keyword_model, text_model
+    from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
+    from geocrawl.priority.topics import all_topics, keyword_model, text_model
 
     topic = find_topic(name)
     if topic.shipped_model:

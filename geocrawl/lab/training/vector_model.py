@@ -22,7 +22,7 @@ from geocrawl.lab.training.gws_models import ON_TOPIC, LabelledPage
 from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, record, site_of
 from geocrawl.lab.training.overlap import TextOf
 from geocrawl.model import Document
-from geocrawl.priority.models.files import write_vectors
+from geocrawl.priority.models import write_vectors
 from geocrawl.priority.text.terms import term_counts
 from geocrawl.priority.text.tfidf import TextModel, mean, tf_idf
 

@@ -21,7 +21,7 @@ from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.bayes.online_learning import Experience, pack_features
 from geocrawl.priority.ingredients import Defaults, Ingredients
-from geocrawl.priority.models.naive_bayes import (
+from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
     BAYES_PAGES_FILE,
     BayesModel,
@@ -216,7 +216,7 @@ def make(ingredients: Ingredients) -> BayesStrategy:
     named = model_file(ingredients.options)
     if named is None and ingredients.topic is not None:
         from geocrawl.priority.bayes.training import topic_model
-        from geocrawl.priority.topics.directory import all_topics
+        from geocrawl.priority.topics import all_topics
 
         model = topic_model(ingredients.topic, all_topics().values(), ingredients.keywords())
         return BayesStrategy(model, ingredients.options)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader
-from geocrawl.priority.topics.directory import Topic
-from geocrawl.priority.topics.nearness import TopicModel
+from geocrawl.priority.naive_bayes import BayesModel, FeatureReader
+from geocrawl.priority.nearness import TopicModel
+from geocrawl.priority.topics import Topic
 
 LEAST_SOURCES = 2
 """A word of fewer sources is left out of the model: a site's names and navigation are no evidence elsewhere.

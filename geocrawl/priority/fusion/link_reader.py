@@ -14,8 +14,8 @@ from geocrawl.model import Document, Link, Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.word_models import WordModels
+from geocrawl.priority.nearness import LinkMeasure, LinkModel
 from geocrawl.priority.text.keywords import link_contexts
-from geocrawl.priority.topics.nearness import LinkMeasure, LinkModel
 
 REMEMBERED = 50_000
 """Links whose features are cached: a site's navigation is on each of its pages."""

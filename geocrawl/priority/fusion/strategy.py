@@ -43,9 +43,9 @@ from geocrawl.priority.fusion.value_model import (
 )
 from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.ingredients import Ingredients
-from geocrawl.priority.models.naive_bayes import BAYES_FILE, read_bayes
+from geocrawl.priority.naive_bayes import BAYES_FILE, read_bayes
+from geocrawl.priority.nearness import LinkModel, TopicMeasure, TopicModel
 from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.topics.nearness import LinkModel, TopicMeasure, TopicModel
 
 NAME = "fusion"
 _FORMAT = "geocrawl-fusion 4"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from geocrawl.priority.models.naive_bayes import (
+from geocrawl.priority.naive_bayes import (
     ANCHOR,
     CONTEXT,
     TERM_IN_ANCHOR,

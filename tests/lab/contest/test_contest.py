@@ -20,7 +20,7 @@ from geocrawl.lab.contest.results import COSTS, options_of, to_csv, to_json
 from geocrawl.lab.contest.study import study
 from geocrawl.lab.contest.table import HEADS, cells, tables
 from geocrawl.lab.recorded_worlds.world import World
-from geocrawl.priority.models.files import shipped_models
+from geocrawl.priority.models import shipped_models
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from tests.lab.small_world import HOST, write_world
 

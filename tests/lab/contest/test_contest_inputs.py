@@ -14,7 +14,7 @@ import pytest
 from geocrawl.lab.contest.contest import ORACLE, ContestResults, Plan, run_contest
 from geocrawl.lab.contest.results import COLUMNS, COSTS, to_csv
 from geocrawl.lab.made_worlds.folder import make
-from geocrawl.priority.models.files import shipped_models
+from geocrawl.priority.models import shipped_models
 from geocrawl.priority.registry import strategies
 from tests.lab.small_world import write_world
 

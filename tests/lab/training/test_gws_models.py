@@ -15,8 +15,8 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.lab.training.gws_files import train_links_file, train_topic_file
 from geocrawl.lab.training.gws_models import LabelledLink, LabelledPage, train_links, train_topic
 from geocrawl.lab.training.overlap import contained, shingles
-from geocrawl.priority.models.files import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models, write_topic
-from geocrawl.priority.topics.nearness import TopicModel
+from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models, write_topic
+from geocrawl.priority.nearness import TopicModel
 
 DAY = dt.date(2025, 3, 1)
 INITIAL = {"en": ["wms", "map", "layer", "client"], "zh": ["地图", "图层"]}

@@ -11,7 +11,7 @@ import pytest
 from geocrawl.errors import UsageError
 from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.vector_model import heaviest, quantile, train_vectors, train_vectors_file
-from geocrawl.priority.models.files import read_vectors
+from geocrawl.priority.models import read_vectors
 from tests.lab.training.test_gws_models import page, story, text_of, write_pages, write_world
 from tests.priority.documents import document
 

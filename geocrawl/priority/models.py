@@ -11,8 +11,8 @@ from typing import Any
 
 from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.files import write_whole
+from geocrawl.priority.nearness import LinkModel, TopicModel
 from geocrawl.priority.text.tfidf import TextModel
-from geocrawl.priority.topics.nearness import LinkModel, TopicModel
 
 
 @dataclass(frozen=True, slots=True)

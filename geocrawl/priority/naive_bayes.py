@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from geocrawl.priority.models.files import Format, malformed, read_model, write_text
+from geocrawl.priority.models import Format, malformed, read_model, write_text
 from geocrawl.priority.text.keywords import Keywords
 from geocrawl.priority.text.terms import term_counts
 
