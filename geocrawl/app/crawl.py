@@ -13,7 +13,7 @@ from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.model import State, Url
-from geocrawl.store.maintenance.clock_limits import ClockLimits
+from geocrawl.store.maintenance.clock_limits import shorten_waits
 from geocrawl.urls.database import Place
 from geocrawl.wording import counted
 
@@ -104,7 +104,7 @@ class _Begun:
 def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence[Url], *, again: bool) -> _Begun:
     """Claim the database and queue the seeds."""
     notes = claim(session, session.store.earlier_runs(run))
-    if off := ClockLimits(session.store.database, session.settings).apply(session.clock.now()):
+    if off := shorten_waits(session.store.database, session.settings, session.clock.now()):
         counts = ", ".join(f"{name} {count:,}" for name, count in off.items())
         notes.append(f"A wrong clock wrote times far in the future; they were shortened ({counts}).")
     queued = session.add_seeds(seeds, again=again)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from geocrawl.app.watches import WatchRound
 from geocrawl.daemon.metrics import MetricsFile
-from geocrawl.store.maintenance.clock_limits import ClockLimits
+from geocrawl.store.maintenance.clock_limits import shorten_waits
 from geocrawl.store.maintenance.retention import Retention
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Jobs:
             store.database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes
         )
         self._watch_round = WatchRound(settings, store, clock, log)
-        self._clock_limits = ClockLimits(store.database, settings)
+        self._shorten_waits = partial(shorten_waits, store.database, settings)
         self._log = log
         self._offset_s: float | None = None
         self._clock_was_set = False
@@ -75,7 +76,7 @@ class Jobs:
         if self._clock_was_set:
             self._log("warning: this machine's clock was set, or was wrong for a moment")
             self._clock_was_set = False
-        if off := self._clock_limits.apply(self._clock.now()):
+        if off := self._shorten_waits(self._clock.now()):
             self._log("warning: times that a wrong clock wrote were shortened", **off)
 
     def retention(self) -> Mapping[str, int]:

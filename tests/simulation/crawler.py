@@ -12,7 +12,7 @@ from geocrawl.app.session import Environment, Session
 from geocrawl.errors import PassingFault
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.maintenance.clock_limits import ClockLimits
+from geocrawl.store.maintenance.clock_limits import shorten_waits
 from geocrawl.urls import read_url
 from tests.simulation.database import SimulatedStore
 from tests.simulation.network import SimulatedTransport
@@ -104,7 +104,7 @@ class SimulatedCrawler:
         if self._together:
             session.frontier.share_run(_THE_RUN, self.settings.max_pages)
         claim(session, store.earlier_runs(number))
-        ClockLimits(store.database, self.settings).apply(self._clock.now())
+        shorten_waits(store.database, self.settings, self._clock.now())
         session.add_seeds([url for url in map(read_url, seeds) if url is not None], again=False)
         return session, number
 

@@ -1,7 +1,8 @@
-"""Limit times in the database to what the settings allow, for they may have been written by a wrong clock.
+"""Shorten waits in the database to those that the settings allow, for a wrong clock may have written them.
 
-A clock that is ten years ahead for a moment writes hosts, services and answers for robots.txt off for ten years. No
-time to come is further off than the longest wait of the settings, and nothing that happened lies in the future.
+A clock that is ten years ahead for a moment leaves due times ten years ahead: of hosts, services and answers for
+robots.txt. No time to come is further off than the longest wait of the settings, and nothing that happened lies in the
+future.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model.health import JITTER, PACES
 from geocrawl.store.catalog.health import UNASKED_S
-from geocrawl.store.engine import steps
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import ChunkedWork, batches, run
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -23,43 +22,20 @@ _REQUESTS = 10
 _MARGIN_S = 60.0
 """Times that are off by less are left alone: clocks of several machines differ, and are set."""
 
-_KEYS = {"robots": "origin", "validator": "url_id"}
-"""Column that names a row, where it is not `id`."""
-_ROWS_EACH = {"service": 3}
-"""Rows that change with one row of a table, where they are several: a trigger notes the change for the search."""
 
-
-class ClockLimits:
-    """Finds times that only a wrong clock can have written, and shortens the waits to the longest ones allowed."""
-
-    def __init__(self, database: Database, settings: Settings) -> None:
-        self._database = database
-        self._columns = tuple(_columns(settings))
-
-    def apply(self, now: float) -> dict[str, int]:
-        """Limit all times to `now` and the longest wait from then on; return how many times of each kind were off."""
-        off = {}
-        for table, column, longest_s in self._columns:
-            count = run(self._limit(table, column, f"{column} = ?1", now + longest_s, now + longest_s + _MARGIN_S))
-            if count:
-                off[f"{table}.{column}"] = count
-        today = int(now // 86_400)
-        run(self._limit("host", "asked_day", "asked_day = ?1, asked = 0", 0, today))
-        return off
-
-    def _limit(self, table: str, column: str, change: str, value: float, most: float) -> ChunkedWork[int]:
-        """Change the rows whose column is greater than `most`, which are found without the write lock; return how
-        many."""
-        connection = self._database.connection
-        key = _KEYS.get(table, "id")
-        found = connection.execute(f"SELECT {key} FROM {table} WHERE {column} > ?", (most,)).fetchall()  # noqa: S608 our own names
-        update = f"UPDATE {table} SET {change} WHERE {key} = ?2 AND {column} > ?3"  # noqa: S608 our own names
-        count = 0
-        for batch in batches(found, steps.ROWS // _ROWS_EACH.get(table, 1)):
-            with self._database.transaction:
-                count += connection.executemany(update, [(value, row_id, most) for (row_id,) in batch]).rowcount
-            yield
-        return count
+def shorten_waits(database: Database, settings: Settings, now: float) -> dict[str, int]:
+    """Limit all times to `now` and the longest wait from then on; return how many times of each kind were off."""
+    off = {}
+    for table, column, longest_s in _columns(settings):
+        limit = f"UPDATE {table} SET {column} = ?1 WHERE {column} > ?2"  # noqa: S608 our own names
+        with database.transaction:
+            count = database.connection.execute(limit, (now + longest_s, now + longest_s + _MARGIN_S)).rowcount
+        if count:
+            off[f"{table}.{column}"] = count
+    today = int(now // 86_400)
+    with database.transaction:
+        database.connection.execute("UPDATE host SET asked_day = ?1, asked = 0 WHERE asked_day > ?1", (today,))
+    return off
 
 
 def _columns(settings: Settings) -> Iterator[tuple[str, str, float]]:
@@ -67,9 +43,7 @@ def _columns(settings: Settings) -> Iterator[tuple[str, str, float]]:
     of_sites_s = (site.delay_s or 0.0 for site in settings.sites.values())
     delays_s = (settings.delay_s, settings.max_crawl_delay_s, *of_sites_s)
     rest_s = max(settings.backoff_max_s, settings.max_retry_after_s, *delays_s)
-    retry_s = settings.retry_first_s * 2.0 ** (
-        4 * settings.max_attempts
-    )  # as often as hosts that are too busy are tried
+    retry_s = settings.retry_first_s * 2.0 ** (4 * settings.max_attempts)  # as often as hosts too busy are tried
     robots_s = max(settings.robots_ttl_s, settings.robots_error_ttl_s, rest_s)
     probe_s = max((pace.longest_s for pace in PACES.values() if pace is not None), default=0.0) * (1 + JITTER)
     revisit_s = max(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)

@@ -28,6 +28,7 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters, read_totals
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.page_store import STORED_BYTES
+from geocrawl.store.maintenance.forget import finish_forgetting
 from geocrawl.store.search.upkeep import merge_segments
 
 NO_SPACE = "no-space"
@@ -64,10 +65,6 @@ class Retention:
         return await run_async(self._tidy(now), self._database.clock)
 
     def _tidy(self, now: float) -> ChunkedWork[dict[str, int]]:
-        from geocrawl.store.maintenance.forget import (
-            finish_forgetting,
-        )  # `status` must not load SQLAlchemy
-
         yield from finish_forgetting(self._database)
         probes = yield from self._delete("probe", _OLD, (now - self._keep_s, _BATCH))
         expired = yield from self._delete("robots", _EXPIRED, (now, _BATCH))

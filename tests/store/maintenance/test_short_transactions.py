@@ -10,7 +10,6 @@ from geocrawl.model import Kind, Layer, Service
 from geocrawl.settings import Settings
 from geocrawl.store.engine import steps
 from geocrawl.store.maintenance import forget as forgetting
-from geocrawl.store.maintenance.clock_limits import ClockLimits
 from geocrawl.store.maintenance.forget import Removed, finish_forgetting, forget, undo
 from geocrawl.store.maintenance.retention import Retention
 from geocrawl.store.maintenance.seeds import NewSeed, add_seeds, remove_seeds
@@ -174,7 +173,6 @@ def test_layers_of_services_gone_for_good_go_before_waiting_pages_and_come_back(
 
 
 WORKS: dict[str, tuple[Callable[[World], object], object]] = {
-    "clock": (lambda world: ClockLimits(world.database, world.settings).apply(10.0)["endpoint.last_ok"], ENDPOINTS + 1),
     "seeds added": (lambda world: add_seeds(world.database, [NewSeed(url(f"{n}.example/")) for n in range(99)], 1), 99),
     "seeds removed": (lambda world: remove_seeds(world.database, [url(f"{n}.example/") for n in range(99)]), 0),
 }
