@@ -1,15 +1,19 @@
-"""Faults between workers and PostgreSQL of which the catalogue shows nothing."""
+"""Faults between workers and a server of PostgreSQL of which the catalogue shows nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
-from tests.acceptance import postgres_faults as postgres
-from tests.acceptance.postgres_workers import undisturbed
-from tests.daemon.faults.row import Row
+from tests.acceptance.postgres_workers import Field, field_of, undisturbed
+from tests.support.daemons import wait_for
 from tests.support.postgres import Server
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(900)]
@@ -23,12 +27,101 @@ def calm(postgres_server: Server, tmp_path_factory: pytest.TempPathFactory) -> C
     return undisturbed(postgres_server, tmp_path_factory.mktemp("calm"))
 
 
-@pytest.mark.parametrize("cause", [postgres.late_worker, postgres.restored_backup], ids=lambda cause: cause.__name__)
-def test_nothing_settled_is_lost_and_no_host_is_asked_by_two(
-    cause: Callable[[Server, Path, Catalogue], Row], postgres_server: Server, tmp_path: Path, calm: Catalogue
+@contextmanager
+def crawled_whole(server: Server, folder: Path, calm: Catalogue) -> Iterator[tuple[Field, set[str]]]:
+    """Yield a field for a fault and a set for what was settled before; afterwards the crawl must come to its end.
+
+    Nothing settled may be lost, no host asked by two at once, and the catalogue is that of an undisturbed crawl.
+    """
+    with field_of(server, folder) as field:
+        before = set[str]()
+        yield field, before
+        codes = [each.ends() for each in field.workers]
+        failed = [each.log for each, code in zip(field.workers, codes, strict=True) if code not in (0, -signal.SIGKILL)]
+        assert failed == []
+        assert len(before) > 8 and before <= field.settled()
+        assert field.most_at_once() == 1
+        assert field.catalogue() == calm
+
+
+def test_workers_that_are_killed_are_replaced(postgres_server: Server, tmp_path: Path, calm: Catalogue) -> None:
+    with crawled_whole(postgres_server, tmp_path / "work", calm) as (field, before):
+        workers = [field.worker(), field.worker()]
+        for number in range(3):
+            before |= field.under_way(9 + 8 * number)
+            workers[0].kill()
+            workers = [workers[1], field.worker()]
+            field.goes_on()
+
+
+def test_workers_wait_for_a_server_that_was_killed(postgres_server: Server, tmp_path: Path, calm: Catalogue) -> None:
+    with crawled_whole(postgres_server, tmp_path / "work", calm) as (field, before):
+        workers = [field.worker(), field.worker()]
+        before |= field.under_way()
+        postgres_server.kill()
+        time.sleep(5.0)
+        postgres_server.start()
+        field.goes_on()
+        assert any("waiting for the database" in each.log for each in workers)
+
+
+def test_a_worker_that_slept_until_others_had_its_hosts_asks_none_of_them(
+    postgres_server: Server, tmp_path: Path, calm: Catalogue
 ) -> None:
-    row = cause(postgres_server, tmp_path / "work", calm)
-    assert row.lost == 0 and row.more["settled_before"] > 8
-    assert row.more["catalogue"] == "that of an undisturbed crawl"
-    assert row.more["most_requests_of_a_host_at_once"] == 1
-    assert row.more.get("settled_in_the_dump_and_asked_again", 0) == 0
+    with crawled_whole(postgres_server, tmp_path / "work", calm) as (field, before):
+        late, _ = field.worker(lease="2"), field.worker(lease="2")
+        for number in range(3):
+            before |= field.under_way(9 + 8 * number)
+            late.send(signal.SIGSTOP)
+            time.sleep(4)
+            before |= field.settled()
+            late.send(signal.SIGCONT)
+        field.goes_on()
+
+
+def test_workers_wait_for_a_free_connection(postgres_server: Server, tmp_path: Path, calm: Catalogue) -> None:
+    with crawled_whole(postgres_server, tmp_path / "work", calm) as (field, before):
+        worker = field.worker()
+        before |= field.under_way()
+        others = _take_all_connections(field)
+        late = field.worker()
+        wait_for(lambda: all("no connection left" in each.log for each in (late, worker)), "the line", 60)
+        for each in others:
+            each.close()
+        field.goes_on()
+
+
+def test_a_crawl_goes_on_in_a_restored_dump(postgres_server: Server, tmp_path: Path, calm: Catalogue) -> None:
+    with crawled_whole(postgres_server, tmp_path / "work", calm) as (field, before):
+        workers = [field.worker(), field.worker()]
+        field.under_way()
+        dump = postgres_server.dump(field.url, "crawl.dump")
+        field.under_way(len(field.settled()) + 6)
+        for each in workers:
+            each.kill()
+        restored = postgres_server.restored(dump)
+        before |= field.settled(restored)
+        lost_url, field.url = field.url, restored
+        postgres_server.drop(lost_url)
+        requests = len(field.web.requests)
+        field.worker(), field.worker()
+        field.goes_on()
+        wait_for(lambda: all(each.process.poll() is not None for each in field.workers), "the end of the crawl")
+        assert not {each.url for each in field.web.requests[requests:]} & before
+
+
+def _take_all_connections(field: Field) -> list[psycopg.Connection[Any]]:
+    """Take all connections of the server, those of the workers included."""
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'geocrawl'"
+    taken = list[psycopg.Connection[Any]]()
+    with psycopg.connect(field.server.url("postgres"), autocommit=True) as first:
+        for _ in range(3):  # a worker may have taken its place again
+            first.execute(end)
+            try:
+                while True:
+                    taken.append(psycopg.connect(field.url))
+            except psycopg.OperationalError:
+                continue
+    with suppress(psycopg.OperationalError):
+        taken.append(psycopg.connect(field.url))
+    return taken

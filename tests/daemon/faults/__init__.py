@@ -1,1 +1,0 @@
-"""Faults that a daemon is put through."""
