@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from geocrawl.app.fetchers import make_fetcher
 from geocrawl.app.wiring import system_clock
-from geocrawl.browser.chromium import find_chromium
+from geocrawl.browser.chromium import descendants, find_chromium
 from geocrawl.browser.renderer import BrowserRenderer
 from geocrawl.model import HostState, Page, Purpose, Rendered, RobotsRecord
 from geocrawl.settings import Settings
@@ -75,3 +77,14 @@ async def running(**changes: object) -> AsyncIterator[Run]:
         yield run
     finally:
         await run.close()
+
+
+def left(before: list[int], *, within_s: float = 2.0) -> int:
+    """Return how many processes are left some seconds after the browser was ended.
+
+    `before`: this process's descendants when the browser was not yet started; a database's server may be among them.
+    """
+    last = time.monotonic() + within_s
+    while (found := set(descendants(os.getpid())) - set(before)) and time.monotonic() < last:
+        time.sleep(0.05)
+    return len(found)

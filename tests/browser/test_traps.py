@@ -9,8 +9,7 @@ import pytest
 
 from geocrawl.browser.chromium import Chromium, descendants
 from geocrawl.model import SCRIPT_SRC
-from tests.browser.measures import left
-from tests.browser.runs import running
+from tests.browser.runs import left, running
 from tests.browser.traps import ALL, FORBIDDEN, Traps, traps
 
 pytestmark = pytest.mark.usefixtures("chromium")

@@ -10,9 +10,6 @@ from tests.cli.trials import Scene, scene
 from tests.cli.writers import WRITERS, Writer, unlisted_paths
 from tests.support.samples import sampled
 
-QUICK = [each for each in WRITERS if not each.is_slow]
-
-
 OF_EACH_FORM = ("backup", "restore", "export csv", "crawl --record", "service install unit")
 
 
@@ -27,7 +24,7 @@ def test_every_parameter_that_takes_a_path_is_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    "writer", sampled(QUICK, *(each for each in QUICK if each.name in OF_EACH_FORM)), ids=lambda each: each.name
+    "writer", sampled(WRITERS, *(each for each in WRITERS if each.name in OF_EACH_FORM)), ids=lambda each: each.name
 )
 def test_a_command_harms_nothing_at_any_place(tried: Scene, writer: Writer) -> None:
     by_any_name = {"the catalogue", "a symbolic link", "another spelling", "a linked folder"}

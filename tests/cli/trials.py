@@ -1,4 +1,4 @@
-"""Try every command that writes at every place that it must not harm, while nobody or while a crawl and a daemon work.
+"""Try every command that writes at every place that it must not harm.
 
 A trial runs one command (`writers.WRITERS`) in a process of its own, forked from this one, which spares the imports.
 Root's gives up its privileges first, so that the rights of files count.
@@ -113,27 +113,6 @@ class Scene:
             header, none = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0), (ctypes.c_uint32 * 6)()
             if ctypes.CDLL(None, use_errno=True).capset(header, none):
                 raise OSError(ctypes.get_errno(), "capset")
-
-    @contextmanager
-    def busy(self) -> Iterator[list[subprocess.Popen[bytes]]]:
-        """Have a crawl and a daemon work on the catalogue."""
-        command = [sys.executable, "-m", "geocrawl"]
-        with (self.folder / "busy.log").open("wb") as log:
-            started = [
-                subprocess.Popen([*command, *arguments], stdout=log, stderr=log, cwd=self.folder, env=self.environ)
-                for arguments in (
-                    ("crawl", "--delay", "20s", "--patience", "1h", *self.seeds),
-                    ("daemon", "--delay", "20s"),
-                )
-            ]
-            try:
-                time.sleep(5)
-                yield started
-            finally:
-                for each in started:
-                    each.terminate()
-                for each in started:
-                    each.wait(240)
 
     # ----------------------------------------------------------------------- what is there
 

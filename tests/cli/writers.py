@@ -38,7 +38,6 @@ class Writer:
     """The file that the command writes when nobody can name another: a symbolic link to the place is put there."""
     environ: Mapping[str, str] = field(default_factory=dict)
     """`{}` stands for the path."""
-    is_slow: bool = False
     goes_on: bool = False
     """A run that failed leaves what it found, for the next one to go on with."""
     note: str = ""
@@ -84,10 +83,10 @@ WRITERS = (
         HARMLESS | {"a full device", "a full disk"},  # lines are lost there, and the crawl goes on
         note="--log-file",
     ),
-    Writer("stats", "plot", lambda path: ["--survival", "--plot", path], suffix=".svg", is_slow=True),
-    Writer("stats", "out", _out("--picture", "kinds"), suffix=".svg", is_slow=True),
+    Writer("stats", "plot", lambda path: ["--survival", "--plot", path], suffix=".svg"),
+    Writer("stats", "out", _out("--picture", "kinds"), suffix=".svg"),
     Writer("probe", "", _always("--file", "list.txt"), _FOLDER, environ={"XDG_CACHE_HOME": "{}"}, note="journal"),
-    Writer("demo", "", _always("--json"), fixed="cache/geocrawl/demo.db", is_slow=True),
+    Writer("demo", "", _always("--json"), fixed="cache/geocrawl/demo.db"),
     Writer(
         "topics add",
         "",
@@ -98,16 +97,14 @@ WRITERS = (
     Writer(
         "service install", "", _always("--root", "root"), fixed="root/etc/systemd/system/geocrawl.service", note="unit"
     ),
-    Writer("world make", "out", _out("portal", "--pages", "200"), _FOLDER, is_slow=True),
-    Writer("evaluate", "out", _out(*_CONTEST), _FOLDER, is_slow=True),
-    Writer(
-        "evaluate", "", _always(*_CONTEST, "--out", "contest"), fixed="contest/results.csv", is_slow=True, note="table"
-    ),
-    Writer("train links", "out", _out("urls.csv"), is_slow=True),
-    Writer("train topic", "out", _out("pages.jsonl.gz"), is_slow=True),
-    Writer("train vectors", "out", _out("pages.jsonl.gz"), is_slow=True),
-    Writer("train bayes", "out", _out("--urls", "urls.csv"), is_slow=True),
-    Writer("train fusion", "out", _out("world", "--rounds", "1"), is_slow=True),
+    Writer("world make", "out", _out("portal", "--pages", "200"), _FOLDER),
+    Writer("evaluate", "out", _out(*_CONTEST), _FOLDER),
+    Writer("evaluate", "", _always(*_CONTEST, "--out", "contest"), fixed="contest/results.csv", note="table"),
+    Writer("train links", "out", _out("urls.csv")),
+    Writer("train topic", "out", _out("pages.jsonl.gz")),
+    Writer("train vectors", "out", _out("pages.jsonl.gz")),
+    Writer("train bayes", "out", _out("--urls", "urls.csv")),
+    Writer("train fusion", "out", _out("world", "--rounds", "1")),
 )
 
 READ = frozenset(
