@@ -11,7 +11,7 @@ from pathlib import Path
 from geocrawl.errors import UsageError
 from geocrawl.model import Url
 from geocrawl.sanitize import masked, plain
-from geocrawl.urls import read_url
+from geocrawl.urls import is_registry, read_url
 from geocrawl.wording import counted
 
 _MASK = "=***"
@@ -117,9 +117,6 @@ def read_host(text: str) -> str:
     Raises UsageError for text that is neither, for a top-level domain or another public suffix, and for a short
     spelling of an IPv4 address: who types 192.0.2 hardly means the host 192.0.0.2.
     """
-    from geocrawl.errors import UsageError
-    from geocrawl.urls import is_registry, read_url
-
     url = read_url(text if "://" in text else f"http://{text}/")
     if url is None:
         raise UsageError(f"{plain(text, 200)!r} is not a host; expected a name such as maps.example.org")

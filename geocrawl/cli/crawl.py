@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from geocrawl.app.collector import tune
+from geocrawl.app.crawl import run_crawl
+from geocrawl.app.processes import Processes, read_task
+from geocrawl.app.topics import find_topic
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-
-if TYPE_CHECKING:
-    from geocrawl.app.processes import Processes
-    from geocrawl.settings import Settings
-    from geocrawl.urls.database import Place
+from geocrawl.cli.addresses import gather_seeds
+from geocrawl.cli.output import end_interrupted, mask_standard_streams
+from geocrawl.cli.progress import ask_for_contact, log_of, logged_part, observe
+from geocrawl.errors import GeocrawlError, UsageError
+from geocrawl.settings import Settings
+from geocrawl.store import Store
+from geocrawl.urls.database import Place
 
 
 def crawl(
@@ -58,16 +65,11 @@ def _topic_seeds(topic: object) -> list[str]:
     """Return the start pages of a topic that was named as an option."""
     if not isinstance(topic, str) or not topic:
         return []
-    from geocrawl.app.topics import find_topic
-
     return list(find_topic(topic).seeds)
 
 
 def _demand_catalogue(path: Place) -> None:
     """Raise UsageError when there is no catalogue whose queue could be resumed."""
-    from geocrawl.errors import UsageError
-    from geocrawl.store import Store
-
     if not Store.exists(path):
         raise UsageError(
             f"no start page, and no catalogue at {path} to resume: give a page to start from, such as "
@@ -78,11 +80,6 @@ def _demand_catalogue(path: Place) -> None:
 def _run(
     settings: Settings, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
 ) -> None:
-    from geocrawl.app.crawl import run_crawl
-    from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.cli.output import end_interrupted
-    from geocrawl.cli.progress import ask_for_contact, log_of, observe
-
     start_pages = gather_seeds(urls, *seeds)
     path = opt.new_database_path_from(settings)
     if not start_pages:
@@ -106,22 +103,13 @@ def _run(
 
 def _processes(settings: Settings, path: Place, record: Path | None) -> Processes:
     """Return the further processes of a crawl by several, which run `take_part`."""
-    from geocrawl.app.processes import Processes
-
     command = (sys.executable, "-c", f"from {__name__} import take_part; take_part()")
     return Processes(settings, path, record, command)
 
 
 def take_part() -> None:
     """Take part in a crawl that another process began; what this one does is logged, and counted by that one."""
-    import signal
-
-    from geocrawl.app.collector import tune
     from geocrawl.app.crawl import take_part
-    from geocrawl.app.processes import read_task
-    from geocrawl.cli.output import mask_standard_streams
-    from geocrawl.cli.progress import logged_part
-    from geocrawl.errors import GeocrawlError
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to be settled yet
     tune()

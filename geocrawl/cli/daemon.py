@@ -12,17 +12,26 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import geocrawl
+from geocrawl.app import wiring
+from geocrawl.app.stop import StopResult
+from geocrawl.app.stop import stop as end
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
+from geocrawl.cli.progress import LogObserver, ask_for_contact, log_file, log_of
+from geocrawl.config.show import example
+from geocrawl.daemon.start import run_daemon
+from geocrawl.errors import EnvironmentFault
+from geocrawl.files import write_whole
+from geocrawl.settings import Settings
+from geocrawl.store import Database
 from geocrawl.store.maintenance.daemon_lock import ask_to_pause, ask_to_reload
 from geocrawl.store.read.processes import alive_holder, read_workers, working_processes
-
-if TYPE_CHECKING:
-    from geocrawl.settings import Settings
-    from geocrawl.store import Database
+from geocrawl.wording import moment
 
 
 def daemon(overrides: opt.Overrides) -> None:
@@ -31,8 +40,6 @@ def daemon(overrides: opt.Overrides) -> None:
     It begins with the start pages in its database (`geocrawl seeds add URL`) and with the queue. A database has
     at most one daemon.
     """
-    from geocrawl.cli.progress import LogObserver, ask_for_contact, log_file, log_of
-    from geocrawl.daemon.start import run_daemon
 
     def settings() -> Settings:
         return opt.settings_from(overrides)
@@ -72,8 +79,6 @@ def reload(overrides: opt.Overrides) -> None:
 
 def _ask(overrides: opt.Overrides, ask: Callable[[Database], None], running: str, idle: str) -> None:
     """Write a request into the database, and print whether a daemon is there to follow it."""
-    from geocrawl.app import wiring
-
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
         ask(store.database)
@@ -96,9 +101,6 @@ def stop(
 
     Example: geocrawl stop --db geocrawl.db
     """
-    from geocrawl.app.stop import StopResult
-    from geocrawl.app.stop import stop as end
-
     path = opt.database_path_from(opt.settings_from(overrides))
     with opt.reading(overrides) as connection:
         processes = working_processes(connection, time.time())
@@ -123,11 +125,6 @@ def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
 
     Example: geocrawl workers --db postgresql://geocrawl@db.example.org/geocrawl
     """
-    import time
-
-    from geocrawl.cli import output
-    from geocrawl.wording import moment
-
     with opt.reading(overrides) as connection:
         found = read_workers(connection, time.time())
     if json:
@@ -210,8 +207,6 @@ def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
 
 def files() -> tuple[Installed, ...]:
     """Return the files of the service with their contents."""
-    from geocrawl.config.show import example
-
     unit = (folder() / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", command_line(program()))
     return (
         Installed(Path("etc/systemd/system/geocrawl.service"), unit),
@@ -222,8 +217,6 @@ def files() -> tuple[Installed, ...]:
 
 def folder() -> Path:
     """Return the folder `systemd`: in the data folder of an installed geocrawl, else at the top of a checkout."""
-    import geocrawl
-
     package = Path(geocrawl.__file__).parent
     installed = package / "data" / "systemd"
     return installed if installed.is_dir() else package.parent / "systemd"
@@ -247,9 +240,6 @@ def _quoted(word: str) -> str:
 
 
 def _write(target: Path, file: Installed) -> None:
-    from geocrawl.errors import EnvironmentFault
-    from geocrawl.files import write_whole
-
     try:
         write_whole(target, file.text, mode=file.mode)
     except EnvironmentFault as fault:
@@ -265,8 +255,6 @@ def _give_to_group(target: Path) -> None:
 
 
 def _remove(target: Path) -> None:
-    from geocrawl.errors import EnvironmentFault
-
     try:
         target.unlink()
     except OSError as error:

@@ -9,18 +9,24 @@ import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from geocrawl.app.crawl import run_crawl
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.daemon import in_a_shell
+from geocrawl.cli.progress import observe
+from geocrawl.config import user_folder
+from geocrawl.demo import DemoWeb
+from geocrawl.errors import EnvironmentFault
+from geocrawl.settings import Settings
+from geocrawl.store import Store
+from geocrawl.store.maintenance.backup import remove_if_only_of
 from geocrawl.store.read.published import export_rows
-
-if TYPE_CHECKING:
-    from geocrawl.demo import DemoWeb
-    from geocrawl.urls.database import Place
+from geocrawl.urls import read_url
+from geocrawl.urls.database import Place
 
 
 def demo(
@@ -45,8 +51,6 @@ def demo(
 
 def _serve() -> None:
     """Serve the web until Ctrl-C, which is the normal end."""
-    from geocrawl.demo import DemoWeb
-
     # A shell that started us in the background had SIGINT ignored, and we would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -70,12 +74,6 @@ def _crawl_line(web: DemoWeb, path: Place) -> str:
 
 
 def _crawl(*, json: bool) -> None:
-    from geocrawl.app.crawl import run_crawl
-    from geocrawl.cli.progress import observe
-    from geocrawl.demo import DemoWeb
-    from geocrawl.settings import Settings
-    from geocrawl.urls import read_url
-
     with DemoWeb() as web:
         path = _fresh_database(web.content.hosts)
         seeds = [url for url in map(read_url, web.seeds) if url is not None]
@@ -102,10 +100,6 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
     A catalogue that holds other hosts than the demo's stays: its owner crawled into it. Raises DatabaseFault then,
     EnvironmentFault while another process uses it.
     """
-    from geocrawl.config import user_folder
-    from geocrawl.errors import EnvironmentFault
-    from geocrawl.store.maintenance.backup import remove_if_only_of
-
     path = user_folder("cache", os.environ) / "demo.db"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,8 +110,6 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
 
 
 def _print_catalogue(path: Place) -> None:
-    from geocrawl.store import Store
-
     with Store.open_readonly(path) as connection:
         rows = list(export_rows(connection))
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words
-from geocrawl.store.read.published import export_rows, published_layers, published_services, selected_ids
+from geocrawl.errors import UsageError
+from geocrawl.export.endpoints import FORMATS as OF_ENDPOINTS
+from geocrawl.export.endpoints import export as write
+from geocrawl.export.gpkg import APPLICATION_ID
+from geocrawl.export.services import export_services
+from geocrawl.search.filters import Filters, read_box, read_level, read_system
+from geocrawl.store import Connection
+from geocrawl.store.read.published import (
+    ExportRow,
+    Selection,
+    export_rows,
+    published_layers,
+    published_services,
+    selected_ids,
+)
 from geocrawl.store.search.index import search_engine
 from geocrawl.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from geocrawl.search.filters import Filters
-    from geocrawl.store import Connection
-    from geocrawl.store.read.published import ExportRow, Selection
 
 Library = Annotated[
     str,
@@ -61,11 +69,6 @@ def export(
 
         geocrawl export 'land use kind:wms' --format qgis --out connections
     """
-    from geocrawl.export.endpoints import FORMATS as OF_ENDPOINTS
-    from geocrawl.export.endpoints import export as write
-    from geocrawl.export.gpkg import APPLICATION_ID
-    from geocrawl.export.services import export_services
-
     chosen = _checked_format("jsonl" if json else format_, library_url)
     filters = _filters(kind, bbox, crs, alive, level)
     in_full = opt.settings_from(overrides).export_secrets
@@ -86,8 +89,6 @@ def export(
 
 def _checked_format(chosen: str, library_url: str) -> str:
     """Return the format. Raises UsageError for one that does not exist, or that loads no library."""
-    from geocrawl.errors import UsageError
-
     if chosen not in FORMATS.split("|"):
         raise UsageError(f"--format {chosen!r}: one of {FORMATS.replace('|', ', ')}")
     if library_url and chosen not in ("openlayers", "leaflet"):
@@ -97,8 +98,6 @@ def _checked_format(chosen: str, library_url: str) -> str:
 
 def _filters(kind: str | None, bbox: str | None, crs: str | None, alive: bool, level: str | None) -> Filters:
     """Return the conditions that the options state. Raises UsageError for a value that is none."""
-    from geocrawl.search.filters import Filters, read_box, read_level, read_system
-
     return Filters(
         kinds=(opt.kind_of(kind),) if kind else (),
         box=read_box(bbox, "--bbox") if bbox else None,
@@ -113,8 +112,6 @@ def _selection(connection: Connection, text: str, filters: Filters) -> Selection
 
     Only words and reference systems need the search; the views know the rest.
     """
-    from geocrawl.store.read.published import Selection
-
     if text.strip() or filters.systems:
         engine = search_engine(connection)
         output.say_differences(engine.search(text, filters, limit=0))

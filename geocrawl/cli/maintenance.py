@@ -6,20 +6,28 @@ import os
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from geocrawl.app import maintenance, wiring
+from geocrawl.app.maintenance import decide_same
+from geocrawl.app.maintenance import migrate as copy
+from geocrawl.app.maintenance import retry as put_back
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli.addresses import read_host, service_address
+from geocrawl.config import check as check_file
+from geocrawl.config import load
+from geocrawl.config.show import rows as rows_of
+from geocrawl.errors import NothingFound, UsageError
 from geocrawl.sanitize import plain
-from geocrawl.store import read_blocked
-from geocrawl.store.read.show import addresses_at, addresses_of
+from geocrawl.store import BlockedHost, Connection, read_blocked
+from geocrawl.store.maintenance import backup as copies
+from geocrawl.store.maintenance.backup import back_up
+from geocrawl.store.maintenance.forget import undo
+from geocrawl.store.read.show import Address, addresses_at, addresses_of
 from geocrawl.wording import counted, moment
-
-if TYPE_CHECKING:
-    from geocrawl.store import BlockedHost, Connection
-    from geocrawl.store.read.show import Address
 
 
 def backup(
@@ -30,8 +38,6 @@ def backup(
 
     Example: geocrawl backup /backup/geocrawl-$(date +%F).db
     """
-    from geocrawl.store.maintenance.backup import back_up
-
     source = opt.database_path_from(opt.settings_from(overrides))
     size = back_up(source, file)
     typer.echo(f"{file}: {size / 1e6:,.1f} MB, checked.")
@@ -42,8 +48,6 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
 ) -> None:
     """Replace the database with a copy. Stop the daemon first; the former database is kept in the same folder."""
-    from geocrawl.store.maintenance import backup as copies
-
     target = opt.new_database_path_from(opt.settings_from(overrides))
     kept = copies.restore(file, target, time.time())
     typer.echo(f"{target}: restored from {file}." + (f" The former database is kept as {kept}." if kept else ""))
@@ -62,9 +66,6 @@ def migrate(
 
         geocrawl migrate postgresql://geocrawl@db.example.org/geocrawl sqlite:///copy.db
     """
-    from geocrawl.app.maintenance import migrate as copy
-    from geocrawl.cli import output
-
     sums = copy(source, target, tell=None if json else lambda table, rows: typer.echo(f"{table}: {rows:,} rows"))
     if json:
         output.echo_json({name: {"rows": found.rows, "digest": found.digest} for name, found in sums.items()})
@@ -96,8 +97,6 @@ def split(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = Fal
 
 
 def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json: bool) -> None:
-    from geocrawl.app.maintenance import decide_same
-
     settings = opt.settings_from(overrides)
     decided = decide_same(
         opt.database_path_from(settings), lambda connection: _pairs(connection, one, other, same), same=same
@@ -115,8 +114,6 @@ def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tup
 
     Raises NothingFound for a service that is not there, UsageError for two that cannot be one.
     """
-    from geocrawl.errors import UsageError
-
     ones, others = _addresses(connection, one), _addresses(connection, other)
     if same:
         ones, others = _best_of(one, ones), _best_of(other, others)
@@ -142,9 +139,6 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
 
 
 def _addresses(connection: Connection, text: str) -> tuple[Address, ...]:
-    from geocrawl.cli.addresses import service_address
-    from geocrawl.errors import NothingFound
-
     if text.isdecimal():
         found = addresses_of(connection, int(text)) if len(text) < 19 else ()
     else:
@@ -170,9 +164,6 @@ def forget(
 
     Example: geocrawl forget maps.example.org --reason "mail of the owner, 3 May"
     """
-    from geocrawl.cli.addresses import read_host
-    from geocrawl.errors import UsageError
-
     if (host is not None) + list_ + (undo is not None) != 1:
         raise UsageError("give a HOST, --list or --undo HOST")
     if list_:
@@ -199,7 +190,6 @@ def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
 
 
 def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> None:
-    from geocrawl.app import wiring
     from geocrawl.store.maintenance.forget import forget
 
     path = opt.database_path_from(opt.settings_from(overrides))
@@ -216,9 +206,6 @@ def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> 
 
 
 def _undo(host: str, overrides: opt.Overrides) -> None:
-    from geocrawl.app import wiring
-    from geocrawl.store.maintenance.forget import undo
-
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
         was_blocked = undo(store.database, host)
@@ -242,9 +229,6 @@ def release(
     brought nothing new are refused ('trap:pattern', setting max_fruitless_per_pattern); this command also renews their
     budget. `geocrawl forget SITE` removes a site that generates such addresses without end.
     """
-    from geocrawl.app import maintenance
-    from geocrawl.cli.addresses import read_host
-
     settings = opt.settings_from(overrides)
     name = read_host(site)
     count = maintenance.release(settings, opt.database_path_from(settings), name)
@@ -270,9 +254,6 @@ def retry(
 
     Example: geocrawl retry --reason timeout-read --host maps.example.org
     """
-    from geocrawl.app.maintenance import retry as put_back
-    from geocrawl.cli.addresses import read_host
-
     settings = opt.settings_from(overrides)
     name = None if host is None else read_host(host)
     count = put_back(settings, opt.database_path_from(settings), host=name, reason=reason)
@@ -287,8 +268,6 @@ def retry(
 
 def show_config(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """Print every setting with its value and where the value came from; secrets are masked."""
-    from geocrawl.config.show import rows as rows_of
-
     rows = rows_of(opt.configuration_from(overrides))
     if json:
         output.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
@@ -302,9 +281,6 @@ def check_config(
     file: Annotated[Path | None, typer.Argument(help="A configuration file \\[those in use].")] = None,
 ) -> None:
     """Check a configuration file for unknown names and invalid values."""
-    from geocrawl.config import check as check_file
-    from geocrawl.config import load
-
     if file is None:
         load({}, environ=os.environ, cwd=opt.current_folder())
         typer.echo("The settings in use are valid.")

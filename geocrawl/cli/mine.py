@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from geocrawl.app.mine import ENGINES, Voice, mine_into_catalogue, mine_into_file
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.errors import UsageError
+from geocrawl.mining.miner import MineReport
+from geocrawl.mining.model import Source, gather
 from geocrawl.sanitize import plain
 from geocrawl.wording import counted
-
-if TYPE_CHECKING:
-    from geocrawl.mining.miner import MineReport
-    from geocrawl.mining.model import Source
 
 
 def mine(
@@ -48,10 +48,6 @@ def mine(
 
         geocrawl mine wat/ --output candidates.jsonl
     """
-    from geocrawl.app.mine import ENGINES
-    from geocrawl.errors import UsageError
-    from geocrawl.mining.model import gather
-
     if engine not in ENGINES:
         raise UsageError(f"--engine {engine!r}: expected {' or '.join(ENGINES)}")
     opt.refuse_catalogue(out, overrides)
@@ -72,8 +68,6 @@ def _mine(
     overrides: opt.Overrides, sources: Sequence[Source], engine: str, out: Path | None, *, json: bool
 ) -> MineReport:
     """Mine into the catalogue, or into a file; progress goes to standard error."""
-    from geocrawl.app.mine import Voice, mine_into_catalogue, mine_into_file
-
     settings = opt.settings_from(overrides)
     voice = Voice(_say, (lambda text: None) if settings.quiet else _say)
     if out is None:

@@ -9,9 +9,13 @@ from typing import Annotated
 
 import typer
 
+from geocrawl.app.kept_pages import export as write
+from geocrawl.app.kept_pages import text_of
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import show_in_full
+from geocrawl.errors import UsageError
 from geocrawl.sanitize import plain
 from geocrawl.store.read.pages import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.wording import counted, moment
@@ -65,9 +69,6 @@ def show(
 
         geocrawl pages show https://www.example.org/maps/ --raw > page.html
     """
-    from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.errors import UsageError
-
     if raw and sys.stdout.isatty():
         raise UsageError("--raw: a page may contain characters that control a terminal; write it to a file or a pipe")
     asked = gather_seeds([url])[0]
@@ -82,8 +83,6 @@ def show(
         sys.stdout.buffer.write(page.body)
         sys.stdout.buffer.flush()
         return
-    from geocrawl.app.kept_pages import text_of
-
     for line in text_of(page).splitlines():
         typer.echo(plain(line))
 
@@ -107,8 +106,6 @@ def export(
 
         geocrawl pages export --format text --out texts --min-score 0.5
     """
-    from geocrawl.app.kept_pages import export as write
-
     settings = opt.settings_from(overrides)
     with opt.reading(overrides) as connection:
         if not list_kept(connection, min_score, 1):

@@ -6,22 +6,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from geocrawl.app.harvest import run_harvest
+from geocrawl.app.probe import ProbeLine, ProbeResult, run_probe
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.output import show_in_full
+from geocrawl.cli.addresses import gather_seeds
+from geocrawl.cli.output import end_interrupted, show_in_full
+from geocrawl.cli.progress import observe
+from geocrawl.detect.overview import overview
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.model import Kind, Url
+from geocrawl.probe.registry import declaration, declarations, kinds_with_content
 from geocrawl.sanitize import plain
+from geocrawl.settings import Settings
+from geocrawl.urls.database import Place
 from geocrawl.wording import counted
-
-if TYPE_CHECKING:
-    from geocrawl.app.probe import ProbeLine, ProbeResult
-    from geocrawl.model import Url
-    from geocrawl.settings import Settings
-    from geocrawl.urls.database import Place
-
 
 ListFile = Annotated[
     Path | None,
@@ -92,8 +95,6 @@ def probe(
 
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
-    from geocrawl.app.probe import run_probe
-
     addresses = _demand_addresses(urls or [], file)
     settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
@@ -112,9 +113,6 @@ def probe(
 
 def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
     """Return the addresses that were given. Raises UsageError when there are none."""
-    from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.errors import UsageError
-
     addresses = gather_seeds(urls, file)
     if not addresses:
         raise UsageError("nothing to probe: give an address or --file LIST")
@@ -123,8 +121,6 @@ def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
 
 def _end(result: ProbeResult) -> None:
     """Print what is left of the list, and exit with the code that fits the result."""
-    from geocrawl.cli.output import end_interrupted
-
     if result.stopped == "signal":
         typer.echo(f"Stopped: {counted(result.left, 'address')} left; the same command resumes.", err=True)
     end_interrupted(result.interrupted)
@@ -140,8 +136,6 @@ def _end(result: ProbeResult) -> None:
 
 def _catalogue_of(settings: Settings) -> Place | None:
     """Return the path of the catalogue; None for a user without a home folder."""
-    from geocrawl.errors import EnvironmentFault
-
     try:
         return opt.database_path_from(settings)
     except EnvironmentFault:
@@ -152,9 +146,6 @@ def _print_line(line: ProbeLine) -> None:
     """Print a verdict: status and title, address, level and content checks, tolerated deviations."""
     mark = {"valid": "valid  ", "invalid": "invalid"}.get(line.status, line.status)
     if line.status == "valid":
-        from geocrawl.model import Kind
-        from geocrawl.probe.registry import declaration
-
         one, several = declaration(Kind(line.kind)).items
         named = f"{line.layers:,} {one if line.layers == 1 else several}"
         typer.echo(f"{mark}  {line.kind.upper()} {line.version}  {plain(line.title, 100)}  ({named})")
@@ -197,8 +188,6 @@ def harvest(
 
         geocrawl harvest https://data.example.org/api/3/action/package_search --since last
     """
-    from geocrawl.errors import UsageError
-
     if since and since != "last" and not _DAY.fullmatch(since):
         raise UsageError(f"--since {since!r}: expected a day such as 2024-05-31, or last")
     _run_harvest(opt.settings_from(overrides), url, since=since, json=json)
@@ -206,11 +195,6 @@ def harvest(
 
 def _run_harvest(settings: Settings, url: str, *, since: str, json: bool) -> None:
     """Harvest and print the report; exit with 1 when no page of records was read."""
-    from geocrawl.app.harvest import run_harvest
-    from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.cli.output import end_interrupted
-    from geocrawl.cli.progress import observe
-
     (catalogue,) = gather_seeds([url])
     path = opt.new_database_path_from(settings)
     with observe(settings, json=json) as observer:
@@ -228,9 +212,6 @@ def kinds(json: opt.Json = False) -> None:
 
     Each KIND is a value of `probe --kind`, `search --kind` and `export --kind`.
     """
-    from geocrawl.detect.overview import overview
-    from geocrawl.probe.registry import declarations, kinds_with_content
-
     rows = overview(declarations(), kinds_with_content())
     if json:
         output.echo_json([row.as_json() for row in rows])

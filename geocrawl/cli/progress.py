@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
+from typing import Any, TextIO, TypeAlias, cast
 
 import structlog
 from rich.console import Console, Group
@@ -22,15 +22,15 @@ from rich.live import Live
 from rich.text import Text
 from structlog.typing import FilteringBoundLogger
 
+from geocrawl.app.processes import Processes
 from geocrawl.crawler.report import RunSummary
+from geocrawl.errors import EnvironmentFault
+from geocrawl.files import refuse_database
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Visit
+from geocrawl.ports import Observer
 from geocrawl.sanitize import masked, plain
+from geocrawl.settings import Settings
 from geocrawl.wording import span
-
-if TYPE_CHECKING:
-    from geocrawl.app.processes import Processes
-    from geocrawl.ports import Observer
-    from geocrawl.settings import Settings
 
 
 @contextmanager
@@ -223,9 +223,6 @@ def log_file(settings: Settings) -> Iterator[LogFile | None]:
     if not settings.log_file:
         yield None
         return
-    from geocrawl.errors import EnvironmentFault
-    from geocrawl.files import refuse_database
-
     path = Path(settings.log_file).expanduser()
     refuse_database(path)
     try:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import csv
 import sys
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
+from geocrawl.export.endpoints import formula_safe
 from geocrawl.sanitize import plain
+from geocrawl.search.filters import Filters, Sort, read_box, read_level, read_system
+from geocrawl.search.results import Hit, Results
 from geocrawl.store.search.index import offers_reference_system, search_engine
 from geocrawl.wording import counted, iso
-
-if TYPE_CHECKING:
-    from geocrawl.search.filters import Filters
-    from geocrawl.search.results import Hit, Results
 
 FORMATS = ("table", "json", "jsonl", "csv")
 
@@ -81,8 +80,6 @@ def search(
 
         geocrawl search 土地利用 --format json
     """
-    from geocrawl.search.filters import Sort, read_system
-
     chosen = opt.chosen_format(format_, json, FORMATS)
     system = read_system(crs, "--crs") if crs else ""
     filters = replace(_filters(kind, bbox, level), systems=(system,) if system else (), alive=alive)
@@ -109,8 +106,6 @@ def _nothing(found: Results, offset: int) -> str:
 
 def _filters(kind: str | None, bbox: str | None, level: str | None) -> Filters:
     """Return the conditions that options name. Raises UsageError for values that cannot be read."""
-    from geocrawl.search.filters import Filters, read_box, read_level
-
     return Filters(
         kinds=(opt.kind_of(kind),) if kind else (),
         box=read_box(bbox, "--bbox") if bbox else None,
@@ -169,8 +164,6 @@ _FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", 
 
 
 def _print_csv(hits: tuple[Hit, ...]) -> None:
-    from geocrawl.export.endpoints import formula_safe
-
     writer = csv.writer(sys.stdout)
     writer.writerow((*_FOUND, "west", "south", "east", "north", "tls"))
     for hit in hits:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import geocrawl
+from geocrawl.app import wiring
+from geocrawl.app.check_seeds import SeedAnswer, check_seeds
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import show_in_full
+from geocrawl.errors import UsageError
 from geocrawl.sanitize import plain
-from geocrawl.store.maintenance.seeds import add_seeds, read_seeds, remove_seeds
+from geocrawl.settings import Settings
+from geocrawl.store.maintenance.seeds import NewSeed, SeedRow, add_seeds, read_seeds, remove_seeds
 from geocrawl.store.read.yields import services_by_seed
+from geocrawl.urls import read_url
 from geocrawl.wording import counted
-
-if TYPE_CHECKING:
-    from geocrawl.app.check_seeds import SeedAnswer
-    from geocrawl.settings import Settings
-    from geocrawl.store.maintenance.seeds import NewSeed, SeedRow
-
 
 Shipped = Annotated[
     bool, typer.Option("--shipped", help="The portals of 155 countries that are shipped with geocrawl.")
@@ -49,11 +52,6 @@ def add(
 
         geocrawl seeds add --shipped --region Europe --language de
     """
-    from geocrawl.app import wiring
-    from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.errors import UsageError
-    from geocrawl.store.maintenance.seeds import NewSeed
-
     chosen = [NewSeed(url) for url in gather_seeds(urls or [], *(file or []))]
     if shipped:
         chosen += list(_shipped(region, language))
@@ -100,9 +98,6 @@ def remove(
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Start pages to remove.")],
 ) -> None:
     """Remove start pages; what was found from them stays in the catalogue."""
-    from geocrawl.app import wiring
-    from geocrawl.cli.addresses import gather_seeds
-
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
         removed = remove_seeds(store.database, gather_seeds(urls))
@@ -132,12 +127,6 @@ def print_stored(rows: list[SeedRow]) -> None:
 
 def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
     """Yield the start pages that are shipped with geocrawl, optionally of one region and one language."""
-    import csv
-    import io
-
-    from geocrawl.store.maintenance.seeds import NewSeed
-    from geocrawl.urls import read_url
-
     for row in csv.DictReader(io.StringIO(shipped_file().read_text("utf-8"))):
         url = read_url(row["url"])
         if url is None or (region and row["region"].lower() != region.lower()):
@@ -148,8 +137,6 @@ def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
 
 def shipped_file() -> Path:
     """Return the path of `seeds/portals.csv`: in the data of an installed geocrawl, else at the top of a checkout."""
-    import geocrawl
-
     package = Path(geocrawl.__file__).parent
     installed = package / "data" / "seeds" / "portals.csv"
     return installed if installed.is_file() else package.parent / "seeds" / "portals.csv"
@@ -214,9 +201,6 @@ def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
 
 def _asked(rows: Sequence[SeedRow], settings: Settings) -> Mapping[str, SeedAnswer]:
     """Request each start page; return the answers by address."""
-    from geocrawl.app.check_seeds import check_seeds
-    from geocrawl.urls import read_url
-
     urls = [url for url in (read_url(row.url) for row in rows) if url is not None]
     with _progress(len(urls), quiet=settings.quiet) as (advance, say):
         path = opt.database_path_from(settings)

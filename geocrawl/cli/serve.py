@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.errors import UsageError
-
-if TYPE_CHECKING:
-    from geocrawl.settings import Settings
-    from geocrawl.web.csw.process import CswOptions, CswProcess
+from geocrawl.settings import Settings
+from geocrawl.store import Store
+from geocrawl.urls.database import file_of
+from geocrawl.web.application import make_application, run
+from geocrawl.web.csw.process import CswOptions, CswProcess, find_interpreter
+from geocrawl.web.options import Options
 
 
 def serve(
@@ -47,12 +49,6 @@ def serve(
     """
     _check_address("--public-url", public_url)
     _check_address("--csw-url", csw_url)
-    from geocrawl.store import Store
-    from geocrawl.urls.database import file_of
-    from geocrawl.web.application import make_application, run
-    from geocrawl.web.csw.process import CswOptions
-    from geocrawl.web.options import Options
-
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
     with Store.open_readonly(path):
@@ -67,8 +63,6 @@ def serve(
 
 
 def _csw(settings: Settings, options: CswOptions) -> CswProcess:
-    from geocrawl.web.csw.process import CswProcess, find_interpreter
-
     return CswProcess(find_interpreter(settings.csw_python), options)
 
 

@@ -5,23 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from geocrawl.app.explain import explain
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli.addresses import gather_seeds, service_address
 from geocrawl.cli.output import show_in_full
+from geocrawl.detect import Detector
+from geocrawl.errors import UsageError
+from geocrawl.model import Url
+from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
-from geocrawl.store.read.history import changes_since, history_of_address, history_of_service
-from geocrawl.store.read.show import read_why, service_at, service_detail
-from geocrawl.wording import counted, moment, span
-
-if TYPE_CHECKING:
-    from geocrawl.model import Url
-    from geocrawl.store import Connection
-    from geocrawl.store.read.history import EndpointHistory
-    from geocrawl.store.read.show import EndpointRow, ServiceDetail, UrlRow, Why
+from geocrawl.store import Connection
+from geocrawl.store.read.history import EndpointHistory, changes_since, history_of_address, history_of_service
+from geocrawl.store.read.show import EndpointRow, ServiceDetail, UrlRow, Why, read_why, service_at, service_detail
+from geocrawl.urls import endpoint_key, service_keys
+from geocrawl.wording import counted, moment, read_duration, span
 
 
 def show(
@@ -48,11 +50,6 @@ def show(
 
 def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
     """Return the service at an address; of several, the one of the kind that the address names."""
-    from geocrawl.cli.addresses import service_address
-    from geocrawl.detect import Detector
-    from geocrawl.probe.registry import declarations
-    from geocrawl.urls import service_keys
-
     url = service_address(text)
     candidate = Detector(declarations()).of_url(url)
     kind = str(candidate.endpoint.kind) if candidate else ""
@@ -132,9 +129,6 @@ def why(
     json: opt.Json = False,
 ) -> None:
     """Explain an address: state, rank and its parts, depth, where it was found, what refused it."""
-    from geocrawl.app.explain import explain
-    from geocrawl.cli.addresses import gather_seeds
-
     asked = gather_seeds([url])[0]
     settings = opt.settings_from(overrides)
     with opt.reading(overrides) as connection:
@@ -216,9 +210,6 @@ def history(
 
     Example: geocrawl history 17
     """
-    from geocrawl.cli.addresses import service_address
-    from geocrawl.urls import endpoint_key
-
     with opt.reading(overrides) as connection:
         if service.isdecimal() and len(service) < 19:
             found = history_of_service(connection, int(service), time.time())
@@ -275,9 +266,6 @@ def changes(
 
     Example: geocrawl changes --since 30d --json
     """
-    from geocrawl.errors import UsageError
-    from geocrawl.wording import read_duration
-
     try:
         seconds = read_duration(since)
     except ValueError as error:

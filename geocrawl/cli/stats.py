@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from markupsafe import Markup
@@ -16,20 +16,25 @@ from markupsafe import Markup
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.errors import UsageError
+from geocrawl.export.files import opened
+from geocrawl.export.report import write_report_csv, write_report_html
 from geocrawl.files import write_whole
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
-from geocrawl.store.read.history import read_survival
+from geocrawl.store.read.history import Survival, read_survival
 from geocrawl.store.read.published import Selection, published_services
-from geocrawl.store.read.statistics import kind_counts, month_report, read_growth, read_software_growth, read_statistics
+from geocrawl.store.read.statistics import (
+    KindCount,
+    kind_counts,
+    month_report,
+    read_growth,
+    read_software_growth,
+    read_statistics,
+)
 from geocrawl.store.read.yields import signal_yields
 from geocrawl.store.search.index import search_engine
 from geocrawl.web import charts
 from geocrawl.wording import counted, day_of
-
-if TYPE_CHECKING:
-    from geocrawl.store.read.history import Survival
-    from geocrawl.store.read.statistics import KindCount
 
 
 def stats(
@@ -141,9 +146,6 @@ def report(
 
     Example: geocrawl report --month 2026-10 --out 2026-10.html
     """
-    from geocrawl.export.files import opened
-    from geocrawl.export.report import write_report_csv, write_report_html
-
     if format_ not in REPORT_FORMATS:
         raise UsageError(f"--format {format_!r}: html or csv")
     start, end = bounds_of(month)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from geocrawl.app.topics import find_topic, topics_folder
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli.addresses import read_url_file
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.priority.options import SEPARATOR
+from geocrawl.priority.registry import presets, strategy_options
+from geocrawl.priority.registry import strategies as known
+from geocrawl.priority.topics import DEFAULT_TOPIC, MAX_SEEDS, Topic, all_topics, write_topic
+from geocrawl.sanitize import plain
 from geocrawl.wording import counted
 
 
@@ -20,9 +29,6 @@ def strategies(json: opt.Json = False) -> None:
 
     Example: geocrawl strategies, then geocrawl crawl --strategy gws --set gws.lambda=0.5 URL
     """
-    from geocrawl.priority.registry import presets, strategy_options
-    from geocrawl.priority.registry import strategies as known
-
     if json:
         about = {name: {"name": name, "about": line, "settings": _settings(name)} for name, line in known().items()}
         output.echo_json([{**each, "presets": _presets(name)} for name, each in about.items()])
@@ -46,8 +52,6 @@ def strategies(json: opt.Json = False) -> None:
 
 def _constants() -> Iterator[tuple[str, str, str, str, str]]:
     """Yield (preset.option, value, the strategy's default, the paper's equation or rule, what is ours)."""
-    from geocrawl.priority.registry import presets, strategy_options
-
     for name, preset in presets().items():
         options = strategy_options(name)
         for option, (value, source, ours) in preset.constants.items():
@@ -55,8 +59,6 @@ def _constants() -> Iterator[tuple[str, str, str, str, str]]:
 
 
 def _settings(name: str) -> list[dict[str, object]]:
-    from geocrawl.priority.registry import strategy_options
-
     return [
         {"name": f"{name}.{option}", "default": each.default, "help": each.help}
         for option, each in strategy_options(name).items()
@@ -64,9 +66,6 @@ def _settings(name: str) -> list[dict[str, object]]:
 
 
 def _presets(strategy: str) -> list[dict[str, object]]:
-    from geocrawl.priority.options import SEPARATOR
-    from geocrawl.priority.registry import presets
-
     return [
         {
             "name": name,
@@ -88,9 +87,6 @@ def list_topics(json: opt.Json = False) -> None:
 
     Example: geocrawl topics list
     """
-    from geocrawl.app.topics import topics_folder
-    from geocrawl.priority.topics import DEFAULT_TOPIC, all_topics
-
     topics = all_topics(topics_folder()).values()
     if json:
         keys = ("name", "title", "seeds", "own", "default")
@@ -109,11 +105,6 @@ def show_topic(
 
     Example: geocrawl topics show environment/soil
     """
-    from dataclasses import asdict
-
-    from geocrawl.app.topics import find_topic
-    from geocrawl.sanitize import plain
-
     topic = find_topic(name)
     if json:
         output.echo_json(asdict(topic))
@@ -141,11 +132,6 @@ def add_topic(
 
     Example: geocrawl topics add environment/peat --text peat.txt --text moor.txt --seeds peat-portals.txt
     """
-    from geocrawl.app.topics import topics_folder
-    from geocrawl.cli.addresses import read_url_file
-    from geocrawl.errors import EnvironmentFault
-    from geocrawl.priority.topics import MAX_SEEDS, Topic, write_topic
-
     folder = topics_folder()
     if folder is None:
         raise EnvironmentFault("this user has no home folder for topics: set HOME or XDG_DATA_HOME")
@@ -158,8 +144,6 @@ def add_topic(
 
 
 def _read(path: Path) -> str:
-    from geocrawl.errors import UsageError
-
     try:
         return path.read_text("utf-8-sig", errors="replace")
     except OSError as error:

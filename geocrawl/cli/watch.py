@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from geocrawl.app import wiring
+from geocrawl.app.watches import WatchRound
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli.addresses import gather_seeds
+from geocrawl.errors import NothingFound, UsageError
+from geocrawl.model.watches import Watch
+from geocrawl.notices.delivery import read_recipient
 from geocrawl.sanitize import masked, plain
+from geocrawl.store import Connection
 from geocrawl.store.maintenance.watches import MOST_FAILURES, Watches
 from geocrawl.store.read.show import service_at
 from geocrawl.store.search.index import search_engine
+from geocrawl.urls import endpoint_key
 from geocrawl.wording import counted, iso, moment
-
-if TYPE_CHECKING:
-    from geocrawl.model.watches import Watch
-    from geocrawl.store import Connection
 
 
 def add(
@@ -42,11 +48,6 @@ def add(
 
         geocrawl watch add 'land use country:DE' --to https://example.org/hook
     """
-    import secrets
-
-    from geocrawl.app import wiring
-    from geocrawl.notices.delivery import read_recipient
-
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
     recipient = read_recipient(to, settings, path)
@@ -67,8 +68,6 @@ def add(
 
 def list_(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """List watches with what waits for delivery and the last error."""
-    from geocrawl.app import wiring
-
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
         found = Watches(store.database).all()
@@ -86,8 +85,6 @@ def remove(
     number: Annotated[int, typer.Argument(metavar="ID", help="Number of the watch (`geocrawl watch list`).")],
 ) -> None:
     """Remove a watch; what it has not sent yet is dropped."""
-    from geocrawl.app import wiring
-
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
         is_removed = Watches(store.database).remove(number)
@@ -98,11 +95,6 @@ def remove(
 
 def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """Look for changes now and send what waits, also where earlier attempts failed; the daemon does so by itself."""
-    import asyncio
-
-    from geocrawl.app import wiring
-    from geocrawl.app.watches import WatchRound
-
     settings, clock = opt.settings_from(overrides), wiring.system_clock()
     path = opt.database_path_from(settings)
     with wiring.open_store(path, clock, create=False) as store:
@@ -123,10 +115,6 @@ def _subject(connection: Connection, text: str) -> int | str:
     Raises NothingFound for an address at which no service was found, UsageError for a text without a word, which as a
     query would find every service.
     """
-    from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.errors import NothingFound, UsageError
-    from geocrawl.urls import endpoint_key
-
     if not any(map(str.isalnum, text)):
         raise UsageError(
             f"{text!r}: names no service and no query; give a service's number or address, or words and conditions "
