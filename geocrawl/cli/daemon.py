@@ -10,14 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import geocrawl
-from geocrawl.app import wiring
 from geocrawl.app.stop import StopResult
 from geocrawl.app.stop import stop as end
 from geocrawl.cli import options as opt
@@ -30,7 +30,7 @@ from geocrawl.files import write_whole
 from geocrawl.settings import Settings
 from geocrawl.store import Database
 from geocrawl.store.maintenance.daemon_lock import ask_to_pause, ask_to_reload
-from geocrawl.store.read.processes import alive_holder, read_workers, working_processes
+from geocrawl.store.read.processes import Worker, alive_holder, read_workers, working_processes
 from geocrawl.wording import moment
 
 
@@ -54,37 +54,26 @@ def daemon(overrides: opt.Overrides) -> None:
 
 def pause(overrides: opt.Overrides) -> None:
     """Pause the daemon: it finishes current requests and sends none until `geocrawl resume`."""
-    _ask(overrides, lambda database: ask_to_pause(database, pause=True), "The daemon pauses", "It will start paused")
+    _ask(overrides, partial(ask_to_pause, pause=True), "The daemon pauses", "It will start paused")
 
 
 def resume(overrides: opt.Overrides) -> None:
     """Resume a paused daemon."""
-    _ask(
-        overrides,
-        lambda database: ask_to_pause(database, pause=False),
-        "The daemon resumes",
-        "It will start unpaused",
-    )
+    _ask(overrides, partial(ask_to_pause, pause=False), "The daemon resumes", "It will start unpaused")
 
 
 def reload(overrides: opt.Overrides) -> None:
     """Make the daemon read its configuration again, as `systemctl reload geocrawl` does."""
-    _ask(
-        overrides,
-        ask_to_reload,
-        "The daemon reads its configuration",
-        "It will read its configuration",
-    )
+    _ask(overrides, ask_to_reload, "The daemon reads its configuration", "It will read its configuration")
 
 
 def _ask(overrides: opt.Overrides, ask: Callable[[Database], None], running: str, idle: str) -> None:
     """Write a request into the database, and print whether a daemon is there to follow it."""
-    path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+    with opt.writing(overrides) as store:
         ask(store.database)
         holder = alive_holder(store.connection, time.time())
     if holder is None:
-        typer.echo(f"No daemon runs on {path} now. {idle} when it is started.")
+        typer.echo(f"No daemon runs on {store.path} now. {idle} when it is started.")
     else:
         typer.echo(f"{running} within a few seconds (process {holder.pid} on {holder.machine}).")
 
@@ -101,7 +90,7 @@ def stop(
 
     Example: geocrawl stop --db geocrawl.db
     """
-    path = opt.database_path_from(opt.settings_from(overrides))
+    path = opt.path_from(overrides)
     with opt.reading(overrides) as connection:
         processes = working_processes(connection, time.time())
     if not processes:
@@ -127,27 +116,25 @@ def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """
     with opt.reading(overrides) as connection:
         found = read_workers(connection, time.time())
-    if json:
-        output.echo_json([asdict(each) for each in found])
-        return
-    if not found:
+    if not found and not json:
         typer.echo("No crawl runs on this catalogue.")
         return
     columns = ("process", "strategy", "since (UTC)", "visits", "a minute", "hosts leased")
-    rows = [
-        (
-            each.process
-            + (f" (helps {each.helps.rpartition(':')[2]})" if each.helps else "")
-            + ("" if each.state == "runs" else " (elsewhere)"),
-            each.strategy + (", learns" if each.learns else ""),
-            moment(each.since),
-            str(each.settled),
-            "-" if each.a_minute is None else f"{each.a_minute:g}",
-            str(each.leases),
-        )
-        for each in found
-    ]
-    output.print_table(columns, rows)
+    output.print_rows(found, columns, _cells, json=json)
+
+
+def _cells(worker: Worker) -> tuple[str, ...]:
+    """Return the row of a process in the table of `workers`."""
+    return (
+        worker.process
+        + (f" (helps {worker.helps.rpartition(':')[2]})" if worker.helps else "")
+        + ("" if worker.state == "runs" else " (elsewhere)"),
+        worker.strategy + (", learns" if worker.learns else ""),
+        moment(worker.since),
+        str(worker.settled),
+        "-" if worker.a_minute is None else f"{worker.a_minute:g}",
+        str(worker.leases),
+    )
 
 
 Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write below this directory (for packagers).")]

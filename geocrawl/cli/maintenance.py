@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app import maintenance, wiring
+from geocrawl.app import maintenance
 from geocrawl.app.maintenance import decide_same
 from geocrawl.app.maintenance import migrate as copy
 from geocrawl.app.maintenance import retry as put_back
@@ -22,7 +22,7 @@ from geocrawl.config import load
 from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.sanitize import plain
-from geocrawl.store import BlockedHost, Connection, read_blocked
+from geocrawl.store import Connection, read_blocked
 from geocrawl.store.maintenance import backup as copies
 from geocrawl.store.maintenance.backup import back_up
 from geocrawl.store.maintenance.forget import undo
@@ -38,7 +38,7 @@ def backup(
 
     Example: geocrawl backup /backup/geocrawl-$(date +%F).db
     """
-    source = opt.database_path_from(opt.settings_from(overrides))
+    source = opt.path_from(overrides)
     size = back_up(source, file)
     typer.echo(f"{file}: {size / 1e6:,.1f} MB, checked.")
 
@@ -167,19 +167,16 @@ def forget(
     if (host is not None) + list_ + (undo is not None) != 1:
         raise UsageError("give a HOST, --list or --undo HOST")
     if list_:
-        _print_list(_listed(overrides), json=json)
+        _print_forgotten(overrides, json=json)
     elif undo is not None:
         _undo(read_host(undo), overrides)
     elif host is not None:
         _forget(read_host(host), reason, overrides, json=json)
 
 
-def _listed(overrides: opt.Overrides) -> list[BlockedHost]:
+def _print_forgotten(overrides: opt.Overrides, *, json: bool) -> None:
     with opt.reading(overrides) as connection:
-        return read_blocked(connection)
-
-
-def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
+        rows = read_blocked(connection)
     if json:
         output.echo_json([asdict(row) for row in rows])
         return
@@ -192,8 +189,7 @@ def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
 def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> None:
     from geocrawl.store.maintenance.forget import forget
 
-    path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+    with opt.writing(overrides) as store:
         removed = forget(store.database, host, plain(reason, 500), time.time())
     if json:
         output.echo_json({"host": host, **asdict(removed)})
@@ -206,15 +202,10 @@ def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> 
 
 
 def _undo(host: str, overrides: opt.Overrides) -> None:
-    path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+    with opt.writing(overrides) as store:
         was_blocked = undo(store.database, host)
     if not was_blocked:
-        typer.echo(
-            f"geocrawl: {host} was not removed on request (`geocrawl forget --list` lists the hosts that were)",
-            err=True,
-        )
-        raise typer.Exit(1)
+        raise NothingFound(f"{host} was not removed on request (`geocrawl forget --list` lists the hosts that were)")
     typer.echo(f"{host} may be visited again; what was removed stays removed.")
 
 
@@ -233,12 +224,10 @@ def release(
     name = read_host(site)
     count = maintenance.release(settings, opt.database_path_from(settings), name)
     if count is None:
-        typer.echo(
-            f"geocrawl: {name} is not quarantined, and no page of it was refused for its pattern "
-            "(`geocrawl status` lists quarantined sites)",
-            err=True,
+        raise NothingFound(
+            f"{name} is not quarantined, and no page of it was refused for its pattern "
+            "(`geocrawl status` lists quarantined sites)"
         )
-        raise typer.Exit(1)
     typer.echo(f"{name} is released: {counted(count, 'address')} put back into the queue.")
 
 
@@ -268,12 +257,12 @@ def retry(
 
 def show_config(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """Print every setting with its value and where the value came from; secrets are masked."""
-    rows = rows_of(opt.configuration_from(overrides))
-    if json:
-        output.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
-        return
-    output.print_table(
-        ("setting", "value", "unit", "from", "meaning"), [(r.name, r.value, r.unit, r.origin, r.help) for r in rows]
+    output.print_rows(
+        rows_of(opt.configuration_from(overrides)),
+        ("setting", "value", "unit", "from", "meaning"),
+        lambda row: (row.name, row.value, row.unit, row.origin, row.help),
+        json=json,
+        as_json=lambda row: {"name": row.name, "value": row.value, "unit": row.unit, "origin": row.origin},
     )
 
 

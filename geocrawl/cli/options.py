@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geocrawl.config.names import Setting
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
-    from geocrawl.store import Connection
+    from geocrawl.store import Connection, Store
     from geocrawl.urls.database import Place
 
 E = TypeVar("E", bound=StrEnum)
@@ -204,12 +204,26 @@ def new_database_path_from(settings: Settings) -> Place:
     return path
 
 
+def path_from(overrides: Mapping[str, object]) -> Place:
+    """Return where the catalogue is that a command works on."""
+    return database_path_from(settings_from(overrides))
+
+
+@contextmanager
+def writing(overrides: Mapping[str, object]) -> Iterator[Store]:
+    """Open the catalogue, which must exist, to change it."""
+    from geocrawl.app import wiring
+
+    with wiring.open_store(path_from(overrides), wiring.system_clock(), create=False) as store:
+        yield store
+
+
 @contextmanager
 def reading(overrides: Mapping[str, object]) -> Iterator[Connection]:
     """Open the catalogue to read it; create and change nothing."""
     from geocrawl.store import Store
 
-    with Store.open_readonly(database_path_from(settings_from(overrides))) as connection:
+    with Store.open_readonly(path_from(overrides)) as connection:
         yield connection
 
 

@@ -11,9 +11,10 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
@@ -89,6 +90,24 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, tit
     for row in listed:
         table.add_row(*(Text(_cell(value)) for value in row))
     Console(markup=False, highlight=False).print(table)
+
+
+def print_rows(
+    rows: Sequence[Any],
+    columns: Sequence[str],
+    cells: Callable[[Any], Sequence[object]],
+    *,
+    json: bool,
+    nothing: str = "",
+    as_json: Callable[[Any], object] = asdict,
+) -> None:
+    """Print rows as a JSON list, or as a table of their `cells`; `nothing` on standard error when there are none."""
+    if json:
+        echo_json([as_json(row) for row in rows])
+    elif rows:
+        print_table(columns, map(cells, rows))
+    else:
+        typer.echo(nothing, err=True)
 
 
 def say_more(shown: int, total: int) -> None:

@@ -15,7 +15,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import show_in_full
-from geocrawl.errors import UsageError
+from geocrawl.errors import NothingFound, UsageError
 from geocrawl.sanitize import plain
 from geocrawl.store.read.pages import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.wording import counted, moment
@@ -76,8 +76,7 @@ def show(
     with opt.reading(overrides) as connection:
         page = kept_page(connection, asked)
     if page is None:
-        typer.echo(f"geocrawl: {asked.address} is not kept (`geocrawl pages list` lists the kept pages)", err=True)
-        raise typer.Exit(1)
+        raise NothingFound(f"{asked.address} is not kept (`geocrawl pages list` lists the kept pages)")
     if raw:
         sys.stdout.flush()
         sys.stdout.buffer.write(page.body)

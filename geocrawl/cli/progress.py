@@ -312,7 +312,7 @@ def log_fault(log: Log, visit: Visit) -> None:
         log.error("internal error", url=visit.lease.entry.url.address, traceback=visit.fault[-_TRACEBACK_CHARS:])
 
 
-_MOST_CHARS = 500
+_SHOWN_CHARS = 500
 """Number of characters of a title or an address that are kept: more than a line of any terminal shows."""
 _SHARE_OF_TITLE = 0.4
 """Largest share of the terminal's width that a title may take."""
@@ -376,7 +376,7 @@ class LiveObserver:
         if visit.fault:
             self.noted(f"internal error at {entry.url.address}: {plain(visit.fault, 2_000)[-300:]}")
         if visit.verdict is not None and visit.verdict.service is not None:
-            title = plain(visit.verdict.service.title, _MOST_CHARS)
+            title = plain(visit.verdict.service.title, _SHOWN_CHARS)
             self._found.append((title, _short(entry.url.address)))
             del self._found[: -self.MOST_FOUND]
         if self._source is not None and time.monotonic() - self._stats_at > self.STATS_EVERY_S:
@@ -446,4 +446,4 @@ def _short(address: str) -> str:
 
     It is masked before it is truncated, or a port looks like a password.
     """
-    return masked(plain(address, _MOST_CHARS)).partition("://")[2]
+    return masked(plain(address, _SHOWN_CHARS)).partition("://")[2]

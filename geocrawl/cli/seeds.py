@@ -98,8 +98,7 @@ def remove(
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Start pages to remove.")],
 ) -> None:
     """Remove start pages; what was found from them stays in the catalogue."""
-    path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+    with opt.writing(overrides) as store:
         removed = remove_seeds(store.database, gather_seeds(urls))
     typer.echo(f"{counted(removed, 'start page')} removed.")
     if not removed:

@@ -15,7 +15,7 @@ from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds, service_address
 from geocrawl.cli.output import show_in_full
 from geocrawl.detect import Detector
-from geocrawl.errors import UsageError
+from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import Url
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
@@ -39,8 +39,7 @@ def show(
         else:
             found = _service_at(connection, service)
     if found is None:
-        typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
-        raise typer.Exit(1)
+        raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
     if json:
         output.echo_json(asdict(found))
         return
@@ -216,8 +215,7 @@ def history(
         else:
             found = history_of_address(connection, endpoint_key(service_address(service)), time.time())
     if not found:
-        typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
-        raise typer.Exit(1)
+        raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
     if json:
         output.echo_json([asdict(each) for each in found])
         return

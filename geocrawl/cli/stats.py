@@ -24,7 +24,6 @@ from geocrawl.store import Connection
 from geocrawl.store.read.history import Survival, read_survival
 from geocrawl.store.read.published import Selection, published_services
 from geocrawl.store.read.statistics import (
-    KindCount,
     kind_counts,
     month_report,
     read_growth,
@@ -76,7 +75,11 @@ def stats(
         return
     with opt.reading(overrides) as connection:
         if not survival and plot is None:
-            _print_kinds(kind_counts(connection), json=json)
+            columns, nothing = (
+                ("kind", "services", "alive", "delivers", "layers"),
+                "The catalogue holds no service yet.",
+            )
+            output.print_rows(kind_counts(connection), columns, astuple, json=json, nothing=nothing)
             return
         found = read_survival(connection)
     if plot is not None:
@@ -107,16 +110,6 @@ def _draw(
         _print_bars(drawn)
     else:
         write_whole(out, charts.standalone(drawn.chart, drawn.heading))
-
-
-def _print_kinds(counts: list[KindCount], *, json: bool) -> None:
-    if json:
-        output.echo_json([asdict(each) for each in counts])
-    elif counts:
-        rows = [astuple(each) for each in counts]
-        output.print_table(("kind", "services", "alive", "delivers", "layers"), rows)
-    else:
-        typer.echo("The catalogue holds no service yet.", err=True)
 
 
 def _print_survival(found: Survival) -> None:
@@ -176,15 +169,8 @@ def signals(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """
     with opt.reading(overrides) as connection:
         rows = signal_yields(connection)
-    if json:
-        output.echo_json([asdict(row) for row in rows])
-    elif rows:
-        output.print_table(
-            ("signal", "kind", "found", "probed", "valid", "only here"),
-            [(row.signal, row.kind, row.candidates, row.probed, row.valid, row.alone) for row in rows],
-        )
-    else:
-        typer.echo("No candidates yet.", err=True)
+    columns = ("signal", "kind", "found", "probed", "valid", "only here")
+    output.print_rows(rows, columns, astuple, json=json, nothing="No candidates yet.")
     if not rows:
         raise typer.Exit(1)
 

@@ -307,13 +307,11 @@ def check(
 
 def _repair(overrides: opt.Overrides) -> None:
     """Make the search index anew, and say how many services it has."""
-    from geocrawl.app import wiring
     from geocrawl.store.search.upkeep import index_again
 
-    path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+    with opt.writing(overrides) as store:
         services = index_again(store.database)
-    typer.echo(f"{path}: the search index has {counted(services, 'service')}")
+    typer.echo(f"{store.path}: the search index has {counted(services, 'service')}")
 
 
 def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float, path: Place) -> tuple[int, str]:

@@ -68,16 +68,11 @@ def add(
 
 def list_(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """List watches with what waits for delivery and the last error."""
-    path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+    with opt.writing(overrides) as store:
         found = Watches(store.database).all()
-    if json:
-        output.echo_json([_row(each) for each in found])
-    elif found:
-        columns = ("id", "watched", "services", "to", "sent", "waiting", "failures", "error")
-        output.print_table(columns, [_cells(each) for each in found])
-    else:
-        typer.echo("No watches: `geocrawl watch add SERVICE --to mail:ADDRESS` adds one.", err=True)
+    columns = ("id", "watched", "services", "to", "sent", "waiting", "failures", "error")
+    nothing = "No watches: `geocrawl watch add SERVICE --to mail:ADDRESS` adds one."
+    output.print_rows(found, columns, _cells, json=json, nothing=nothing, as_json=_as_json)
 
 
 def remove(
@@ -85,8 +80,7 @@ def remove(
     number: Annotated[int, typer.Argument(metavar="ID", help="Number of the watch (`geocrawl watch list`).")],
 ) -> None:
     """Remove a watch; what it has not sent yet is dropped."""
-    path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+    with opt.writing(overrides) as store:
         is_removed = Watches(store.database).remove(number)
     typer.echo(f"Watch {number} removed." if is_removed else f"There is no watch {number}.", err=not is_removed)
     if not is_removed:
@@ -96,8 +90,7 @@ def remove(
 def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """Look for changes now and send what waits, also where earlier attempts failed; the daemon does so by itself."""
     settings, clock = opt.settings_from(overrides), wiring.system_clock()
-    path = opt.database_path_from(settings)
-    with wiring.open_store(path, clock, create=False) as store:
+    with opt.writing(overrides) as store:
         sent = asyncio.run(WatchRound(settings, store, clock, lambda event, **values: None).send(again=True))
     if json:
         output.echo_json({"found": sent.found, "messages": sent.messages, "failures": list(sent.failures)})
@@ -130,7 +123,7 @@ def _subject(connection: Connection, text: str) -> int | str:
     return service.id
 
 
-def _row(watch: Watch) -> dict[str, object]:
+def _as_json(watch: Watch) -> dict[str, object]:
     return {
         "id": watch.id,
         "service": watch.service_id,
