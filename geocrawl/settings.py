@@ -117,6 +117,8 @@ class Option:
     """One-letter name, such as `-q`."""
     alias: str = ""
     """Another long name, under which people look for it."""
+    helps: Mapping[str, str] = field(default_factory=dict)
+    """By command: the help of the option where it differs."""
     metavar: str = ""
     """Placeholder of the value in help; '' for N, DURATION or SIZE, as the unit says."""
 
@@ -147,10 +149,12 @@ class SiteSettings:
         "delay between two requests to this host, instead of the common delay; a longer Crawl-delay still applies",
     )
     max_pages: Count = setting(
-        0, "most pages of this host, instead of max_pages_per_host", unit="pages", empty="the common limit"
+        0, "maximum pages of this host, instead of max_pages_per_host", unit="pages", empty="the common limit"
     )
     requests_per_day: Count = setting(
-        0, "most requests to this host a day, instead of requests_per_host_per_day", empty="the common limit"
+        0,
+        "maximum requests to this host a day, instead of requests_per_host_per_day",
+        empty="the common limit",
     )
     max_body_bytes: Size = setting(0, "longest body read from this host", empty="the common limits")
     not_before: Day = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
@@ -193,28 +197,36 @@ class Settings:
         empty="the one stored in the database, else WMS",
         option=Option(("crawl",), metavar="NAME"),
     )
-    max_pages: Count = setting(1000, "most pages of one run", unit="pages", empty="no limit", option=Option(("crawl",)))
+    max_pages: Count = setting(
+        1000, "maximum pages of one run", unit="pages", empty="no limit", option=Option(("crawl",))
+    )
     max_depth: Annotated[Count, Field(le=1_000_000)] = setting(
-        5, "most links from a start page (gws: 5)", unit="links", option=Option(("crawl",))
+        5, "maximum link distance from a start page", unit="links", option=Option(("crawl",))
     )
     max_time_s: Duration = setting(
         0.0, "longest run, such as 90, 10m or 2h", empty="no limit", option=Option(("crawl", "harvest"))
     )
     workers: Annotated[Integer, Field(ge=1, le=1000)] = setting(
-        5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS)
+        5, "number of concurrent visits", option=Option(_REQUESTS)
     )
     max_waiting: Count = setting(
-        200, "most visits that wait for slow servers beside the concurrent ones", unit="visits", empty="none"
+        200,
+        "maximum visits that wait for slow servers beside the concurrent ones",
+        unit="visits",
+        empty="none",
     )
     processes: Annotated[Integer, Field(ge=1, le=64)] = setting(
         1,
-        "number of processes that crawl together, one for each processor to be used; they share --workers and limits; "
-        "of mine: that read WAT and WARC files",
-        option=Option(("crawl", "mine")),
+        "number of processes (use one per CPU core); they share --workers and all limits",
+        option=Option(
+            ("crawl", "mine"),
+            helps={"mine": "number of processes that read WAT and WARC files (use one per CPU core)"},
+        ),
     )
     economy: Annotated[Number, Field(le=1)] = setting(
         0.75,
-        "least promise of a page to be read, as a share of the best one's that waits (docs/decisions/011)",
+        "skip pages whose expected value is below this share of the best queued page",
+        empty="read everything",
         option=Option(("crawl", "daemon"), metavar="SHARE"),
     )
     allow: Entries = setting(
@@ -242,14 +254,16 @@ class Settings:
     store_pages: bool = setting(
         False, "keep pages on the topic, compressed, in the database", option=Option(("crawl",))
     )
-    store_pages_min_score: Number = setting(0.0, "least nearness of a kept page to the topic", empty="the model's own")
+    store_pages_min_score: Number = setting(
+        0.0, "minimum nearness of a kept page to the topic", empty="the model's own"
+    )
     page_store_bytes: Size = setting(
-        256 * MIB, "most kept pages, compressed; those with the lowest scores are deleted first"
+        256 * MIB, "maximum size of all kept pages, compressed; those with the lowest scores are deleted first"
     )
     patience_s: Duration = setting(
         3600.0,
-        "longest wait, without an answer, for hosts in back-off with pages never visited, and for a proxy, network or "
-        "name resolution that is down (the daemon waits for these without limit)",
+        "how long to wait for resting hosts, or for a network or proxy that is down, before the crawl ends (the daemon "
+        "waits for a network without limit)",
         option=Option(("crawl", "harvest", "probe")),
     )
     database_patience_s: Duration = setting(
@@ -266,15 +280,18 @@ class Settings:
         "request content from valid services: a map, a tile, a feature, a record",
         option=Option(("crawl", "harvest"), name="--no-maps"),
     )
-    map_layers: Count = setting(3, "most items of a service whose content is requested")
-    map_requests: Count = setting(8, "most content requests to one service in one visit")
+    map_layers: Count = setting(3, "maximum items of a service whose content is requested")
+    map_requests: Count = setting(8, "maximum content requests to one service in one visit")
     map_requests_per_host: Count = setting(
-        200, "most content requests to one host in one run, or in a day of the daemon"
+        200, "maximum content requests to one host in one run, or in a day of the daemon"
     )
-    thumbnail_bytes: Size = setting(64 * MIB, "most thumbnails kept; the oldest are deleted first", empty="none")
+    thumbnail_bytes: Size = setting(
+        64 * MIB, "maximum size of all thumbnails; the oldest are deleted first", empty="none"
+    )
     siblings: Count = setting(
         50,
-        "most endpoints of one host that are probed for other kinds of a service in one run, or in a day of the daemon",
+        "maximum endpoints of one host that are probed for other kinds of a service in one run, or in a day of the "
+        "daemon",
         empty="none",
     )
 
@@ -282,7 +299,7 @@ class Settings:
     user_agent: Text = setting(
         "",
         "User-Agent header",
-        empty="geocrawl/VERSION (+contact); without a contact, what geocrawl is",
+        empty="geocrawl/VERSION (+CONTACT), or a short description of geocrawl if no contact is set",
         option=Option(_REQUESTS, metavar="TEXT"),
     )
     contact: Text = setting(
@@ -292,18 +309,18 @@ class Settings:
     )
     delay_s: Duration = setting(1.0, "delay between two requests to one host", option=Option(_REQUESTS))
     requests_per_ip: Count = setting(
-        2, "most requests at once to one IP address, whatever the number of its hosts", empty="no limit"
+        2, "maximum requests at once to one IP address, however many hosts it has", empty="no limit"
     )
     ip_delay_factor: Number = setting(
         0.5, "time between two requests to one IP address, as a share of the host's delay (without Crawl-delay)"
     )
     requests_per_host_per_day: Count = setting(
         0,
-        "most requests to one host a day (UTC), robots.txt and content included; a visit under way is cut short",
+        "maximum requests to one host a day (UTC), including robots.txt and content; a visit under way is cut short",
         empty="no limit",
     )
-    max_crawl_delay_s: Duration = setting(120.0, "a longer Crawl-delay is shortened to this")
-    max_retry_after_s: Duration = setting(86400.0, "a longer Retry-After is shortened to this")
+    max_crawl_delay_s: Duration = setting(120.0, "maximum Crawl-delay; a longer one is shortened to this")
+    max_retry_after_s: Duration = setting(86400.0, "maximum Retry-After; a longer one is shortened to this")
     backoff_first_s: Duration = setting(60.0, "first back-off of a failing host; each further one doubles")
     backoff_max_s: Duration = setting(86400.0, "longest back-off of a failing host")
     backoff_after: AtLeastOne = setting(
@@ -318,16 +335,17 @@ class Settings:
     ignore_robots: bool = setting(
         False, "ignore robots.txt, at your own responsibility; only for `geocrawl probe`", option=Option(("probe",))
     )
-    max_attempts: AtLeastOne = setting(3, "most attempts to visit one URL")
+    max_attempts: AtLeastOne = setting(3, "maximum attempts to visit one URL")
     retry_first_s: Duration = setting(600.0, "wait before the second attempt; each further one doubles")
 
     # the daemon
     pages_per_day: Count = setting(
-        10_000, "most pages that the daemon visits a day (UTC)", unit="pages", empty="no limit"
+        10_000, "maximum pages that the daemon visits a day (UTC)", unit="pages", empty="no limit"
     )
     traffic_per_day_bytes: Size = setting(
         0,
-        "most bytes that the daemon receives a day (UTC); page visits stop at nine tenths, all requests at the limit",
+        "maximum bytes that the daemon receives a day (UTC); page visits stop at nine tenths of it, all requests at "
+        "the limit",
         empty="no limit",
     )
     hours: Text = setting("", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day")
@@ -387,54 +405,56 @@ class Settings:
         "longest answer that is read in the crawl's own process; longer ones, RDF and large images are read in others",
     )
     reading_processes: Count = setting(
-        2, "most processes that read answers", empty="none: every answer is read in the crawl's own process"
+        2,
+        "maximum processes that read answers",
+        empty="none: every answer is read in the crawl's own process",
     )
-    max_redirects: Count = setting(5, "most redirects followed for one URL")
-    max_idle_connections: Count = setting(256, "most connections kept open between requests", unit="connections")
+    max_redirects: Count = setting(5, "maximum redirects followed for one URL")
+    max_idle_connections: Count = setting(256, "maximum connections kept open between requests", unit="connections")
 
     # guards (urls/ and store/): they choose by the URL, not by arrival
-    max_queries_per_path: Count = setting(5000, "most addresses that differ only in the query")
+    max_queries_per_path: Count = setting(5000, "maximum addresses that differ only in the query")
     max_scripts_per_page: Count = setting(
-        5, "most linked scripts and configurations that are read for one page", empty="none"
+        5, "maximum linked scripts and configurations that are read for one page", empty="none"
     )
     max_records_pages: Count = setting(
         200,
-        "most pages of records of one catalogue",
+        "maximum pages of records of one catalogue",
         unit="pages",
         option=Option(("harvest",), name="--max-pages"),
     )
     max_records: Count = setting(
-        0, "most records of one catalogue", unit="records", empty="no limit", option=Option(("harvest",))
+        0, "maximum records of one catalogue", unit="records", empty="no limit", option=Option(("harvest",))
     )
-    max_pages_per_host: Count = setting(100_000, "most pages of one host")
+    max_pages_per_host: Count = setting(100_000, "maximum pages of one host")
     max_hosts_per_site: Count = setting(
-        2000, "most hosts of one registered domain, chosen by their names", empty="no limit"
+        2000, "maximum hosts of one registered domain, chosen by their names", empty="no limit"
     )
     max_fruitless_per_pattern: Count = setting(
         300,
-        "most visits to addresses that differ only in numbers and values, while they bring nothing",
+        "maximum visits to addresses that differ only in numbers and values, while they bring nothing",
         empty="no limit",
     )
     max_late_per_pattern: Count = setting(
         10_000,
-        "most further visits to such addresses that listings name, once only such addresses are queued (to others: "
-        "max_fruitless_per_pattern)",
+        "maximum further visits to such addresses that listings name, once the queue is otherwise empty (to "
+        "others: max_fruitless_per_pattern)",
         empty="none",
     )
     max_alike_services: Count = setting(
         500,
-        "most services of one site whose addresses differ only in numbers and values; the site is then quarantined "
+        "maximum services of one site whose addresses differ only in numbers and values; the site is then quarantined "
         "until `geocrawl release`",
         empty="no limit",
     )
     browser: bool = setting(False, "read pages that need script in Chromium", option=Option(("crawl", "daemon")))
     browser_path: Text = setting("", "the Chromium to start", empty="the first of chromium, google-chrome … in PATH")
     browser_pages_per_host: Count = setting(
-        5, "most pages of a host in a browser in one run, or in a day of the daemon"
+        5, "maximum pages of a host in a browser in one run, or in a day of the daemon"
     )
-    browser_time_s: Duration = setting(20.0, "longest that the scripts of a page run, waits for requests aside")
-    browser_requests: Count = setting(40, "most requests of the scripts of one page")
-    browser_memory_bytes: Size = setting(1024 * MIB, "most memory of the browser with all its processes")
+    browser_time_s: Duration = setting(20.0, "longest time for the scripts of a page, without waits for requests")
+    browser_requests: Count = setting(40, "maximum requests of the scripts of one page")
+    browser_memory_bytes: Size = setting(1024 * MIB, "maximum memory of the browser with all its processes")
     stop_rules: Text = setting("", "file of stop rules in addition to the built-in ones")
 
     # logs and exports

@@ -60,7 +60,7 @@ def with_settings(function: Callable[..., None], command: str) -> Callable[..., 
         function(overrides=given if config is None else given | {CONFIG: config}, **values)
 
     own = [each for each in signature.parameters.values() if each.name != "overrides"]
-    parameters = [*own, *map(_parameter, settings), _config_parameter()]
+    parameters = [*own, *(_parameter(setting, command) for setting in settings), _config_parameter()]
     return _declared(call, function, parameters)
 
 
@@ -109,10 +109,10 @@ def _declared(
     return call
 
 
-def _parameter(setting: Setting) -> inspect.Parameter:
+def _parameter(setting: Setting, command: str) -> inspect.Parameter:
     """Return the parameter from which Typer makes the setting's option."""
-    switches_off = setting.default is True
-    text = f"Do not {setting.help}" if switches_off else setting.help[0].upper() + setting.help[1:]
+    help_text = setting.option.helps.get(command, setting.help) if setting.option else setting.help
+    text = f"Do not {help_text}" if setting.default is True else help_text[0].upper() + help_text[1:]
     if isinstance(setting.default, bool):
         info, takes = typer.Option(False, *setting.option_names, help=f"{text}."), bool
         return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=takes)

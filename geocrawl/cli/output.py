@@ -119,7 +119,7 @@ def say_more(shown: int, total: int) -> None:
 def say_differences(found: Results) -> None:
     """Print on standard error in what the services that a search found differ from what was asked for."""
     if found.is_suggested:
-        typer.echo(f"Nothing has these words; shown is: {plain(found.suggestion or '')}", err=True)
+        typer.echo(f"No match for these words. Showing results for: {plain(found.suggestion or '')}", err=True)
     for sentence in found.differences:
         typer.echo(f"{sentence[0].upper()}{plain(sentence[1:])}.", err=True)
 

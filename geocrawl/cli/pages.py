@@ -29,7 +29,7 @@ NOTHING_KEPT = "No page is kept: `geocrawl crawl --store-pages` keeps pages of t
 def list_(
     overrides: opt.Overrides,
     min_score: MinScore = 0.0,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")] = 50,
     json: opt.Json = False,
 ) -> None:
     """List the kept pages, the best first: score, when kept, compressed size, address, title."""

@@ -193,8 +193,12 @@ class LogObserver:
 
 def _answer(visit: Visit) -> dict[str, object]:
     """Return why a page was not read, with the HTTP status if there was an answer."""
-    status = {} if visit.http_status is None else {"status": visit.http_status}
-    return {"reason": visit.reason, **status}
+    fields: dict[str, object] = {"reason": visit.reason}
+    if visit.http_status is not None:
+        fields["status"] = visit.http_status
+    if visit.reason == "guard":
+        fields["advice"] = "a private address was skipped; to allow it: geocrawl crawl --allow-private --again URL"
+    return fields
 
 
 def _outcome(visit: Visit, result: Settled) -> dict[str, object]:

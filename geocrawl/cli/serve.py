@@ -26,7 +26,7 @@ def serve(
         str, typer.Option("--public-url", metavar="URL", help="Address of the pages behind a reverse proxy.")
     ] = "",
     rate: Annotated[
-        int, typer.Option("--rate", metavar="N", min=0, help="Most requests of a client a minute; 0: no limit.")
+        int, typer.Option("--rate", metavar="N", min=0, help="Maximum requests of a client a minute; 0: no limit.")
     ] = 600,
     preview: Annotated[
         bool, typer.Option("--preview/--no-preview", help="Show layers live, by asking their services.")

@@ -69,7 +69,22 @@ class RunSummary:
 
 
 _MOST_NAMED = 5
-_GUARDED = "Private addresses were refused by the address guard; use --allow-private to allow them."
+_GUARDED = "Private addresses were skipped. To allow them: geocrawl crawl --allow-private --again URL"
+_REASONS = {
+    "http-401": "behind a login (401)",
+    "http-403": "forbidden (403)",
+    "http-404": "not found (404)",
+    "http-410": "gone (410)",
+    "dns": "unknown host",
+    "refused": "connection refused",
+    "robots": "forbidden by robots.txt",
+    "robots-unreachable": "robots.txt unreachable",
+    "truncated": "incomplete",
+    "guard": "private address",
+    "deny": "excluded by deny",
+    "allow": "outside allow",
+}
+"""Reason of a failed or refused visit → in words; others are shown as their code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +130,19 @@ class CrawlReport:
             "max-pages": "the limit of pages is reached (--max-pages)",
             "max-time": "the time is up (--max-time)",
             "signal": "stopped; `geocrawl crawl` continues from here",
-            "resting": "the rest failed and will be retried; run `geocrawl crawl` later",
             "patience": "hosts are in back-off for longer than --patience; run `geocrawl crawl` later",
             "outage": "this machine could send no requests for longer than --patience; then run `geocrawl crawl`",
         }
         rate = s.pages / s.seconds if s.seconds else 0.0
         out = [
-            f"{counted(s.pages, 'page')} in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} failed or blocked; "
-            f"{counted(s.probes, 'endpoint')} probed, {s.valid:,} of them valid.",
+            f"{counted(s.pages, 'page')} in {s.seconds:.1f} s ({rate:.1f}/s); {counted(s.probes, 'endpoint')} probed, "
+            f"{s.valid:,} of them valid.",
             f"Ended: {ends.get(s.stopped, s.stopped)}. {self._queued()}.",
             f"The catalogue contains {counted(self.services, 'valid endpoint')}: {self.database}",
         ]
-        if s.stopped in ("resting", "patience", "outage"):
+        if s.stopped == "resting":
+            out[1] = f"Finished. {self._retried()}: run `geocrawl crawl` again then."
+        if s.stopped in ("patience", "outage"):
             out[2:2] = self._left()
         if s.reasons:
             out.insert(1, _not_read(s))
@@ -150,7 +166,11 @@ class CrawlReport:
             urls = counted(sum(host.urls for host in more), "address")
             yield f"Not visited: {urls} of {counted(len(more), 'more host')}."
         if self.retries:
-            yield f"To be tried again: {counted(self.retries, 'failed address')}, from {_utc(self.next_retry_at)} on."
+            yield f"{self._retried()}."
+
+    def _retried(self) -> str:
+        """Return how many failed addresses are retried, and when."""
+        return f"{counted(self.retries, 'address')} failed and will be retried after {_utc(self.next_retry_at)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +201,7 @@ class HarvestReport:
             "max-pages": "the limit of pages is reached (--max-pages); the same command continues",
             "max-time": "the time is up (--max-time); the same command continues",
             "signal": "stopped; the same command continues from here",
-            "resting": "the rest failed and will be retried; run the same command later",
+            "resting": "some addresses failed and will be retried; run the same command later",
             "patience": "hosts are in back-off for longer than --patience; run the same command later",
             "outage": "this machine could send no requests for longer than --patience; then run the same command",
         }
@@ -221,4 +241,5 @@ def _utc(at: float | None) -> str:
 def _not_read(summary: RunSummary) -> str:
     """Return a line with the commonest reasons of failed and refused visits."""
     common = sorted(summary.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
-    return "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + "."
+    why = ", ".join(f"{count:,} {_REASONS.get(reason, reason)}" for reason, count in common)
+    return f"{counted(sum(summary.reasons.values()), 'address')} not read: {why}."

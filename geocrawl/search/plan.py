@@ -371,7 +371,7 @@ def differences(plan: Plan, *, dropped_kinds: bool, is_partial: bool) -> Iterato
     `is_partial`: no service has all words, and some with most of them were found.
     """
     if plan.is_empty:
-        yield "no letter or digit to look for: found are all services that meet the conditions"
+        yield "the query contains no words; showing all services that match the filters"
     if is_partial:
         yield "no service has all of these words: found are those with most of them"
     for words in plan.kind_words if dropped_kinds else ():

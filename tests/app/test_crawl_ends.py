@@ -91,7 +91,7 @@ def test_one_page_in_trouble_keeps_no_other_page_of_its_host_from_being_read(tmp
     assert report.summary.pages == LEAVES + 1
     assert (report.summary.stopped, report.left, report.retries) == ("resting", (), 1)
     assert report.next_retry_at is not None
-    assert any(line.startswith("To be tried again: 1 failed address,") for line in report.lines())
+    assert any("1 address failed and will be retried after " in line for line in report.lines())
     with open_readonly(tmp_path / "c.db") as connection:
         assert connection.execute("SELECT troubled_address, errors FROM host").fetchall() == [
             (f"{site.base}/leaf7.html", 0)

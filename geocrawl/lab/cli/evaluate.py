@@ -38,7 +38,8 @@ Seeds = Annotated[
     typer.Option("--seeds", metavar="FILE", help="Other start pages, one a line; unrecorded ones are left out."),
 ]
 Topic = Annotated[
-    str, typer.Option("--topic", metavar="NAME", help="Topic that strategies look for \\[WMS]; finds are WMS still.")
+    str,
+    typer.Option("--topic", metavar="NAME", help="Topic the strategies are given \\[WMS]; only WMS count as finds."),
 ]
 Papers = Annotated[
     bool,

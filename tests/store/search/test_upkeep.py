@@ -86,7 +86,7 @@ def test_the_search_prints_facets_and_refuses_what_it_cannot_read(tmp_path: Path
     told = json.loads(runner.invoke(app, ["search", "soil", "--facets", "--json", "--db", str(path)]).stdout)
     assert told["total"] == len(told["hits"]) and told["read_as"] and told["facets"]["kind"]
     suggested = runner.invoke(app, ["search", "forrest", "--db", str(path)])
-    assert "Nothing has these words; shown is: forest" in suggested.stderr
+    assert "No match for these words. Showing results for: forest" in suggested.stderr
     for words in (["kind:nothing"], ["word"] * 200, ["bbox:1,2"], ["--sort", "best"]):
         assert runner.invoke(app, ["search", *words, "--db", str(path)]).exception is not None
 
@@ -102,10 +102,10 @@ def test_commands_say_what_they_found_instead_of_what_was_asked_for(tmp_path: Pa
     exporting = ("export", "--format", "seeds", "--out", str(tmp_path / "seeds.txt"))
     watching = ("watch", "add", "--to", f"file:{tmp_path / 'told.txt'}")
     for command in (("search",), exporting, watching):
-        assert "Nothing has these words; shown is: forest" in said(*command, "forrest"), command
+        assert "No match for these words. Showing results for: forest" in said(*command, "forrest"), command
         assert "No service has all of these words: found are those with most" in said(*command, "coral forest reefs")
         if command is not watching:  # a watch of every service is refused
-            assert "No letter or digit to look for: found are all services" in said(*command, "???")
+            assert "The query contains no words; showing all services" in said(*command, "???")
         assert said(*command, "forest") == ""
 
 
