@@ -33,8 +33,8 @@ CONFORMS_TO = (
 )
 TITLE = "geocrawl: catalogue of geospatial web services"
 DESCRIPTION = (
-    "Services such as WMS, WMTS, WFS, ArcGIS, OGC API and STAC, found by a focused crawl, each proven by asking it and "
-    "watched ever since."
+    "Services such as WMS, WMTS, WFS, ArcGIS, OGC API and STAC, found by a focused crawl, each checked with a real "
+    "request and monitored since."
 )
 WORLD = [-180.0, -90.0, 180.0, 90.0]
 
