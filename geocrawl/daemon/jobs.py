@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _MOST_DUE = 500
 """Services or pages that one tick queues at most."""
-_JUMP_S = 60.0
-"""The clock counts as set when it moved so many seconds more or less than the time that passed."""
 
 
 class Jobs:
@@ -47,8 +45,6 @@ class Jobs:
         self._watch_round = WatchRound(settings, store, clock, log)
         self._shorten_waits = partial(shorten_waits, store.database, settings)
         self._log = log
-        self._offset_s: float | None = None
-        self._clock_was_set = False
 
     def reprobe(self) -> Mapping[str, int]:
         """Queue services whose next probe is due."""
@@ -62,29 +58,15 @@ class Jobs:
         """Queue sitemaps and catalogues' pages of records whose next visit is due."""
         return {"pages": self._frontier.revisit(self._clock.now(), _MOST_DUE, catalogues=True)}
 
-    def note_time(self, at: float) -> None:
-        """Note a time that the clock showed: a clock may be wrong only between two calls of `check_clock`."""
-        if self._offset_s is not None and abs(at - self._clock.monotonic() - self._offset_s) > _JUMP_S:
-            self._clock_was_set = True
-
     def check_clock(self) -> None:
-        """At the first call and whenever the clock was set, limit the times that a wrong clock wrote, and log that."""
-        self.note_time(self._clock.now())
-        first, self._offset_s = self._offset_s is None, self._clock.now() - self._clock.monotonic()
-        if not first and not self._clock_was_set:
-            return
-        if self._clock_was_set:
-            self._log("warning: this machine's clock was set, or was wrong for a moment")
-            self._clock_was_set = False
+        """Shorten the times that a wrong clock wrote far into the future, and log that."""
         if off := self._shorten_waits(self._clock.now()):
             self._log("warning: times that a wrong clock wrote were shortened", **off)
 
-    def retention(self) -> Mapping[str, int]:
-        """Delete what is older than the settings allow, and let the database update its statistics."""
-        return self._retention.tidy(self._clock.now())
-
-    async def retention_between_visits(self) -> Mapping[str, int]:
-        """Do what `retention` does, while other tasks run between its transactions."""
+    async def retention(self) -> Mapping[str, int]:
+        """Delete what is older than the settings allow, and let the database update its statistics, while other tasks
+        run between its transactions. Checks the clock, too."""
+        self.check_clock()
         return await self._retention.tidy_between(self._clock.now())
 
     async def watches(self) -> Mapping[str, int]:

@@ -8,9 +8,10 @@ After SIGTERM the visits under way are settled, or released at the end of the se
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,6 @@ from geocrawl.daemon.budget import Budget, BudgetedCrawl
 from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.errors import DatabaseFault, PassingFault
-from geocrawl.model import Visit
 from geocrawl.store.maintenance.daemon_lock import BEAT_S
 from geocrawl.wording import counted
 
@@ -112,7 +112,7 @@ class Daemon:
         self._notifier = notifier
         self._log = log
         self._read_configuration = reload
-        counting = CountingObserver(observer, ended=self._visit_settled)
+        counting = CountingObserver(observer, ended=lambda visit: self._retrying.reset())
         self._day = DayCounts(lock, clock, counting)
         self._crawl = BudgetedCrawl(session, budget, observer=counting, day=self._day, clock=clock)
         self._retrying = RetryPolicy(store.path, clock, log, before_pause=self._begin_pause)
@@ -135,13 +135,13 @@ class Daemon:
 
     async def run(self) -> str:
         """Run until stopped. Returns why the daemon ended; raises DatabaseFault for a damaged database."""
-        scheduler = make_scheduler(self._tick_in_loop, self._notifier.watchdog_s, self._ticks)
+        scheduler = make_scheduler(self._tick, self._notifier.watchdog_s, self._ticks)
         with self._signals_handled():
             scheduler.start()
             self._notifier.ready()
             self._log("started", process=os.getpid())
-            await self._tick_in_loop("reprobe")
-            await self._tick_in_loop("metrics")
+            await self._tick("reprobe")
+            await self._tick("metrics")
             try:
                 while not self._ending:
                     await self.turn()
@@ -207,11 +207,6 @@ class Daemon:
         """Show in the state what the daemon waits for until its next attempt to write."""
         self._state = f"waiting: {fault}"
 
-    def _visit_settled(self, visit: Visit) -> None:
-        """Reset the database's back-off, and note the time."""
-        self._retrying.reset()
-        self._jobs.note_time(visit.at)
-
     async def _rest_until_midnight(self) -> None:
         """Send no requests, because the day's traffic is spent; the day's end is noticed after the next pause."""
         text = "the day's traffic is spent: no requests until midnight UTC"
@@ -242,18 +237,20 @@ class Daemon:
 
     # ----------------------------------------------------------------------- ticks
 
-    async def _tick_in_loop(self, name: str) -> None:
+    async def _tick(self, name: str) -> None:
         """Do a tick. A tick that cannot write is skipped, and its jobs stay due; a damaged database ends the daemon."""
         if self._retrying.is_waiting:
             self._notifier.alive(self._state)
             return
         try:
-            if name == "retention":
-                self._log_counts(name, await self._jobs.retention_between_visits())
-            elif name == "watches":
-                self._log_counts(name, await self._jobs.watches())
-            else:
-                self.tick(name)
+            if name == "heartbeat":
+                self._beat()
+                return
+            counts = getattr(self._jobs, name)()
+            if inspect.isawaitable(counts):
+                counts = await counts
+            if any(counts.values()):
+                self._log(f"tick {name}", **counts)
         except PassingFault as fault:
             self._log(f"tick {name} skipped", error=str(fault))
             self._notifier.alive(f"waiting: {fault}")
@@ -261,19 +258,7 @@ class Daemon:
             self._damage = damage
             self.stop("the database cannot be used")
 
-    def tick(self, name: str) -> None:
-        """Do the tick of this name now."""
-        if name == "heartbeat":
-            self._beat()
-            return
-        self._log_counts(name, getattr(self._jobs, name)())
-
-    def _log_counts(self, name: str, counts: Mapping[str, int]) -> None:
-        if any(counts.values()):
-            self._log(f"tick {name}", **counts)
-
     def _beat(self) -> None:
-        self._jobs.check_clock()
         state = f"waiting: {fault}" if (fault := self._crawl.waits_for) else self._state
         if not self._lock.beat(self._clock.now(), state):
             self.stop("the database was taken over by another daemon")
