@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.fetch.fetcher import UNLEASED
+from geocrawl.fetch.fetcher import UNLEASED, OwnHosts
 from geocrawl.model import Failure, FailureCode, HostState, IpPlace, IpRequest, Page, Purpose, Url, Validators
 from geocrawl.ports import Clock, Fetcher, HeldHost, HostBusy, HostLease, HostLeases, NetworkWait, RobotsStore, Turn
 from geocrawl.settings import Settings
@@ -33,22 +33,20 @@ _SAID_AFTER_S = 3.0
 
 
 class SharedPoliteness:
-    """Lets a scratch session share a catalogue's host leases, delays, opt-outs and robots.txt."""
+    """Lets a scratch session share a catalogue's host leases, delays, opt-outs and robots.txt.
+
+    It is `ports.HostLeases`. As soon as the catalogue cannot be used, the session goes on with leases of its own.
+    """
 
     def __init__(self, catalogue: Store, settings: Settings, clock: Clock, say: Callable[[str], object]) -> None:
         """`say` is given a line for a person: who is waited for, which host is in back-off, that nothing is shared."""
         self._catalogue = catalogue
-        self._opt_outs = catalogue.opt_outs()
+        self._shared = catalogue.host_leases(settings)
+        self._own: HostLeases = OwnHosts()
+        self._is_shared = True
         self._settings = settings
         self._clock = clock
         self._say = say
-
-    async def covers(self, host: str) -> bool:
-        """Return whether a host opted out; False when the catalogue cannot be read."""
-        try:
-            return await self._opt_outs.covers(host)
-        except DatabaseFault:
-            return False
 
     def robots(self, own: RobotsStore) -> RobotsStore:
         """Return a store of robots.txt that reads and writes both the catalogue's and `own`."""
@@ -56,27 +54,12 @@ class SharedPoliteness:
 
     def hosts(self, own: HostLeases) -> HostLeases:
         """Return the catalogue's host leases; where the catalogue cannot be used, those of `own`."""
-        return _HostsWithFallback(self._catalogue.host_leases(self._settings), own)
+        self._own = own
+        return self
 
     def fetcher(self, inner: Fetcher) -> Fetcher:
         """Return a fetcher that leases the host of each turn in the catalogue and sends requests through `inner`."""
-        leases = self._catalogue.host_leases(self._settings)
-        return SharingFetcher(inner, leases, self._settings, self._clock, self._say)
-
-
-def not_shared(error: Exception) -> str:
-    """Return the line for a person when a catalogue cannot be used."""
-    return f"{error}. Continuing without it: delays between requests are not shared with other processes"
-
-
-class _HostsWithFallback:
-    """Leases hosts in a catalogue, or in the session's own database when the catalogue cannot be used
-    (`ports.HostLeases`)."""
-
-    def __init__(self, shared: HostLeases, own: HostLeases) -> None:
-        self._shared = shared
-        self._own = own
-        self._places_of_own: set[IpPlace] = set()
+        return SharingFetcher(inner, self, self._settings, self._clock, self._say)
 
     async def covers(self, host: str) -> bool:
         """Return whether a host opted out; False when the catalogue cannot be read."""
@@ -87,81 +70,89 @@ class _HostsWithFallback:
 
     async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
         """Lease a host in the catalogue, else in the session's own database."""
+        found = await self.lease_shared(name, now, wait_s=wait_s)
+        return await self._own.lease(name, now, wait_s=wait_s) if found is None else found
+
+    async def lease_shared(self, name: str, now: float, *, wait_s: float) -> _SharedLease | HostBusy | None:
+        """Lease a host in the catalogue; None when it cannot be used."""
+        if not self._is_shared:
+            return None
         try:
             found = await self._shared.lease(name, now, wait_s=wait_s)
-        except DatabaseFault:
-            return await self._own.lease(name, now, wait_s=wait_s)
-        return found if isinstance(found, HostBusy) else _ForgivingLease(found)
+        except DatabaseFault as error:
+            self.give_up(error)
+            return None
+        return found if isinstance(found, HostBusy) else _SharedLease(found, self)
 
     async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
         """Take a place of an IP address in the catalogue, else in the session's own database."""
-        try:
-            return await self._shared.enter_ip(ip, now, request)
-        except DatabaseFault:
-            place = await self._own.enter_ip(ip, now, request)
-            if isinstance(place, IpPlace):
-                self._places_of_own.add(place)
-            return place
+        if self._is_shared:
+            try:
+                return await self._shared.enter_ip(ip, now, request)
+            except DatabaseFault as error:
+                self.give_up(error)
+        return await self._own.enter_ip(ip, now, request)
 
     async def leave_ip(self, place: IpPlace, now: float) -> None:
-        """Give a place back, in the database in which it was taken."""
-        if place in self._places_of_own:
-            self._places_of_own.discard(place)
-            await self._own.leave_ip(place, now)
-            return
-        with suppress(DatabaseFault):  # the place ends by itself
-            await self._shared.leave_ip(place, now)
+        """Give a place back; one that cannot be given back ends by itself."""
+        with suppress(DatabaseFault):
+            await (self._shared if self._is_shared else self._own).leave_ip(place, now)
+
+    def give_up(self, error: DatabaseFault) -> None:
+        """Share nothing from now on, and tell a person once."""
+        if self._is_shared:
+            self._is_shared = False
+            self._say(not_shared(error))
 
 
-class _ForgivingLease:
-    """A host's lease in a catalogue that may fail meanwhile (`ports.HostLease`); the next turn shows the line that
-    nothing is shared."""
+def not_shared(error: Exception) -> str:
+    """Return the line for a person when a catalogue cannot be used."""
+    return f"{error}. Continuing without it: delays between requests are not shared with other processes"
 
-    def __init__(self, lease: HostLease) -> None:
+
+class _SharedLease:
+    """A host's lease in a catalogue that may fail meanwhile (`ports.HostLease`)."""
+
+    def __init__(self, lease: HostLease, sharing: SharedPoliteness) -> None:
         self._lease = lease
+        self._sharing = sharing
         self.state = lease.state
+        self.with_own: HeldHost = UNLEASED
+        """The same host's lease in the session's own database, which is extended with this one."""
 
     async def extend(self, until: float) -> None:
-        """Keep the host until this time at least, as far as the catalogue can be written."""
-        with suppress(DatabaseFault):
+        """Keep the host until this time at least."""
+        await self.with_own.extend(until)
+        try:
             await self._lease.extend(until)
+        except DatabaseFault as error:
+            self._sharing.give_up(error)
 
     async def release(self, state: HostState, now: float) -> None:
-        """End the lease, as far as the catalogue can be written."""
-        with suppress(DatabaseFault):
-            await self._lease.release(state, now)
-
-
-class _BothHeld:
-    """A host that is leased in the session's own database and in the catalogue (`ports.HeldHost`)."""
-
-    def __init__(self, own: HeldHost, shared: HostLease, on_fault: Callable[[DatabaseFault], object]) -> None:
-        self._own = own
-        self._shared = shared
-        self._on_fault = on_fault
-
-    async def extend(self, until: float) -> None:
-        """Keep the host until this time at least, in both."""
-        await self._own.extend(until)
+        """End the lease."""
         try:
-            await self._shared.extend(until)
+            await self._lease.release(state, now)
         except DatabaseFault as error:
-            self._on_fault(error)
+            self._sharing.give_up(error)
 
 
 class SharingFetcher:
     """Leases the host of each turn in a catalogue, and sends the requests through another fetcher (`ports.Fetcher`)."""
 
     def __init__(
-        self, inner: Fetcher, leases: HostLeases, settings: Settings, clock: Clock, say: Callable[[str], object]
+        self,
+        inner: Fetcher,
+        sharing: SharedPoliteness,
+        settings: Settings,
+        clock: Clock,
+        say: Callable[[str], object],
     ) -> None:
-        """`say` is given a line for a person: who is waited for, which host is in back-off, that nothing is shared."""
+        """`say` is given a line for a person: who is waited for, which host is in back-off."""
         self._inner = inner
-        self._leases = leases
+        self._sharing = sharing
         self._settings = settings
         self._clock = clock
         self._say = say
-        self._is_said = False
 
     @asynccontextmanager
     async def turn(
@@ -177,8 +168,8 @@ class SharingFetcher:
                 yield turn
             return
         state = replace(lease.state, next_at=max(lease.state.next_at, host.next_at))
-        both = _BothHeld(held, lease, self._not_shared)
-        async with self._inner.turn(state, both, waiting) as turn:
+        lease.with_own = held
+        async with self._inner.turn(state, lease, waiting) as turn:
             settled = False
             try:
                 yield turn
@@ -190,19 +181,15 @@ class SharingFetcher:
         """Close all connections."""
         await self._inner.close()
 
-    async def _lease(self, name: str) -> HostLease | HostBusy | None:
+    async def _lease(self, name: str) -> _SharedLease | HostBusy | None:
         """Wait for a host and lease it. Returns HostBusy when it cannot be leased in time, None when no lease is needed
         (the host opted out and gets no requests) or the catalogue cannot be used."""
         begun, told = self._clock.now(), False
         while True:
             now = self._clock.now()
-            try:
-                if await self._leases.covers(name):
-                    return None
-                found = await self._leases.lease(name, now, wait_s=_BACK_OFF_S)
-            except DatabaseFault as error:
-                self._not_shared(error)
+            if await self._sharing.covers(name):
                 return None
+            found = await self._sharing.lease_shared(name, now, wait_s=_BACK_OFF_S)
             if not isinstance(found, HostBusy) or not found.holder or now - begun > _PATIENCE * self._settings.lease_s:
                 return found
             if not told and now - begun > _SAID_AFTER_S:
@@ -216,15 +203,7 @@ class SharingFetcher:
         if not settled:
             pace_s = self._settings.pace_s(state.name, state.crawl_delay_s)
             state = replace(state, next_at=max(state.next_at, now + pace_s))
-        try:
-            await lease.release(state, now)
-        except DatabaseFault as error:
-            self._not_shared(error)
-
-    def _not_shared(self, error: Exception) -> None:
-        if not self._is_said:
-            self._is_said = True
-            self._say(not_shared(error))
+        await lease.release(state, now)
 
     def _refusal(self, name: str, not_now: HostBusy) -> str:
         """Show a person why a host gets no request, and return the text."""
