@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.ports import CrawlQueue, HostLeases, OptOuts, RobotsStore
+from geocrawl.ports import CrawlQueue, HostLeases, RobotsStore
 from scripts import architecture
 from tests.support.places import ROOT
 
@@ -79,7 +79,7 @@ def test_the_picture_is_current() -> None:
     assert architecture.PICTURE.read_text("utf-8") == architecture.picture(), "make architecture"
 
 
-@pytest.mark.parametrize("port", [CrawlQueue, HostLeases, OptOuts, RobotsStore])
+@pytest.mark.parametrize("port", [CrawlQueue, HostLeases, RobotsStore])
 def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
     methods = {name: method for name, method in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"}
     methods.pop("held", None)  # makes an object whose methods are awaited

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.fetch.names import Resolver
     from geocrawl.fetch.record import WarcRecorder
-    from geocrawl.ports import Clock, Fetcher, HostLeases, OptOuts, Renderer, RobotsStore
+    from geocrawl.ports import Clock, Fetcher, HostLeases, Renderer, RobotsStore
     from geocrawl.settings import Settings
 
 
@@ -42,7 +42,6 @@ def make_session_fetcher(
         session.store.robots(),
         session.clock,
         hosts=session.store.host_leases(session.settings),
-        opt_outs=session.store.opt_outs(),
         share_with=session.share_with,
         transport=session.environment.transport if session.environment else None,
         resolver=session.environment.resolver if session.environment else None,
@@ -58,7 +57,6 @@ def make_fetcher(
     clock: Clock,
     *,
     hosts: HostLeases | None = None,
-    opt_outs: OptOuts | None = None,
     share_with: SharedPoliteness | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
     resolver: Resolver | None = None,
@@ -66,7 +64,7 @@ def make_fetcher(
     on_received: OnReceived = lambda received_bytes: None,
     may_put_off: bool = False,
 ) -> Fetcher:
-    """Return a fetcher that refuses hosts of `opt_outs`, and addresses that the operator's lists exclude.
+    """Return a fetcher that refuses hosts that `hosts` covers, and addresses that the operator's lists exclude.
 
     `hosts`, `may_put_off`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and
     back-offs also apply. `transport`, `resolver`: replace the real network and its names.
@@ -75,15 +73,13 @@ def make_fetcher(
     from geocrawl.fetch.http import user_agent
     from geocrawl.fetch.proxy import proxy_from_environment
 
-    rules = AddressRules(settings.allow, settings.deny)
+    rules, own = AddressRules(settings.allow, settings.deny), hosts or OwnHosts()
 
     async def reason_not_to_ask(url: Url) -> str:
-        for known in (opt_outs, share_with):
-            if known is not None and await known.covers(url.host):
-                return "forgotten"
+        if await own.covers(url.host) or (share_with and await share_with.covers(url.host)):
+            return "forgotten"
         return rules.reason(url)
 
-    own = hosts or OwnHosts()
     fetcher = PoliteFetcher(
         settings,
         share_with.robots(robots) if share_with else robots,

@@ -49,17 +49,7 @@ class HostBusy:
     """Who has leased the host, for a person; '' when it backs off."""
 
 
-class OptOuts(Protocol):
-    """The hosts that opted out. Awaited before every request, so that a store behind a network never blocks the loop.
-
-    The method raises DatabaseFault.
-    """
-
-    async def covers(self, host: str) -> bool:
-        """Return whether a host, or a parent domain of it, opted out."""
-
-
-class HostLeases(OptOuts, Protocol):
+class HostLeases(Protocol):
     """Hosts of a catalogue, leased without their URLs.
 
     For the turns of a session that shares the catalogue's politeness, and for single requests in the middle of another
@@ -67,6 +57,9 @@ class HostLeases(OptOuts, Protocol):
 
     Every method is awaited, as those of `CrawlQueue` are, and raises DatabaseFault.
     """
+
+    async def covers(self, host: str) -> bool:
+        """Return whether a host, or a parent domain of it, opted out; awaited before every request."""
 
     async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
         """Lease a host, unless another lease is in force or the host's next request is more than `wait_s` away."""

@@ -21,7 +21,7 @@ from geocrawl.urls.database import Place, place_of
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from geocrawl.ports import Clock, HostLeases, OptOuts, RobotsStore
+    from geocrawl.ports import Clock, HostLeases, RobotsStore
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.engine.connection import Connection
@@ -127,12 +127,6 @@ class Store:
         from geocrawl.store.frontier.frontier import AwaitedFrontier
 
         return AwaitedFrontier(frontier)
-
-    def opt_outs(self) -> OptOuts:
-        """Return the hosts that opted out as the loop awaits them (`ports.OptOuts`)."""
-        from geocrawl.store.frontier.frontier import AwaitedOptOuts
-
-        return AwaitedOptOuts(self.opt_out)
 
     def host_leases(self, settings: Settings) -> HostLeases:
         """Return the hosts' leases for a session that shares this database's politeness."""

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from geocrawl.app import wiring
 from geocrawl.app.fetchers import make_fetcher
 from geocrawl.errors import GivenBack, OwnFault
+from geocrawl.fetch.fetcher import OwnHosts
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import Fetcher
 from geocrawl.sanitize import masked, plain
@@ -164,10 +165,11 @@ _MAX_BODY_BYTES = 4 * MIB
 _TOTAL_TIMEOUT_S = 15.0
 
 
-class AskedHosts:
-    """Covers every host that no preview is about (`ports.OptOuts`): a redirect leads nowhere else."""
+class AskedHosts(OwnHosts):
+    """Covers every host that no preview is about (`ports.HostLeases`): a redirect leads nowhere else."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.asked: Counter[str] = Counter()
         """Host → previews that ask it now."""
 
@@ -196,5 +198,5 @@ def open_previews(settings: Settings, catalogue: Place) -> Iterator[Previews]:
         wiring.shared_politeness(catalogue, bounded, clock, say) as sharing,
         Store.open("sqlite://", clock=clock) as scratch,
     ):
-        fetcher = make_fetcher(bounded, scratch.robots(), clock, opt_outs=hosts, share_with=sharing)
+        fetcher = make_fetcher(bounded, scratch.robots(), clock, hosts=hosts, share_with=sharing)
         yield Previews(fetcher, hosts.asked)

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
-from geocrawl.ports import Clock, HostLeases, OptOuts, RobotsStore
+from geocrawl.ports import Clock, HostLeases, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.engine.connection import Connection
@@ -255,10 +255,6 @@ class SimulatedStore(Store):
     def places(self, settings: Settings) -> HostLeases:
         """Return what `host_leases` interleaves."""
         return super().host_leases(settings)
-
-    def opt_outs(self) -> OptOuts:
-        """Return the hosts that opted out."""
-        return self._interleaved(super().opt_outs())
 
     def _interleaved(self, port: T) -> T:
         return cast(T, Interleaved(port, self.loop, self.note))

@@ -29,7 +29,6 @@ from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter
 from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.opt_out import OptOut
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.steps import ChunkedWork, run_async
 from geocrawl.store.frontier import revisits
@@ -502,14 +501,3 @@ class AwaitedFrontier:
     async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
         """Store new ranks of waiting pages; return how many changed."""
         return self._frontier.rerank(ranks, through=through)
-
-
-class AwaitedOptOuts:
-    """The hosts that opted out, as this process last read them: no call waits for anything but the first read."""
-
-    def __init__(self, opt_out: OptOut) -> None:
-        self._opt_out = opt_out
-
-    async def covers(self, host: str) -> bool:
-        """Return whether a host, or a parent domain of it, opted out."""
-        return self._opt_out.covers(host)
