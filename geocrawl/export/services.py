@@ -13,7 +13,11 @@ from typing import TextIO
 from geocrawl.errors import UsageError
 from geocrawl.export.dcat import write_jsonld, write_turtle
 from geocrawl.export.files import opened, opened_binary
+from geocrawl.export.geoparquet import write_geoparquet
+from geocrawl.export.gpkg import write_gpkg
 from geocrawl.export.properties import geojson_geometry, name_of, service_properties
+from geocrawl.export.qgis import write_qgis
+from geocrawl.export.webmaps import write_webmap
 from geocrawl.files import SECRET
 from geocrawl.model.published import PublishedLayer, PublishedService
 
@@ -46,16 +50,12 @@ def export_services(
     if format in ("gpkg", "qgis"):
         return _to_files(services, layers, format, out, now, new_mode)
     if format == "geoparquet":
-        from geocrawl.export.geoparquet import write_geoparquet
-
         with opened_binary(out, new_mode=new_mode) as file:
             return write_geoparquet(services, file)
     if format not in SERVICE_FORMATS:
         raise UsageError(f"--format {format!r}: one of {', '.join(SERVICE_FORMATS)}")
     with opened(out, new_mode=new_mode) as stream:
         if format in _WEBMAPS:
-            from geocrawl.export.webmaps import write_webmap
-
             return write_webmap(format, services, layers, stream, library_url=library_url)
         if format == "dcat" and out is not None and out.suffix.lower() in _JSON_ENDINGS:
             return write_jsonld(services, stream)
@@ -71,9 +71,6 @@ def _to_files(
     new_mode: int,
 ) -> int:
     """Write the formats that need a file or a folder of their own."""
-    from geocrawl.export.gpkg import write_gpkg
-    from geocrawl.export.qgis import write_qgis
-
     if out is None or str(out) == "-":
         wanted = "a file" if format == "gpkg" else "a folder, in which each kind of connection gets a file,"
         raise UsageError(f"--format {format} cannot be written to standard output: name {wanted} with --out")

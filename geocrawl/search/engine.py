@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,8 @@ from geocrawl.search.ranking import Scores, all_and_most, match_concept, match_t
 from geocrawl.search.results import Hit, LayerHit, Results, Twin
 from geocrawl.search.selection import Keys, Positions, count, keys_of, meeting, page
 from geocrawl.search.snapshot import Flags, Snapshot
+from geocrawl.search.suggest import Corrector
 from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary
-
-if TYPE_CHECKING:
-    from geocrawl.search.suggest import Corrector
 
 MOST_HITS = 1_000
 """Most hits of one page."""
@@ -107,7 +105,7 @@ class SearchEngine:
         self._snapshot = Snapshot()
         self._vocabulary = vocabulary or shipped_vocabulary()
         self._planner = Planner(self._vocabulary, shipped_places())
-        self._corrector: Corrector | None = None
+        self._corrector = Corrector(self._vocabulary, shipped_places(), self._index)
 
     def search(
         self,
@@ -195,10 +193,6 @@ class SearchEngine:
         """Return a query with mistyped words corrected, when some words occur nowhere and no service has all words."""
         if not found.missing or found.whole[found.positions].any():
             return None
-        if self._corrector is None:
-            from geocrawl.search.suggest import Corrector
-
-            self._corrector = Corrector(self._vocabulary, shipped_places(), self._index)
         return self._corrector.corrected(text, found.missing, self._snapshot.upto)
 
     def _better(self, suggestion: str, filters: Filters, plan: Plan, found: _Found) -> tuple[Plan, _Found]:

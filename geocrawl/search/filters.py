@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -107,15 +108,17 @@ def read_span(text: str, said: str) -> float:
 
 def read_level(text: str, said: str = "level") -> str:
     """Return a level of proof. Raises QueryError for another word."""
-    if text.lower() not in LEVELS:
-        raise QueryError(f"{said} {text[:80]!r}: expected {', '.join(LEVELS[:-1])} or {LEVELS[-1]}")
-    return text.lower()
+    return _one_of(LEVELS, text, said)
 
 
 def read_health(text: str, said: str = "health") -> str:
     """Return a state of health. Raises QueryError for another word."""
-    if text.lower() not in HEALTHS:
-        raise QueryError(f"{said} {text[:80]!r}: expected {', '.join(HEALTHS[:-1])} or {HEALTHS[-1]}")
+    return _one_of(HEALTHS, text, said)
+
+
+def _one_of(words: Sequence[str], text: str, said: str) -> str:
+    if text.lower() not in words:
+        raise QueryError(f"{said} {text[:80]!r}: expected {', '.join(words[:-1])} or {words[-1]}")
     return text.lower()
 
 

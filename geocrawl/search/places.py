@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from geocrawl.search.filters import Box, QueryError
 from geocrawl.search.fold import words_of
-
-if TYPE_CHECKING:
-    from geocrawl.search.snapshot import Sides
 
 Words = tuple[str, ...]
 
@@ -76,8 +75,7 @@ class Places:
         self.by_code: Mapping[str, Place] = {place.code: place for place in places}
         boxed = [(place.country, each) for place in places if place.country for each in place.boxes]
         self._owners = tuple(country for country, _ in boxed)
-        self._boxes = tuple(each for _, each in boxed)
-        self._sides: Sides | None = None
+        self._sides = sides_of(each for _, each in boxed)
 
     def named(self, words: Words) -> tuple[Place, ...]:
         """Return the places with this name, folded: a country alone where one has it, else all of them."""
@@ -94,10 +92,6 @@ class Places:
         of_host = self._country_of_host(host)
         if extent is None or extent[0] > extent[2] or not self._owners:
             return of_host
-        from geocrawl.search.snapshot import likeness, sides_of  # NumPy costs a crawl without services 50 ms
-
-        if self._sides is None:
-            self._sides = sides_of(self._boxes)
         west, south, east, north = extent
         wests, souths, easts, norths = self._sides
         near = ((wests <= east) & (easts >= west) & (souths <= north) & (norths >= south)).nonzero()[0]
@@ -149,3 +143,30 @@ def _place(line: str) -> Place:
 def _box(text: str) -> Box:
     west, south, east, north = (float(side) for side in text.split(","))
     return (west, south, east, north)
+
+
+# --------------------------------------------------------------------------- boxes
+
+Sides = NDArray[np.float64]
+"""West, south, east, north of several boxes, as four rows."""
+_LEAST_AREA = 1e-9
+"""Square degrees: the area that a point counts as having."""
+
+
+def sides_of(boxes: Iterable[Box]) -> Sides:
+    """Return the sides of boxes as four rows."""
+    return np.array(list(boxes), np.float64).reshape(-1, 4).T
+
+
+def likeness(one: Sides, others: Sides) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how alike a box is to others (intersection over union of their areas in degrees), and which share of it
+    lies within them. Either may be several boxes when the other is one; 0 for sides that are not numbers."""
+    west, south = np.fmax(one[0], others[0]), np.fmax(one[1], others[1])
+    east, north = np.fmin(one[2], others[2]), np.fmin(one[3], others[3])
+    common = np.clip(east - west, 0, None) * np.clip(north - south, 0, None)
+    area = np.maximum((one[2] - one[0]) * (one[3] - one[1]), _LEAST_AREA)
+    other_area = np.maximum((others[2] - others[0]) * (others[3] - others[1]), _LEAST_AREA)
+    alike = common / (area + other_area - common)
+    is_point = (area <= _LEAST_AREA) & (east >= west) & (north >= south)
+    within = np.where(is_point, 1.0, common / area)
+    return np.nan_to_num(alike), np.nan_to_num(within)

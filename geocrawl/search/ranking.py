@@ -15,10 +15,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.search.places import Place
+from geocrawl.search.places import Place, likeness, sides_of
 from geocrawl.search.plan import Concept
 from geocrawl.search.port import Phrase, SearchIndex
-from geocrawl.search.snapshot import Flags, Snapshot, likeness, sides_of
+from geocrawl.search.snapshot import Flags, Snapshot
 
 Scores = NDArray[np.float32]
 

@@ -10,13 +10,13 @@ and WFS at paths that differ in the last word only."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.search.filters import HEALTHS, LEVELS, Box
+from geocrawl.search.filters import HEALTHS, LEVELS
 from geocrawl.search.fold import words_of
 from geocrawl.search.port import Numbers, SearchIndex, ServiceFacts
 
@@ -194,28 +194,3 @@ def server_of(key: str) -> str:
     if stem == path:
         return ""
     return f"{stem}?{query}".lower()
-
-
-Sides = NDArray[np.float64]
-"""West, south, east, north of several boxes, as four rows."""
-_LEAST_AREA = 1e-9
-"""Square degrees: the area that a point counts as having."""
-
-
-def sides_of(boxes: Iterable[Box]) -> Sides:
-    """Return the sides of boxes as four rows."""
-    return np.array(list(boxes), np.float64).reshape(-1, 4).T
-
-
-def likeness(one: Sides, others: Sides) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how alike a box is to others (intersection over union of their areas in degrees), and which share of it
-    lies within them. Either may be several boxes when the other is one; 0 for sides that are not numbers."""
-    west, south = np.fmax(one[0], others[0]), np.fmax(one[1], others[1])
-    east, north = np.fmin(one[2], others[2]), np.fmin(one[3], others[3])
-    common = np.clip(east - west, 0, None) * np.clip(north - south, 0, None)
-    area = np.maximum((one[2] - one[0]) * (one[3] - one[1]), _LEAST_AREA)
-    other_area = np.maximum((others[2] - others[0]) * (others[3] - others[1]), _LEAST_AREA)
-    alike = common / (area + other_area - common)
-    is_point = (area <= _LEAST_AREA) & (east >= west) & (north >= south)
-    within = np.where(is_point, 1.0, common / area)
-    return np.nan_to_num(alike), np.nan_to_num(within)

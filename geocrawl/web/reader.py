@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar, overload
+from typing import TypeVar
 
 from starlette.requests import Request
 
@@ -225,13 +225,16 @@ def number_of(request: Request) -> int:
     return int(text)
 
 
-@overload
-async def detail_of(request: Request, number: int) -> Detail: ...
-@overload
-async def detail_of(request: Request, number: int, *, or_none: Literal[True]) -> Detail | None: ...
-async def detail_of(request: Request, number: int, *, or_none: bool = False) -> Detail | None:
-    """Return a service with its history. Raises Problem 404 when it is not in the catalogue (any more), unless
-    `or_none`."""
+async def detail_of(request: Request, number: int) -> Detail:
+    """Return a service with its history. Raises Problem 404 when it is not in the catalogue (any more)."""
+    found = await find_detail(request, number)
+    if found is None:
+        raise _unknown(str(number))
+    return found
+
+
+async def find_detail(request: Request, number: int) -> Detail | None:
+    """Return a service with its history; None when it is not in the catalogue (any more)."""
 
     def question(connection: Connection) -> Detail | None:
         service = service_detail(connection, number)
@@ -241,10 +244,7 @@ async def detail_of(request: Request, number: int, *, or_none: bool = False) -> 
         news = tuple(read_news(connection, _MOST_NEWS, number))
         return Detail(service, histories, news, bool(with_thumbnail(connection, [number])))
 
-    found = await site_of(request).reader.read(question)
-    if found is None and not or_none:
-        raise _unknown(str(number))
-    return found
+    return await site_of(request).reader.read(question)
 
 
 def _unknown(text: str) -> Problem:

@@ -14,7 +14,7 @@ from geocrawl.search.results import Results
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.published import read_thumbnail
 from geocrawl.web.answers import Problem, wanted_language
-from geocrawl.web.reader import detail_of, number_of
+from geocrawl.web.reader import detail_of, find_detail, number_of
 from geocrawl.web.records.parameters import Asked, read_asked
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service
 from geocrawl.web.site import ITEMS, base_url, document, site_of
@@ -46,7 +46,7 @@ async def _named(request: Request, asked: Asked) -> Response:
     numbers = await site.reader.read(asked.numbers_at)
     records = []
     for number in numbers[asked.offset : asked.offset + asked.limit]:
-        detail = await detail_of(request, number, or_none=True)
+        detail = await find_detail(request, number)
         if detail is not None:
             records.append(record_of_service(detail.service, detail.health, base, has_picture=detail.has_picture))
     return document(_collection(request, asked, records, len(numbers)), GEOJSON)
