@@ -10,9 +10,11 @@ import sys
 
 import typer
 
+from geocrawl import __version__
 from geocrawl.app.collector import tune
 from geocrawl.cli.output import foreseen_ends, mask_standard_streams
 from geocrawl.cli.registry import CommandGroup, help_of
+from geocrawl.errors import GeocrawlError
 
 app = typer.Typer(
     name="geocrawl",
@@ -26,8 +28,6 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        from geocrawl import __version__
-
         typer.echo(f"geocrawl {__version__}")
         raise typer.Exit
 
@@ -51,8 +51,6 @@ app.callback(help=help_of(root.__doc__))(root)
 
 def main() -> None:
     """Run the command line: a foreseen error is one line on standard error and an exit code; secrets are masked."""
-    from geocrawl.errors import GeocrawlError
-
     tune()
     mask_standard_streams()
     try:

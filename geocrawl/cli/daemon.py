@@ -17,7 +17,6 @@ from typing import Annotated
 
 import typer
 
-import geocrawl
 from geocrawl.app.stop import StopResult
 from geocrawl.app.stop import stop as end
 from geocrawl.cli import options as opt
@@ -194,19 +193,16 @@ def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
 
 def files() -> tuple[Installed, ...]:
     """Return the files of the service with their contents."""
-    unit = (folder() / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", command_line(program()))
+    folder = opt.shipped("systemd", "systemd")
+    unit = (folder / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", command_line(program()))
     return (
         Installed(Path("etc/systemd/system/geocrawl.service"), unit),
-        Installed(Path("etc/sysusers.d/geocrawl.conf"), (folder() / "geocrawl.sysusers").read_text("utf-8")),
+        Installed(
+            Path("etc/sysusers.d/geocrawl.conf"),
+            (folder / "geocrawl.sysusers").read_text("utf-8"),
+        ),
         Installed(Path("etc/geocrawl/config.toml"), example(), mode=0o640, keep=True),
     )
-
-
-def folder() -> Path:
-    """Return the folder `systemd`: in the data folder of an installed geocrawl, else at the top of a checkout."""
-    package = Path(geocrawl.__file__).parent
-    installed = package / "data" / "systemd"
-    return installed if installed.is_dir() else package.parent / "systemd"
 
 
 def command_line(words: Sequence[str]) -> str:

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.files import refuse_database
+
 if TYPE_CHECKING:
     from geocrawl.config import Configuration
     from geocrawl.config.names import Setting
@@ -89,8 +92,6 @@ def with_format(function: Callable[..., None]) -> Callable[..., None]:
 
 def chosen_format(format_: str, json: bool, formats: Sequence[str]) -> str:
     """Return the format that `--format` names, json for `--json`. Raises UsageError for another one, and for both."""
-    from geocrawl.errors import UsageError
-
     if format_ not in formats:
         *others, last = formats
         raise UsageError(f"--format {format_!r}: expected {', '.join(others)} or {last}")
@@ -156,7 +157,6 @@ def settings_from(overrides: Mapping[str, object]) -> Settings:
 def configuration_from(overrides: Mapping[str, object]) -> Configuration:
     """Return the settings in force with their origins. Raises UsageError for a file that is not there."""
     from geocrawl.config import load
-    from geocrawl.errors import UsageError
 
     options = dict(overrides)
     file = options.pop(CONFIG, None)
@@ -172,8 +172,6 @@ def current_folder() -> Path:
 
     Raises EnvironmentFault when the folder was deleted or may not be entered.
     """
-    from geocrawl.errors import EnvironmentFault
-
     try:
         return Path.cwd()
     except OSError as error:
@@ -193,7 +191,6 @@ def new_database_path_from(settings: Settings) -> Place:
     Raises UsageError when the command line names a folder that does not exist, which is probably mistyped; that of the
     configuration or of the user's data is made (`seeds add` fills the catalogue before the service first starts).
     """
-    from geocrawl.errors import UsageError
     from geocrawl.urls.database import ServerDatabase
 
     path = database_path_from(settings)
@@ -227,13 +224,18 @@ def reading(overrides: Mapping[str, object]) -> Iterator[Connection]:
         yield connection
 
 
+def shipped(name: str, in_checkout: str) -> Path:
+    """Return the path of a file in the data of an installed geocrawl, else of its original in a checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "data" / name
+    return installed if installed.exists() else package.parent / in_checkout
+
+
 def refuse_catalogue(out: Path | None, overrides: Overrides, *, over: bytes = b"") -> None:
     """Raise UsageError when a file to write is the catalogue, or another database, by whatever name.
 
     None and `-` are standard output. `over`: the application id of databases that may be written over.
     """
-    from geocrawl.files import refuse_database
-
     if out is not None and str(out) != "-":
         refuse_database(out, database_path_from(settings_from(overrides)), over=over)
 
@@ -243,7 +245,6 @@ def kind_of(text: str) -> Kind:
 
     Raises UsageError for an unknown name.
     """
-    from geocrawl.errors import UsageError
     from geocrawl.model import Kind
 
     try:
@@ -254,8 +255,6 @@ def kind_of(text: str) -> Kind:
 
 def one_of(choices: type[E], text: str, option: str) -> E:
     """Return the choice that an option names, in any case. Raises UsageError for another word."""
-    from geocrawl.errors import UsageError
-
     try:
         return choices(text.strip().lower())
     except ValueError:
@@ -267,8 +266,6 @@ def key_value_pairs(items: list[str]) -> dict[str, str]:
 
     Raises UsageError for one without '='.
     """
-    from geocrawl.errors import UsageError
-
     pairs = {}
     for item in items:
         key, separator, value = item.partition("=")

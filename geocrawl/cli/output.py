@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
+from geocrawl.errors import EnvironmentFault
 from geocrawl.sanitize import masked, plain
 
 if TYPE_CHECKING:
@@ -232,8 +233,6 @@ def foreseen_ends() -> Iterator[None]:
 
     A closed pipe (`| head`) is not an error: exit code 0. Ctrl-C: 130.
     """
-    from geocrawl.errors import EnvironmentFault
-
     try:
         yield
     except BrokenPipeError:

@@ -14,7 +14,6 @@ from typing import Annotated
 
 import typer
 
-import geocrawl
 from geocrawl.app import wiring
 from geocrawl.app.check_seeds import SeedAnswer, check_seeds
 from geocrawl.cli import options as opt
@@ -126,19 +125,12 @@ def print_stored(rows: list[SeedRow]) -> None:
 
 def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
     """Yield the start pages that are shipped with geocrawl, optionally of one region and one language."""
-    for row in csv.DictReader(io.StringIO(shipped_file().read_text("utf-8"))):
+    for row in csv.DictReader(io.StringIO(opt.shipped("seeds/portals.csv", "seeds/portals.csv").read_text("utf-8"))):
         url = read_url(row["url"])
         if url is None or (region and row["region"].lower() != region.lower()):
             continue
         if not language or row["language"] == language.lower():
             yield NewSeed(url, row["title"], row["region"], row["language"], row["source"])
-
-
-def shipped_file() -> Path:
-    """Return the path of `seeds/portals.csv`: in the data of an installed geocrawl, else at the top of a checkout."""
-    package = Path(geocrawl.__file__).parent
-    installed = package / "data" / "seeds" / "portals.csv"
-    return installed if installed.is_file() else package.parent / "seeds" / "portals.csv"
 
 
 _ORDER = ("dead", "resting", "refused", "moved", "answers")

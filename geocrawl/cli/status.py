@@ -14,18 +14,17 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.daemon.budget import PAGES_SHARE
+from geocrawl.errors import GeocrawlError, PassingFault, UsageError
 from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import plain
-from geocrawl.store.read.status import last_visit_at, read_status
+from geocrawl.settings import Settings
+from geocrawl.store import OpenSnapshot, Store
+from geocrawl.store.read.status import CatalogStatus, Run, last_visit_at, read_status
+from geocrawl.urls.database import Place
 from geocrawl.wording import RUN_ENDS, counted, moment, span
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-    from geocrawl.settings import Settings
-    from geocrawl.store import OpenSnapshot
-    from geocrawl.store.read.status import CatalogStatus, Run
-    from geocrawl.urls.database import Place
 
 
 WATCH_S = 2.0
@@ -43,12 +42,8 @@ def status(
 
     The limits shown are those of your settings; the daemon may have been started with others.
     """
-    from geocrawl.store import Store
-
     if watch:
         if json:
-            from geocrawl.errors import UsageError
-
             raise UsageError("--watch and --json exclude each other")
         _watch(overrides)
         return
@@ -71,9 +66,6 @@ def _watch(overrides: opt.Overrides) -> None:
     from rich.text import Text
 
     def now() -> Text:
-        from geocrawl.store import Store
-        from geocrawl.wording import moment
-
         at, settings = time.time(), opt.settings_from(overrides)
         path = opt.database_path_from(settings)
         with Store.open_readonly(path) as connection:
@@ -94,8 +86,6 @@ def _watch(overrides: opt.Overrides) -> None:
 def _or_fault(render: Callable[[], Text]) -> Text:
     """Return what `render` returns, or the message of a database that cannot be read for a moment."""
     from rich.text import Text
-
-    from geocrawl.errors import PassingFault
 
     try:
         return render()
@@ -287,8 +277,6 @@ def check(
     ] = False,
 ) -> None:
     """Print one line for monitoring and exit with 0 ok, 1 warning, 2 critical or 3 unknown (Nagios plugin)."""
-    from geocrawl.errors import GeocrawlError
-
     if repair:
         _repair(overrides)
         return
@@ -316,8 +304,6 @@ def _repair(overrides: opt.Overrides) -> None:
 
 def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float, path: Place) -> tuple[int, str]:
     """Return (exit code, message) for a status and the time of the last visit, None for no visit yet."""
-    from geocrawl.wording import span
-
     if not found.running:
         return CRITICAL, "no daemon runs" + (f" (process {found.daemon.pid} was killed)" if found.daemon else "")
     if found.paused:
@@ -361,7 +347,7 @@ def metrics(
     Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
     """
     if grafana:
-        typer.echo(dashboard_file().read_text("utf-8"), nl=False)
+        typer.echo(opt.shipped("grafana.json", "docs/grafana.json").read_text("utf-8"), nl=False)
         return
     from geocrawl.daemon.metrics import write_metrics
 
@@ -369,12 +355,3 @@ def metrics(
     with opt.reading(overrides) as connection:
         found = read_status(connection, time.time())
     write_metrics(found, opt.settings_from(overrides).traffic_per_day_bytes, out)
-
-
-def dashboard_file() -> Path:
-    """Return the path of the dashboard: in the data of an installed geocrawl, else in the documents of a checkout."""
-    import geocrawl
-
-    package = Path(geocrawl.__file__).parent
-    installed = package / "data" / "grafana.json"
-    return installed if installed.is_file() else package.parent / "docs" / "grafana.json"

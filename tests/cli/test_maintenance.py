@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.cli.daemon import command_line, files, folder
+from geocrawl.cli.daemon import command_line, files
+from geocrawl.cli.options import shipped
 from geocrawl.config import check as check_config
 from geocrawl.config.names import settings_by_name
 from geocrawl.config.show import example
@@ -122,7 +123,7 @@ def test_installing_writes_what_uninstalling_removes_and_keeps_the_configuration
 
 
 def test_the_folder_of_units_is_the_one_of_the_checkout_or_the_wheel() -> None:
-    assert (folder() / "geocrawl.service").is_file() and len(files()) == 3
+    assert (shipped("systemd", "systemd") / "geocrawl.service").is_file() and len(files()) == 3
 
 
 @pytest.mark.parametrize("name", ["a b", "100%", "%h", 'q"q', "back\\slash", "$HOME", "it's", "tür", "a;b"])
@@ -147,7 +148,11 @@ def unit(tmp_path: Path) -> Path:
     if shutil.which("systemd-analyze") is None:
         lack(SYSTEMD_ANALYZE)
     path = tmp_path / "geocrawl.service"
-    path.write_text((folder() / "geocrawl.service").read_text().replace("@GEOCRAWL@", shutil.which("true") or ""))
+    path.write_text(
+        (shipped("systemd", "systemd") / "geocrawl.service")
+        .read_text()
+        .replace("@GEOCRAWL@", shutil.which("true") or "")
+    )
     return path
 
 
