@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from geocrawl.config import Configuration, check, configuration_files, database_path, from_options, load
 from geocrawl.config.names import settings_by_name
-from geocrawl.config.show import markdown, rows
+from geocrawl.config.show import rows
 from geocrawl.errors import UsageError
 from geocrawl.settings import Settings
 from geocrawl.wording import read_duration, read_size, spell_duration, spell_size
-from tests.support.places import ROOT
+from scripts import settings_page
 
 
 def _file(folder: Path, text: str, name: str = "geocrawl.toml") -> Path:
@@ -338,5 +338,4 @@ def test_any_text_is_a_value_or_refused_in_words(text: str) -> None:
 
 
 def test_the_settings_page_is_current() -> None:
-    page = ROOT / "docs" / "settings.md"
-    assert page.read_text(encoding="utf-8") == markdown(), "run: python -m geocrawl.config.show > docs/settings.md"
+    assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page(), "python -m scripts.settings_page"
