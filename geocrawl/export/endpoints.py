@@ -82,6 +82,8 @@ def values_of(row: DataclassInstance) -> dict[str, Value]:
     return {name: read(getattr(row, name)) for name, read in COLUMNS.items()}
 
 
+# --------------------------------------------------------------------------- CSV
+
 _OURS = frozenset({"url", "kind", "status", "reason"})
 """Columns that cannot hold a formula: an address begins with http, the others are fixed words."""
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # spreadsheets read full-width characters alike
@@ -117,6 +119,9 @@ def _item(item: object) -> str:
     return str(item.get("code", "")) if isinstance(item, Mapping) else str(item)
 
 
+# --------------------------------------------------------------------------- JSON lines
+
+
 def write_jsonl(rows: Iterable[DataclassInstance], stream: TextIO) -> int:
     """Write an object for each row, keys are the columns, unknown values null; return the number of rows."""
     count = 0
@@ -125,6 +130,8 @@ def write_jsonl(rows: Iterable[DataclassInstance], stream: TextIO) -> int:
         count += 1
     return count
 
+
+# --------------------------------------------------------------------------- any format
 
 FORMATS = {"csv": write_csv, "jsonl": write_jsonl}
 

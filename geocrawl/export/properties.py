@@ -88,6 +88,8 @@ def name_of(service: PublishedService) -> str:
     return plain(service.title) or f"{service.kind.upper()} at {plain(service.host)}"
 
 
+# --------------------------------------------------------------------------- addresses
+
 _TILE = re.compile(r"(.*?)/(\d{1,2})/(\d+)/(\d+)((?:@2x)?(?:\.[A-Za-z0-9]+)?(?:\?.*)?)")
 _VECTOR = re.compile(r"\.(?:pbf|mvt)(?:\?|\Z)", re.IGNORECASE)
 
@@ -126,6 +128,8 @@ def is_vector(template: str) -> bool:
     """Return whether tiles are vector tiles, by the ending of their address."""
     return _VECTOR.search(template) is not None
 
+
+# --------------------------------------------------------------------------- geometries
 
 _POLYGON, _MULTIPOLYGON = 3, 6
 _LITTLE_ENDIAN = 1

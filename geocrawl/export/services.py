@@ -81,6 +81,9 @@ def _to_files(
     return write_qgis(services, out, new_mode=new_mode)
 
 
+# --------------------------------------------------------------------------- GeoJSON
+
+
 def write_geojson(services: Iterable[PublishedService], stream: TextIO) -> int:
     """Write the services with their extents, which may be unknown (null); return their number."""
     stream.write('{"type": "FeatureCollection", "features": [')
@@ -97,6 +100,8 @@ def write_geojson(services: Iterable[PublishedService], stream: TextIO) -> int:
     stream.write("\n]}\n")
     return count
 
+
+# --------------------------------------------------------------------------- seeds
 
 _MASK = "***"
 

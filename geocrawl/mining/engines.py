@@ -107,6 +107,8 @@ def _fault(source: Source, error: Exception) -> EnvironmentFault:
     return EnvironmentFault(f"{source.path}: cannot be read as Parquet: {said}")
 
 
+# --------------------------------------------------------------------------- Spark
+
 _SPARK_GLOB = re.compile(r"[\\{}\[\]*?]")
 
 

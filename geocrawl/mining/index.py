@@ -161,6 +161,8 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+# --------------------------------------------------------------------------- the statement
+
 _COLUMNS = {"warc_filename": "STRING", "warc_record_offset": "BIGINT", "warc_record_length": "BIGINT"}
 """Columns that are read beside `url`, with their types in SQL; NULL stands for one that is missing."""
 _TEXTS = frozenset({"varchar", "string"})

@@ -93,6 +93,8 @@ def _form(path: Path) -> Form | None:
     return next((form for suffix, form in _SUFFIXES.items() if name.endswith(suffix)), None)
 
 
+# --------------------------------------------------------------------------- finds
+
 ARCHIVE = "archive"
 """`Evidence.signal` of the place in an archive where an endpoint was found."""
 

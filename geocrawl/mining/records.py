@@ -209,6 +209,8 @@ def _said(counts: Counts) -> str:
     return f"{counts.damaged:,} damaged, {counts.large:,} too large"
 
 
+# --------------------------------------------------------------------------- members of gzip files
+
 _MAGIC = b"\x1f\x8b\x08"
 _CHUNK = 16 * 1024
 _SEARCHED = 1024 * 1024

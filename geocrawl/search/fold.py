@@ -138,6 +138,8 @@ def _simplified() -> dict[int, int]:
     return {ord(a): ord(b) for a, b in zip(traditional, simplified, strict=True)}
 
 
+# --------------------------------------------------------------------------- forms of a word
+
 _STRIPPED = ("ern", "ies", "ing", "es", "en", "er", "em", "ed", "as", "os", "s", "e", "n", "y", "a", "o", "i")
 _PARTNERS = {
     "s": ("", "es"),
@@ -202,6 +204,8 @@ def plurals(word: str) -> tuple[str, ...]:
     found += [word + ending for ending in ("s", "n", "en") if not word.endswith(("s", "n"))]
     return tuple(dict.fromkeys(found))
 
+
+# --------------------------------------------------------------------------- other scripts
 
 _LATIN_FORMS: Final = """
 а a, б b, в v, г g, д d, е e, ж zh, з z, и i, к k, л l, м m, н n, о o, п p, р r, с s, т t, у u, ф f, х kh, ц ts, ч ch,

@@ -361,6 +361,8 @@ def _deduplicated(concepts: Sequence[Concept]) -> list[Concept]:
     return list({concept.exact: concept for concept in reversed(concepts)}.values())[::-1]
 
 
+# --------------------------------------------------------------------------- how it was read
+
 _MOST_OTHERS = 6
 """Most words that mean the same which are named."""
 

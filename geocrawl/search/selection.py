@@ -85,6 +85,8 @@ def _of_providers(snapshot: Snapshot, wanted: tuple[str, ...]) -> Flags:
     return found
 
 
+# --------------------------------------------------------------------------- facets
+
 FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
 MOST_VALUES = 20
 """Most values of a facet."""
@@ -130,6 +132,8 @@ def _commonest(counts: Mapping[str, int]) -> tuple[FacetValue, ...]:
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(FacetValue(value, value, number) for value, number in ordered[:MOST_VALUES])
 
+
+# --------------------------------------------------------------------------- order
 
 Positions = NDArray[np.int64]
 Keys = NDArray[np.floating[Any]]

@@ -163,6 +163,8 @@ class Snapshot:
         return position
 
 
+# --------------------------------------------------------------------------- quality
+
 _OF_HEALTH: Mapping[str, float] = {"alive": 1.0, "degraded": 0.6, "new": 0.5, "down": 0.15, "gone": 0.0}
 _OF_LEVEL: Mapping[str, float] = {"delivers": 1.0, "answers": 0.7, "advertised": 0.4}
 _UNPROVEN = 0.3
@@ -173,6 +175,8 @@ def quality_of(health: str, level: str, completeness: int) -> float:
     says of itself (`completeness`, 0 to 100)."""
     return 0.5 * _OF_HEALTH.get(health, 0.5) + 0.3 * _OF_LEVEL.get(level, _UNPROVEN) + 0.2 * completeness / 100
 
+
+# --------------------------------------------------------------------------- twins
 
 _ESRI = re.compile(
     r"^(?P<site>[^?]*?)(?:/rest)?/services/(?P<name>[^?]+?)/(?:map|feature|image|wms|wfs|wcs)server(?:/[a-z0-9]*server)?"

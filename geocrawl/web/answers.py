@@ -134,6 +134,9 @@ def has_it(request: Request, etag: str) -> bool:
     return etag in known or "*" in known
 
 
+# --------------------------------------------------------------------------- format and language
+
+
 class Format(StrEnum):
     """The format of an answer."""
 
@@ -196,6 +199,8 @@ def wanted_language(request: Request) -> str:
             return value.partition("-")[0]
     return LANGUAGES[0]
 
+
+# --------------------------------------------------------------------------- problems
 
 MEDIA_TYPE = "application/problem+json"
 

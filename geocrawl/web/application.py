@@ -190,6 +190,8 @@ def _shown(request: Request, problem: Problem) -> Response:
     return response
 
 
+# --------------------------------------------------------------------------- the server
+
 _MOST_CONNECTIONS = 1_000
 _HEAD_BYTES = 32 * 1024
 

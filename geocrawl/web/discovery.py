@@ -87,6 +87,8 @@ def _attribute(text: str) -> str:
     return quoteattr(published(text))
 
 
+# --------------------------------------------------------------------------- OpenSearch, sitemap, robots.txt
+
 _PART = 20_000
 """Services of one sitemap; the protocol allows 50,000."""
 

@@ -43,6 +43,8 @@ async def preview(request: Request) -> Response:
     return Response(picture, headers={"Cache-Control": "private, max-age=600"}, media_type="image/png")
 
 
+# --------------------------------------------------------------------------- fetching
+
 MOST_AT_ONCE = 8
 MOST_WAITING_OF_HOST = 4
 """Most pictures that wait for one host: its pace allows about one a second."""
@@ -160,6 +162,8 @@ def _picture_of(answer: Page | Failure) -> tuple[bytes, str]:
     except Exception as error:  # decoders raise what they like on a broken image
         return b"", f"the service sent a broken image ({plain(str(error), 100)})"
 
+
+# --------------------------------------------------------------------------- politeness
 
 _MAX_BODY_BYTES = 4 * MIB
 _TOTAL_TIMEOUT_S = 15.0

@@ -125,6 +125,9 @@ def _state(path: Place) -> tuple[int, int, int]:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
+# --------------------------------------------------------------------------- search
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a search found, with what the pages show beside it."""
@@ -186,6 +189,8 @@ def _search(engine: SearchEngine, asked: Asked, *, facets: bool, apart: bool) ->
     found = search(max(min(asked.limit, total - asked.offset), 1), first)
     return replace(found, hits=tuple(reversed(found.hits)) if total > asked.offset else ())
 
+
+# --------------------------------------------------------------------------- one service
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _MOST_NEWS = 50

@@ -90,6 +90,9 @@ def _unmarked(text: str) -> str:
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "").strip()
 
 
+# --------------------------------------------------------------------------- news
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """Something that happened, for people."""

@@ -118,7 +118,6 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
 
 # --------------------------------------------------------------------------- what changed lately
 
-
 _LATE_EVENTS = select(
     *(HEALTH_EVENT.c.at, HEALTH_EVENT.c.endpoint_id, literal("health").label("what")),
     *(HEALTH_EVENT.c.reason.label("name"), HEALTH_EVENT.c.before, HEALTH_EVENT.c.after, HEALTH_EVENT.c.id),
@@ -194,6 +193,9 @@ def read_survival(connection: Connection) -> Survival:
         curve.append((float(day), share))
     longest = max((days for days, _ in lives), default=0.0)
     return Survival(len(lives), sum(dead for _, dead in lives), longest, tuple(curve))
+
+
+# --------------------------------------------------------------------------- news
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,9 @@ def counts_of_day(connection: Connection, day: str) -> dict[str, int]:
     return dict(connection.execute("SELECT name, value FROM daily WHERE day = ?", (day,)).fetchall())
 
 
+# --------------------------------------------------------------------------- crawls and harvests
+
+
 @dataclass(frozen=True, slots=True)
 class OtherRun:
     """A crawl of another process on this database."""
@@ -135,6 +138,8 @@ def _is_running(owner: Owner, here: Owner, *, holds: bool) -> bool:
     known = owner.is_running(here)
     return holds if known is None else known
 
+
+# --------------------------------------------------------------------------- how fast they are
 
 _OPEN_RUNS = "SELECT id, owner, strategy, started_at FROM run WHERE ended_at IS NULL ORDER BY id"
 _MEMBERS = "SELECT name, value FROM meta WHERE name LIKE ? ORDER BY name"

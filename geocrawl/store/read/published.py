@@ -135,6 +135,9 @@ def _box(row: dict[str, Any]) -> Box | None:
     return None if None in (west, south, east, north) else (west, south, east, north)
 
 
+# --------------------------------------------------------------------------- endpoints
+
+
 @dataclass(frozen=True, slots=True)
 class ExportRow:
     """An endpoint that has a verdict, with what answered there last."""
@@ -194,6 +197,8 @@ def export_rows(connection: Connection, kind: str | None = None) -> Iterator[Exp
     for row in rows:
         yield ExportRow(*row)
 
+
+# --------------------------------------------------------------------------- thumbnails
 
 _THUMBNAIL = """
 SELECT t.image FROM thumbnail t JOIN endpoint e ON e.id = t.endpoint_id WHERE e.service_id = ?

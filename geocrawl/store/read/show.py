@@ -193,6 +193,9 @@ def _decoded(row: dict[str, Any], *names: str) -> dict[str, Any]:
     return row | lists | {"box": None if None in sides else sides}
 
 
+# --------------------------------------------------------------------------- addresses of a service
+
+
 @dataclass(frozen=True, slots=True)
 class SameRow:
     """Why two addresses are one service, or are not."""
@@ -280,6 +283,9 @@ def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
     answered = ENDPOINT.c.service_id.is_not(None)
     statement = select(*_ADDRESS_COLUMNS).where(ENDPOINT.c.key.in_(service_keys(url)), answered).order_by(ENDPOINT.c.id)
     return tuple(Address(*row) for row in connection.run(statement))
+
+
+# --------------------------------------------------------------------------- pages
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,9 @@ def last_service_number(connection: Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM service").fetchone()[0])
 
 
+# --------------------------------------------------------------------------- kinds
+
+
 @dataclass(frozen=True, slots=True)
 class KindCount:
     """The services of one kind."""
@@ -170,6 +173,8 @@ def kind_counts(connection: Connection) -> list[KindCount]:
     """Return the counts of each kind, the commonest first."""
     return [KindCount(*row) for row in connection.execute(_COUNTS)]
 
+
+# --------------------------------------------------------------------------- a month
 
 _PROBES = """(SELECT count(*) FROM probe p JOIN endpoint e ON e.id = p.endpoint_id
 WHERE e.service_id = v.id AND p.at >= :start AND p.at < :end"""

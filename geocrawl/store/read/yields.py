@@ -64,6 +64,8 @@ def signal_yields(connection: Connection) -> list[SignalYield]:
     return [SignalYield(*row) for row in connection.run(_YIELD)]
 
 
+# --------------------------------------------------------------------------- links
+
 _PROBED = URL.alias("probed")
 _ON_PAGE = (
     select(_PROBED.c.found_on.label("id"))
@@ -99,6 +101,8 @@ def link_finds(connection: Connection) -> Iterator[tuple[str, str, bool]]:
         if anchor or title:
             yield anchor, title, bool(led)
 
+
+# --------------------------------------------------------------------------- start pages
 
 _BATCH = 1000
 

@@ -86,6 +86,8 @@ def merge_segments(database: Database, few: int = _FEW_SEGMENTS) -> ChunkedWork[
         yield
 
 
+# --------------------------------------------------------------------------- copying
+
 _COPIED_AT_ONCE = 200
 """Services of one transaction: the words of a server with thousands of layers are hundreds of kilobytes."""
 _NEXT = (

@@ -112,6 +112,8 @@ def _check_port(host: str, port: int) -> None:
         ) from error
 
 
+# --------------------------------------------------------------------------- configuration
+
 PACKAGE = Path(__file__).resolve().parents[2]
 PROGRAM = Path(__file__).with_name("pycsw_side")
 """What the other interpreter runs."""

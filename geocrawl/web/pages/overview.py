@@ -34,6 +34,8 @@ async def overview(request: Request) -> Response:
     return page(request, "landing.html", {"status": status, "kinds": kinds, "news": sentences(news, words)})
 
 
+# --------------------------------------------------------------------------- documents of the API
+
 _COLLECTION = "/collections/services"
 
 
@@ -69,6 +71,8 @@ def _page(request: Request, heading: str, about: str, links: Sequence[tuple[str,
     shown = [{"href": href, "title": title} for href, title in links]
     return page(request, "document.html", {"heading": heading, "about": about, "links": shown})
 
+
+# --------------------------------------------------------------------------- the API
 
 _NUMBER = "{number}"
 PATHS: Mapping[str, tuple[str, str]] = {

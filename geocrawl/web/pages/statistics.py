@@ -83,6 +83,8 @@ def _tiers(status: CatalogStatus) -> list[tuple[str, int]]:
     ][:_MOST_QUEUE_BARS]
 
 
+# --------------------------------------------------------------------------- the whole catalogue
+
 _MOST_BARS = 15
 
 

@@ -93,6 +93,8 @@ def _facet(name: str, results: Results) -> dict[str, Any]:
     return {"type": "term", "property": name, "buckets": buckets}
 
 
+# --------------------------------------------------------------------------- badge, thumbnail, health
+
 _COLOURS = {"alive": "#1a7a43", "degraded": "#8a5a00", "down": "#b3261e", "gone": "#6b2220", "new": "#536870"}
 
 
