@@ -165,7 +165,7 @@ class MinedCatalogue:
     def take(self, source: Source, finds: Sequence[Find]) -> None:
         """Queue what is not known yet."""
         services = [find.candidate for find in finds if find.candidate is not None]
-        known = self._catalog.verdicts_of([each.endpoint for each in services])
+        known = self._catalog.known(services).stored
         new = {(str(e.endpoint.kind), e.endpoint.key) for e in services} - known.keys()
         candidates = [each for find in finds if find.candidate for each in _with_place(find.candidate, find)]
         self._retrying.call(lambda: self._session.frontier.add_candidates(candidates))

@@ -20,7 +20,9 @@ from geocrawl.fetch.fetcher import OwnHosts
 from geocrawl.model import Lease, Rank
 from geocrawl.store.frontier.frontier import AwaitedFrontier
 from geocrawl.store.frontier.lease import Economy
+from geocrawl.store.frontier.plan import Current
 from geocrawl.store.frontier.settle import Settlement
+from geocrawl.store.frontier.statements import CURRENT
 from tests.simulation.database import InterruptedConnection, SimulatedStore, engine_named
 from tests.simulation.processes import PROCESS, Process
 from tests.simulation.run import Result
@@ -57,7 +59,8 @@ def leases_without_fencing() -> Iterator[None]:
     """Settle a visit whoever has leased its host since."""
 
     def leased(self: Settlement, lease: Lease) -> Any:
-        return self.arrivals.reader.read_current(lease.entry.id)
+        row = self.database.connection.execute(CURRENT, (lease.entry.id,)).fetchone()
+        return Current(*row) if row else None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Settlement, "_leased", leased)

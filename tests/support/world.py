@@ -161,7 +161,9 @@ class World:
     def record(self, candidate: Candidate, verdict: Verdict, at: float) -> int:
         """Note a candidate and write its verdict, as settlements do; returns the endpoint's id."""
         with self.database.transaction:
-            endpoint_id = self.catalog.note([candidate], at)[0]
+            known = self.catalog.known([candidate])
+            endpoint_id = known.add(candidate)
+            self.catalog.note([candidate], known, at)
             self.catalog.write(endpoint_id, candidate, verdict, at)
         return endpoint_id
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from geocrawl.model import (
     SIBLING,
@@ -13,7 +13,6 @@ from geocrawl.model import (
     Deviation,
     Endpoint,
     Evidence,
-    Kind,
     Service,
     Status,
     Verdict,
@@ -34,17 +33,45 @@ from geocrawl.store.keys import stored_url
 MAX_EVIDENCE = 20
 """Most pages stored for each endpoint: a link in a site's navigation is on every page of the site."""
 _TEXT_CHARS = 500
-_REMEMBERED_ENDPOINTS = 5_000
 
 
-@dataclass(slots=True)
-class _Noted:
-    """The row of an endpoint, as far as `note` needs it."""
+_Name = tuple[str, str]
+"""Kind and key of an endpoint."""
+
+
+class _Stored(NamedTuple):
+    """A row of `statements.FIND_ENDPOINTS`."""
 
     id: int
     pages: int
     """Number of stored pieces of evidence."""
     weakness: int
+    reason: str
+    """Reason of the last verdict, '' without one."""
+
+
+class KnownEndpoints:
+    """The stored endpoints among those of some candidates, and the ids of new ones, which `Catalog.note` adds."""
+
+    def __init__(self, stored: dict[_Name, _Stored], highest: int) -> None:
+        self.stored = stored
+        self.new: dict[_Name, tuple[int, Candidate]] = {}
+        """Id of each new endpoint, ascending from `highest`, and the candidate by which it is known first."""
+        self._highest = highest
+
+    def add(self, candidate: Candidate) -> int:
+        """Return the id of a candidate's endpoint; a new one gets the next id."""
+        name = _name(candidate.endpoint)
+        if name in self.stored:
+            return self.stored[name].id
+        return self.new.setdefault(name, (self._highest + len(self.new) + 1, candidate))[0]
+
+    def verdict(self, endpoint: Endpoint) -> tuple[int, str]:
+        """Return id and last reason ('': no verdict yet) of an endpoint; (0, '') when it is neither stored nor new."""
+        name = _name(endpoint)
+        if name in self.stored:
+            return self.stored[name].id, self.stored[name].reason
+        return (self.new[name][0] if name in self.new else 0), ""
 
 
 class Catalog:
@@ -57,77 +84,41 @@ class Catalog:
         self._services = ServiceWriter(self._connection)
         self._health = HealthWriter(self._connection)
         self._changes = ChangeWriter(self._connection)
-        self._noted: dict[tuple[Kind, str], _Noted] = {}
-        database.on_undo(self._noted.clear)
 
     # ----------------------------------------------------------------------- writing
 
-    def note(self, candidates: Sequence[Candidate], at: float) -> list[int]:
-        """Store candidates and the pages that named them; return the endpoint id of each."""
-        if not candidates:
-            return []
-        noted = self._read_or_add(candidates, at)
-        endpoints = [noted[each.endpoint.kind, each.endpoint.key] for each in candidates]
-        self._add_evidence(candidates, endpoints, at)
-        for candidate, endpoint in zip(candidates, endpoints, strict=True):
-            if endpoint.weakness == GUESSED and (weakness := _weakness(candidate)) < GUESSED:
-                endpoint.weakness = weakness
-                self._connection.execute(sql.NAME_GUESSED, {"weak": weakness, "endpoint": endpoint.id, "at": at})
-        return [endpoint.id for endpoint in endpoints]
+    def known(self, candidates: Sequence[Candidate]) -> KnownEndpoints:
+        """Read which of the candidates' endpoints are stored."""
+        asked = list(dict.fromkeys(_name(each.endpoint) for each in candidates))
+        if not asked:
+            return KnownEndpoints({}, 0)
+        rows = self._connection.execute(sql.FIND_ENDPOINTS, {"asked": json.dumps(asked)}).fetchall()
+        stored = {(kind, key): _Stored(number, *more) for number, kind, key, *more in rows}
+        if len(stored) == len(asked):
+            return KnownEndpoints(stored, 0)
+        return KnownEndpoints(stored, self._connection.execute(sql.HIGHEST_ENDPOINT).fetchone()[0])
 
-    def _read_or_add(self, candidates: Sequence[Candidate], at: float) -> dict[tuple[Kind, str], _Noted]:
-        """Return the endpoints of candidates by kind and key; new ones are added in the candidates' order."""
-        noted: dict[tuple[Kind, str], _Noted] = {}
-        unknown: dict[tuple[Kind, str], Candidate] = {}
+    def note(self, candidates: Sequence[Candidate], known: KnownEndpoints, at: float) -> None:
+        """Store candidates, whose endpoints `known` has read or was given, and the pages that named them."""
+        if known.new:
+            new = [self._new_row(number, candidate, at) for number, candidate in known.new.values()]
+            self._connection.executemany(insert("endpoint", new[0]), new)
+        rows, pages, weakness = [], dict[int, int](), dict[int, int]()
         for candidate in candidates:
-            name = (candidate.endpoint.kind, candidate.endpoint.key)
-            if (known := self._noted.get(name)) is not None:
-                noted[name] = known
-            else:
-                unknown.setdefault(name, candidate)
-        if not unknown:
-            return noted
-        found = self._connection.execute(sql.FIND_ENDPOINTS, {"asked": json.dumps(list(unknown))}).fetchall()
-        read = {(kind, key): _Noted(number, pages, weak) for number, kind, key, pages, weak, _ in found}
-        new = {name: candidate for name, candidate in unknown.items() if name not in read}
-        if new:
-            highest = self._connection.execute(sql.HIGHEST_ENDPOINT).fetchone()[0]
-            rows = [self._new_row(number, each, at) for number, each in enumerate(new.values(), highest + 1)]
-            self._connection.executemany(insert("endpoint", rows[0]), rows)
-            for number, (name, candidate) in enumerate(new.items(), highest + 1):
-                read[name] = _Noted(number, 0, _weakness(candidate))
-        if len(self._noted) + len(unknown) > _REMEMBERED_ENDPOINTS:
-            self._noted.clear()
-        for name in unknown:
-            noted[name] = self._noted[name] = read[name]
-        return noted
-
-    def _add_evidence(self, candidates: Sequence[Candidate], endpoints: Sequence[_Noted], at: float) -> None:
-        """Store where candidates were found, while their endpoints have room for more evidence."""
-        rows, open_endpoints = [], dict[int, _Noted]()
-        for candidate, endpoint in zip(candidates, endpoints, strict=True):
-            if endpoint.pages >= MAX_EVIDENCE:
-                continue
-            endpoint.pages += 1
-            open_endpoints[endpoint.id] = endpoint
-            found = candidate.evidence
-            rows.append(
-                {
-                    "endpoint_id": endpoint.id,
-                    "signal": found.signal,
-                    "page": found.page,
-                    "link": found.link,
-                    "anchor": found.anchor[:_TEXT_CHARS],
-                    "at": at,
-                }
-            )
-        if not rows:
-            return
-        self._connection.executemany(insert("evidence", rows[0], "ON CONFLICT DO NOTHING"), rows)
-        # Some rows may have been stored before, so the rows stored now are counted.
-        counts = self._connection.execute(sql.COUNT_EVIDENCE, {"asked": json.dumps(list(open_endpoints))})
-        for endpoint_id, pages in counts.fetchall():
-            open_endpoints[endpoint_id].pages = pages
+            name = _name(candidate.endpoint)
+            if (stored := known.stored.get(name)) is None:
+                number, first = known.new[name]
+                stored = _Stored(number, 0, _weakness(first), "")
+            number = stored.id
+            if (seen := pages.get(number, stored.pages)) < MAX_EVIDENCE:
+                pages[number] = seen + 1
+                rows.append(_evidence_row(number, candidate.evidence, at))
+            if stored.weakness == GUESSED > _weakness(candidate):
+                weakness.setdefault(number, _weakness(candidate))
+        if rows:
+            self._connection.executemany(insert("evidence", rows[0], "ON CONFLICT DO NOTHING"), rows)
+        for number, weak in weakness.items():
+            self._connection.execute(sql.NAME_GUESSED, {"weak": weak, "endpoint": number, "at": at})
 
     def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:
         """Write the verdict of a probe, and the description of a valid service."""
@@ -217,22 +208,33 @@ class Catalog:
 
     def candidate(self, endpoint_id: int) -> Candidate:
         """Return the candidate that an endpoint was first known as."""
-        row = self._connection.execute(sql.FIRST_EVIDENCE, {"endpoint": endpoint_id}).fetchone()
-        kind, key, address, weak, *found = row
-        evidence = Evidence(*found) if found[0] is not None else Evidence("")
-        return Candidate(Endpoint(stored_kind(kind), key, stored_url(address)), evidence, weak == 1)
-
-    def verdicts_of(self, endpoints: Sequence[Endpoint]) -> dict[tuple[str, str], tuple[int, str]]:
-        """Return id and last reason ('': no verdict yet) of those endpoints that are stored, by kind and key."""
-        if not endpoints:
-            return {}
-        asked = json.dumps([(endpoint.kind, endpoint.key) for endpoint in endpoints])
-        found = self._connection.execute(sql.FIND_ENDPOINTS, {"asked": asked}).fetchall()
-        return {(kind, key): (number, reason) for number, kind, key, _, _, reason in found}
+        return stored_candidate(*self._connection.execute(sql.FIRST_EVIDENCE, {"endpoint": endpoint_id}).fetchone())
 
     def was_answered(self, key: str) -> bool:
         """Return whether an endpoint of this identity answered its last probe over HTTP, valid or not."""
         return self._connection.execute(sql.WAS_ANSWERED, {"key": key}).fetchone() is not None
+
+
+def stored_candidate(kind: str, key: str, address: str, weak: int, *found: str | None) -> Candidate:
+    """Return the candidate of an endpoint's columns and those of its first evidence (`statements.FIRST_EVIDENCE`)."""
+    signal, page, link, anchor = found
+    evidence = Evidence("") if signal is None else Evidence(signal, page or "", link or "", anchor or "")
+    return Candidate(Endpoint(stored_kind(kind), key, stored_url(address)), evidence, weak == 1)
+
+
+def _name(endpoint: Endpoint) -> _Name:
+    return endpoint.kind, endpoint.key
+
+
+def _evidence_row(endpoint_id: int, found: Evidence, at: float) -> dict[str, object]:
+    return {
+        "endpoint_id": endpoint_id,
+        "signal": found.signal,
+        "page": found.page,
+        "link": found.link,
+        "anchor": found.anchor[:_TEXT_CHARS],
+        "at": at,
+    }
 
 
 def _json(deviations: tuple[Deviation, ...]) -> str:

@@ -14,10 +14,6 @@ SELECT e.id, e.kind, e.key, (SELECT count(*) FROM evidence v WHERE v.endpoint_id
   coalesce(e.reason, '')
 FROM json_each(:asked) asked JOIN endpoint e
   ON e.kind = json_extract(asked.value, '$[0]') AND e.key = json_extract(asked.value, '$[1]')"""
-# Count the evidence of endpoints in a JSON list of ids.
-COUNT_EVIDENCE = """
-SELECT endpoint_id, count(*) FROM evidence
-WHERE endpoint_id IN (SELECT CAST(value AS BIGINT) FROM json_each(:asked)) GROUP BY endpoint_id"""
 HIGHEST_ENDPOINT = "SELECT coalesce(max(id), 0) FROM endpoint"
 # Name an endpoint that was only guessed: if it was probed in vain, it is probed again from now on.
 NAME_GUESSED = """

@@ -99,12 +99,6 @@ class Connection(ABC):
     """sqlite or postgresql: what the few statements that differ are chosen by."""
     limits_size = True
     """Whether rows can be deleted until the database is small enough: whether `size` shrinks with them."""
-    shares_writes = False
-    """Whether transactions that lock the rows which they change may write at the same time."""
-    slot = ""
-    """Suffix of the names of running totals in the transaction under way; '' in one that writes alone.
-
-    Transactions beside others add to rows of their own, so that none waits for another."""
 
     def __init__(self, path: Place) -> None:
         """Make a connection; `path` is the database's name in errors."""
@@ -155,7 +149,8 @@ class Connection(ABC):
     def begin(self, *, shared: bool = False) -> None:
         """Begin a transaction that may write: no other process writes until it ends.
 
-        `shared`: others that share may write too, where `shares_writes`; the caller locks the rows that it changes."""
+        `shared`: others that share may write too, where the engine lets them; the caller locks the rows that it
+        changes."""
 
     @abstractmethod
     def wait_for_lock(self, milliseconds: int) -> None:

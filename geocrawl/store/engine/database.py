@@ -6,7 +6,7 @@ The engines open their databases in `sqlite/opening.py` and `postgres/opening.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,8 @@ class Transaction:
     """A transaction: `with transaction:` takes the write lock, commits at the end, and rolls back after an
     exception.
 
-    A shared one writes beside others that share the lock, where the engine can (`Connection.shares_writes`): whoever
-    uses it locks the rows on which its changes rest before it reads them."""
+    A shared one writes beside others that share the lock, where the engine can: whoever uses it locks the rows on which
+    its changes rest before it reads them."""
 
     _HASTE_MS = 100
     """Milliseconds to wait for the lock after a wait that failed, until the lock is free again: many full waits in a
@@ -41,7 +41,7 @@ class Transaction:
         connection = self._database.connection
         try:
             connection.begin(shared=self._shared)
-            forgotten = self._database.blocked.look()
+            self._database.blocked.look()
         except DatabaseFault as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -52,8 +52,6 @@ class Transaction:
         if self._in_vain:
             self._in_vain = False
             connection.wait_for_lock(round(BUSY_S * 1000))
-        if forgotten:
-            self._database.undone()  # cached rows may no longer exist
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -64,15 +62,14 @@ class Transaction:
                 connection.execute("COMMIT")
                 return
             except DatabaseFault:
-                self._undo()
+                self._roll_back()
                 raise
-        self._undo()
+        self._roll_back()
 
-    def _undo(self) -> None:
+    def _roll_back(self) -> None:
         connection = self._database.connection
         if connection.in_transaction:  # a full disk has undone it already
             connection.execute("ROLLBACK")
-        self._database.undone()
 
 
 class Database:
@@ -86,11 +83,10 @@ class Database:
         """`with database.transaction:` — the write lock is held inside; an exception undoes all of it."""
         self.shared_transaction = Transaction(self, shared=True)
         """`with database.shared_transaction:` — as `transaction`, but other processes write at the same time where the
-        engine lets them (`shares_writes`); the caller first locks the rows that it changes."""
+        engine lets them (PostgreSQL); the caller first locks the rows that it changes, or changes one row only."""
         self.blocked = OptOut(connection)
         """Hosts that opted out; changes by other processes apply from the next transaction on."""
         self.clock = clock
-        self._undo: list[Callable[[], None]] = []
 
     @classmethod
     def open(cls, place: Place, *, create: bool, clock: Clock) -> Database:
@@ -118,21 +114,6 @@ class Database:
             pass
         finally:
             self.connection.close()
-
-    def on_undo(self, callback: Callable[[], None]) -> None:
-        """Call `callback` after each rollback, so that caches of rows that were rolled back are cleared."""
-        self._undo.append(callback)
-
-    def undone(self) -> None:
-        """Run the rollback callbacks."""
-        fault: DatabaseFault | None = None
-        for callback in self._undo:
-            try:
-                callback()
-            except DatabaseFault as error:  # the server is away: the other caches are cleared all the same
-                fault = error
-        if fault is not None:
-            raise fault
 
     # ----------------------------------------------------------------------- facts about the whole
 

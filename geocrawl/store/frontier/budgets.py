@@ -30,7 +30,7 @@ releases it (`geocrawl release SITE`); endpoints that were valid before are stil
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -39,9 +39,8 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.clauses import is_host_or_subdomain
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.opt_out import FORGOTTEN
 from geocrawl.store.engine.steps import ChunkedWork, batches, ranges
-from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.frontier.queue import changing
 from geocrawl.store.keys import group_key, is_over_cap, stored_url
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
@@ -124,17 +123,8 @@ class Budgets:
             return PATTERN
         return "" if url.host == url.site else crowded_site_reason(self._caps, url.host, hosts)
 
-    def probe_reason(self, endpoint_id: int | None) -> str:
-        """Return why an endpoint may not be requested, '' when it may: one that was valid before always may.
-
-        A probe whose endpoint was removed with its host has none (None) and is not made.
-        """
-        row = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
-        if row is None:
-            return FORGOTTEN
-        kind, address, site, is_new = row
-        if not is_new:
-            return ""
+    def probe_reason(self, kind: str, address: str, site: str) -> str:
+        """Return why an endpoint that never was valid may not be requested, '' when it may; others always may."""
         _, is_quarantined, pattern = self._used(site, service_pattern_key(kind, stored_url(address), site))
         if is_quarantined:
             return QUARANTINED
@@ -274,39 +264,35 @@ _DOUBLE = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHER
 
 
 class BudgetReopener:
-    """Remembers patterns whose budget grew, and reopens what was refused for them in transactions of its own.
+    """Stores which patterns' budgets grew, and reopens what was refused for them in transactions of its own.
 
     Refused addresses are searched without the write lock, because there may be millions; each one is checked again in
     the transaction that puts it back into the queue.
     """
 
-    def __init__(self, database: Database, queue: Queue, caps: Caps) -> None:
+    def __init__(self, database: Database, caps: Caps) -> None:
         self._database = database
         self._connection: Connection = database.connection
-        self._queue = queue
         self._caps = caps
         self._budget = caps.fruitless_per_pattern
         self._served_late_at = -1
         """Number of settlements when spent patterns were last found to have nothing to serve late."""
-        self._keys = set[int]()
-        self._looked_at = 0
-        self._read()
-        database.on_undo(self._read)
 
     def add(self, key: int) -> None:
         """Remember a pattern whose spent budget has grown, inside the caller's transaction."""
-        if key not in self._keys and len(self._keys) < _MOST:
-            self._keys.add(key)
-            self._write()
+        keys, looked_at = self._read()
+        if len(keys) < _MOST:
+            self._write(keys | {key}, looked_at)
 
     def is_due(self, nothing_waits: Callable[[], bool]) -> bool:
         """Return whether it is time to look for refused addresses."""
-        return bool(self._keys) and (self._settlements() - self._looked_at >= self._budget or nothing_waits())
+        keys, looked_at = self._read()
+        return bool(keys) and (self._settlements() - looked_at >= self._budget or nothing_waits())
 
     def reopen(self) -> ChunkedWork[int]:
         """Let refused addresses wait again, as far as the budgets go; return how many."""
-        self._looked_at = self._settlements()
-        left = {key: self._left(key) for key in self._keys}
+        looked_at = self._settlements()
+        left = {key: self._left(key) for key in self._read()[0]}
         more, found = set[int](), list[int]()
         for first, last in ranges(self._connection, "url"):
             for url_id, key in self._refused(_REFUSED, PATTERN, first, last):
@@ -320,14 +306,12 @@ class BudgetReopener:
             yield
         count = 0
         for batch in batches(found):
-            with self._database.transaction:
-                count += sum(self._queue.reopen_refused(url_id, PATTERN) for url_id in batch)
-                self._queue.flush()
+            with changing(self._database) as queue:
+                count += sum(queue.reopen_refused(url_id, PATTERN) for url_id in batch)
             yield
         with self._database.transaction:
-            added = self._keys.difference(left)
-            self._keys = {key for key in more if self._left(key) > 0} | added
-            self._write()
+            added = self._read()[0].difference(left)
+            self._write({key for key in more if self._left(key) > 0} | added, looked_at)
         return count
 
     def is_late_due(self, nothing_waits: Callable[[], bool]) -> bool:
@@ -352,12 +336,11 @@ class BudgetReopener:
             if len(found) >= _LATE_AT_ONCE:
                 break
             yield
-        with self._database.transaction:
-            count = sum(self._queue.reopen_refused(url_id, PATTERN) for url_id in found)
+        with changing(self._database) as queue:
+            count = sum(queue.reopen_refused(url_id, PATTERN) for url_id in found)
             for key, number in served.items():
                 _, finds, _ = self._pattern(key)
                 self._connection.execute(_SERVE_LATE, (key, number, min(self._budget * (1 + finds), most)))
-            self._queue.flush()
         if not count:
             self._served_late_at = self._settlements()
         return count
@@ -390,8 +373,8 @@ class BudgetReopener:
         for batch in batches(sorted(keys) if self._budget else ()):
             with self._database.transaction:
                 self._connection.executemany(_DOUBLE, [(key, self._budget) for key in batch])
-                self._keys |= set(batch[: max(_MOST - len(self._keys), 0)])
-                self._write()
+                grown, looked_at = self._read()
+                self._write(grown.union(batch[: max(_MOST - len(grown), 0)]), looked_at)
             yield
         return some
 
@@ -411,9 +394,10 @@ class BudgetReopener:
             if key is not None:
                 yield url_id, key
 
-    def _read(self) -> None:
-        keys, self._looked_at = json.loads(self._database.meta(_NAME) or f"[[], {-self._budget}]")
-        self._keys = set(keys)
+    def _read(self) -> tuple[set[int], int]:
+        """Return the keys of patterns whose budgets grew, and the number of settlements at the last search."""
+        keys, looked_at = json.loads(self._database.meta(_NAME) or f"[[], {-self._budget}]")
+        return set(keys), looked_at
 
-    def _write(self) -> None:
-        self._database.write_meta(_NAME, json.dumps((sorted(self._keys), self._looked_at)))
+    def _write(self, keys: Set[int], looked_at: int) -> None:
+        self._database.write_meta(_NAME, json.dumps((sorted(keys), looked_at)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 
 from geocrawl.model import FrontierStats, Purpose, State
@@ -13,13 +12,15 @@ from geocrawl.store.engine.owner import BEAT
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import CANDIDATE, UNRANKED
 
+_EVERY_S = 10.0
+_FORGOTTEN_AFTER_S = 86_400.0
+
 RESTING_S = 60.0
 """A host whose next allowed time is further off counts as resting."""
 
 REFUSED = "refused:"
 """Counters of pages and probes that are refused, by reason."""
 _PASSING = frozenset({"", CANDIDATE, UNRANKED})
-_SLOT = re.compile(r"@\d+$")
 
 
 class CounterChanges:
@@ -43,37 +44,20 @@ class CounterChanges:
             name = (REFUSED, reason, 0)
             self.changes[name] = self.changes.get(name, 0) + count
 
-
-class Counters(CounterChanges):
-    """Collects what a transaction changes and writes it once, before the commit."""
-
-    __slots__ = ("_connection",)
-
-    def __init__(self, connection: Connection) -> None:
-        super().__init__()
-        self._connection = connection
-
     def merge(self, other: CounterChanges) -> None:
         """Add what a plan counted."""
         for name, change in other.changes.items():
             self.changes[name] = self.changes.get(name, 0) + change
 
-    def flush(self) -> None:
-        """Write the changes in one batch, sorted, so that no two processes wait for each other crosswise.
-
-        Processes that write at the same time add to rows of their own (`Connection.slot`)."""
-        slot = self._connection.slot
+    def write(self, connection: Connection) -> None:
+        """Write the changes in one batch, inside the caller's transaction."""
         totals: dict[str, int] = {}
         for (purpose, state, tier), change in self.changes.items():
             name = _counter_name(purpose, state, tier)
             totals[name] = totals.get(name, 0) + change
-        rows = sorted((name + slot, change) for name, change in totals.items() if change)
+        rows = sorted((name, change) for name, change in totals.items() if change)
         if rows:
-            self._connection.write_many(sql.COUNT, rows)
-        self.changes.clear()
-
-    def clear(self) -> None:
-        """Drop the changes of a transaction that was undone."""
+            connection.write_many(sql.COUNT, rows)
         self.changes.clear()
 
 
@@ -89,19 +73,15 @@ def read_totals(connection: Connection) -> dict[tuple[Purpose, State], dict[int,
     A leased URL is counted as waiting.
     """
     totals: dict[tuple[Purpose, State], dict[int, int]] = {}
-    for name, value in _summed(connection, "p%:%"):
+    for name, value in _values(connection, "p%:%"):
         purpose, state, tier = (*name.split(":"), "0")[:3]
         totals.setdefault((Purpose(purpose), State(state)), {})[int(tier)] = value
     return totals
 
 
-def _summed(connection: Connection, names: str) -> list[tuple[str, int]]:
-    """Return the totals whose names are like `names`, each summed over the rows of processes that wrote at once."""
-    totals: dict[str, int] = {}
-    for name, value in connection.execute("SELECT name, value FROM counter WHERE name LIKE ?", (names,)).fetchall():
-        whole = _SLOT.sub("", name)
-        totals[whole] = totals.get(whole, 0) + value
-    return [(name, value) for name, value in totals.items() if value]
+def _values(connection: Connection, names: str) -> list[tuple[str, int]]:
+    """Return the totals whose names are like `names`, without those that are 0."""
+    return connection.execute("SELECT name, value FROM counter WHERE name LIKE ? AND value <> 0", (names,)).fetchall()
 
 
 def read_stats(connection: Connection, now: float) -> FrontierStats:
@@ -130,7 +110,7 @@ def read_refusals(connection: Connection) -> dict[str, int]:
 
     Those that may wait again soon, as services' addresses while they are probed, have no total for each reason.
     """
-    counts = {name.removeprefix(REFUSED): value for name, value in _summed(connection, "refused:%") if value > 0}
+    counts = {name.removeprefix(REFUSED): value for name, value in _values(connection, "refused:%") if value > 0}
     of_all = read_totals(connection)
     refused = sum(sum(of_all.get((purpose, State.REFUSED), {}).values()) for purpose in Purpose)
     if (passing := refused - sum(counts.values())) > 0:
@@ -138,38 +118,34 @@ def read_refusals(connection: Connection) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-# --------------------------------------------------------------------------- who settles, and how fast
+# --------------------------------------------------------------------------- how fast a process is
 
 
-_EVERY_S = 10.0
-_FORGOTTEN_AFTER_S = 86_400.0
-
-
-class Notes:
-    """Counts the settlements of one process, and writes their number inside one of them every ten seconds."""
+class Heartbeat:
+    """Writes, every ten seconds inside a settlement, how many visits this process has settled: `geocrawl workers`."""
 
     def __init__(self, database: Database, owner: str) -> None:
         self._database = database
         self._owner = owner
-        self._settled = self._noted = 0
-        self._noted_at = time.monotonic()
+        self._settled = self._written = 0
+        self._written_at = time.monotonic()
 
     def settled(self, now: float) -> None:
         """Count a settlement, inside its transaction; `now`: seconds since the epoch."""
         self._settled += 1
-        passed = time.monotonic() - self._noted_at
+        passed = time.monotonic() - self._written_at
         if passed < _EVERY_S:
             return
-        if not self._noted:
-            self._forget_others(now)
-        rate = round((self._settled - self._noted) / passed * 60, 1)
-        note = {"settled": self._settled, "a_minute": rate, "at": now}
-        self._database.write_meta(BEAT + self._owner, json.dumps(note))
-        self._noted, self._noted_at = self._settled, time.monotonic()
+        if not self._written:
+            self._delete_old(now)
+        rate = round((self._settled - self._written) / passed * 60, 1)
+        beat = {"settled": self._settled, "a_minute": rate, "at": now}
+        self._database.write_meta(BEAT + self._owner, json.dumps(beat))
+        self._written, self._written_at = self._settled, time.monotonic()
 
-    def _forget_others(self, now: float) -> None:
-        """Delete the notes of processes that wrote none for a day."""
-        notes = self._database.connection.execute("SELECT name, value FROM meta WHERE name LIKE 'worker:%'").fetchall()
-        for name, value in notes:
+    def _delete_old(self, now: float) -> None:
+        """Delete the heartbeats of processes that wrote none for a day."""
+        beats = self._database.connection.execute("SELECT name, value FROM meta WHERE name LIKE 'worker:%'").fetchall()
+        for name, value in beats:
             if now - float(json.loads(bytes(value))["at"]) > _FORGOTTEN_AFTER_S:
                 self._database.delete_meta(name)

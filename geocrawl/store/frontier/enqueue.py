@@ -11,8 +11,8 @@ from geocrawl.store.engine.steps import ChunkedWork, batches, run
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.frontier.plan import Source, candidate_key
-from geocrawl.store.frontier.queue import Queue
-from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
+from geocrawl.store.frontier.queue import Queue, changing
+from geocrawl.store.frontier.settle import ArrivalWriter
 from geocrawl.urls import RECORDS, read_url
 
 _RAISING = "lifting-records"
@@ -22,50 +22,38 @@ _RAISING = "lifting-records"
 class Enqueuer:
     """Enqueues what an operator supplies; each call is one or more transactions."""
 
-    def __init__(
-        self, database: Database, clock: Clock, arrivals: ArrivalWriter, queue: Queue, settlement: Settlement
-    ) -> None:
+    def __init__(self, database: Database, clock: Clock, arrivals: ArrivalWriter) -> None:
         self._database = database
         self._connection = database.connection
         self._clock = clock
         self._arrivals = arrivals
-        self._queue = queue
-        self._settlement = settlement
 
-    def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
-        """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
-        return run(self._add_seeds(urls, rank, again=again))
-
-    def _add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool) -> ChunkedWork[int]:
+    def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> ChunkedWork[int]:
+        """Put seeds at depth 0; return how many will be visited. A visited one only with `again`."""
         source = Source(None, 0, rank, 0, self._clock.now())
         waiting = 0
         for batch in batches(urls):
-            with self._database.transaction:
-                links = [
-                    RankedLink(Link(url, where="seed"), rank)
-                    for url in batch
-                    if not self._database.blocked.covers(url.host)
-                ]
-                ids = self._arrivals.add_pages(links, rank, source)
-                waiting += sum(self._reopen_seed(url_id, again=again) for url_id in ids)
-                self._settlement.flush()
+            with changing(self._database) as queue:
+                links = [RankedLink(Link(url, where="seed"), rank) for url in batch if not self._opted_out(url)]
+                ids = self._arrivals.add_pages(links, rank, source, queue)
+                waiting += sum(self._reopen_seed(url_id, queue, again=again) for url_id in ids)
             yield
         return waiting
 
-    def _reopen_seed(self, url_id: int, *, again: bool) -> bool:
+    def _reopen_seed(self, url_id: int, queue: Queue, *, again: bool) -> bool:
         """Let a seed wait if it should be visited; return whether it waits."""
         _, state, _, _, _, _, reason = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         if state == State.WAITING:
             if again:
-                self._queue.ask_whole(url_id)
+                queue.ask_whole(url_id)
             return True
         if not seed_reopens(State(state), reason or "", again=again):
             return False
-        self._queue.reopen(url_id)
+        queue.reopen(url_id)
         return True
 
     def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
-        """Put a catalogue's first pages of records at the top of the queue, for a harvest; returns how many pages wait.
+        """Put a catalogue's first pages of records at the top of the queue, for a harvest; return how many pages wait.
 
         An interrupted harvest is continued. Where no page waits, the first pages and all known pages behind them on
         their hosts (those `within` the bounds) are visited again, because a page that was read adds no further pages.
@@ -80,48 +68,39 @@ class Enqueuer:
         """Put the first pages of records and all known pages behind them at the top of the queue. A stored fact marks
         this work until it is done: a harvest that was killed meanwhile begins with it again.
         """
-        with self._database.transaction:
+        source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
+        with changing(self._database) as queue:
             self._database.write_meta(_RAISING, b"")
-            source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
-            links = [
-                RankedLink(Link(url, where=RECORDS), source.rank)
-                for url in urls
-                if not self._database.blocked.covers(url.host)
-            ]
-            self._arrivals.add_pages(links, source.rank, source)
-            self._settlement.flush()
+            links = [RankedLink(Link(url, where=RECORDS), source.rank) for url in urls if not self._opted_out(url)]
+            self._arrivals.add_pages(links, source.rank, source, queue)
         for host in dict.fromkeys(url.host for url in urls):
             for batch in batches(self._connection.execute(sql.RECORDS_OF_HOST, (host, RECORDS)).fetchall()):
-                with self._database.transaction:
+                with changing(self._database) as queue:
                     for url_id, address in batch:
                         page = read_url(address)
                         if page is not None and within(page):
-                            self._queue.requeue(url_id, Rank(HARVEST_TIER))
-                    self._settlement.flush()
+                            queue.requeue(url_id, Rank(HARVEST_TIER))
                 yield
         with self._database.transaction:
             self._database.delete_meta(_RAISING)
-        self._arrivals.memory.clear()
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
         """Give known probes of these endpoints the ordinary rank of probes."""
         for batch in batches(map(candidate_key, candidates)):
-            with self._database.transaction:
+            with changing(self._database) as queue:
                 for key in batch:
                     if row := self._connection.execute(sql.FIND_URL_STATE, (key,)).fetchone():
-                        self._queue.move(row[0], Rank(PROBE_TIER, 0.0))
-                self._settlement.flush()
+                        queue.move(row[0], Rank(PROBE_TIER, 0.0))
 
-    def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
-        """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
-        return run(self._add_candidates(candidates, again=again))
-
-    def _add_candidates(self, candidates: Iterable[Candidate], *, again: bool) -> ChunkedWork[int]:
+    def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> ChunkedWork[int]:
+        """Queue endpoints to be probed; return how many will be. One that has a verdict only with `again`."""
         queued = 0
         for batch in batches(candidates):
-            with self._database.transaction:
-                wanted = [each for each in batch if not self._database.blocked.covers(each.endpoint.url.host)]
-                queued += self._arrivals.add_probes(wanted, self._clock.now(), again=again).waiting
-                self._settlement.flush()
+            with changing(self._database) as queue:
+                wanted = [each for each in batch if not self._opted_out(each.endpoint.url)]
+                queued += self._arrivals.add_probes(wanted, self._clock.now(), queue, again=again).waiting
             yield
         return queued
+
+    def _opted_out(self, url: Url) -> bool:
+        return self._database.blocked.covers(url.host)

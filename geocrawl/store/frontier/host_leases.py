@@ -16,7 +16,7 @@ from geocrawl.ports import HostBusy, HostLease, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
-from geocrawl.store.frontier.hosts import Hosts, politeness
+from geocrawl.store.frontier.hosts import add_host, politeness
 from geocrawl.store.frontier.lease import lease_of_s
 
 _Row = tuple[int, float, int, float, float | None, int, int, float, str, float, int, str]
@@ -109,7 +109,7 @@ class SharedLeases:
             if not_now := self._why_not(found, now, wait_s):
                 return not_now
             if found is None:
-                Hosts(self._connection).find(name)
+                add_host(self._connection, name)
                 found = self._find(name)
                 assert found is not None, "it was made just now"
             host_id, next_at, _, _, crawl_delay_s, _, _, _, _, until, token, _ = found

@@ -28,8 +28,6 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
 from geocrawl.store.keys import stored_url
 
-_MOST_WRITTEN = 20_000
-"""Numbers of written feedback that are remembered."""
 UNTIL = "strategy:learner-until"
 """Key of the time at which the learner's role runs out."""
 TERM_S = 30.0
@@ -102,26 +100,33 @@ COUNTS = "strategy:counts"
 """Key of the strategy's sizes at that dump, as JSON: `status` need not read the dump."""
 REVISED = "strategy:revised"
 """Key of the number of the feedback after which the queue was last reranked."""
-_ALL = 2**63 - 1
 _READ_AT_ONCE = 20
+_MOST_WRITTEN = 20_000
+"""Numbers of written feedback that are remembered."""
 
 
-class FeedbackLog:
-    """Reads and writes feedback since the last dump. Methods that write work inside the caller's transaction."""
+class SqlLearningLog:
+    """`ports.LearningLog` but for the ranks: the role of the learner, the strategy's dump, and feedback since then."""
 
-    def __init__(self, database: Database, role: LearnerRole) -> None:
+    def __init__(self, database: Database, clock: Clock, owner: str) -> None:
         self._database = database
         self._connection: Connection = database.connection
-        self._role = role
-        self._final = 0
-        """PostgreSQL: feedback up to this number is whole; of later numbers one may still be in a transaction."""
+        self.role = LearnerRole(database, clock, owner)
         self._written = OrderedDict[int, None]()
         """Numbers of the last feedback that this process wrote."""
-        self._awaited: tuple[int, int] | None = None
-        """The number that is final when all transactions before this one (its id) have ended."""
 
-    def write(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Feedback:
-        """Write and return the feedback of a visit; `targets`: the ids of `visit.links`."""
+    def lead(self) -> bool:
+        """Take or renew the role of the learner unless another process has it; return whether this process has it."""
+        return self.role.take()
+
+    def resign(self) -> None:
+        """Give the role of the learner up, if this process has it: another one may take it at once."""
+        self.role.resign()
+
+    # ----------------------------------------------------------------------- feedback
+
+    def add(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Feedback:
+        """Write and return the feedback of a visit, inside its settlement; `targets`: the ids of `visit.links`."""
         entry, verdict = visit.lease.entry, visit.verdict
         valid = None if verdict is None else verdict.status is Status.VALID
         links = tuple(
@@ -139,64 +144,67 @@ class FeedbackLog:
             number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.features
         )
 
-    def read(self, after: int | None = None) -> Iterator[Feedback]:
-        """Yield the feedback after a number, None: since the last dump, in order, a few in memory at a time.
+    def feedback(self, after: int | None = None) -> Iterator[Feedback]:
+        """Yield the feedback after a number, None: since the strategy's last dump, in order, a few in memory at a time.
 
-        It ends before a number that may still be written: several processes commit in any order.
+        One process writes at a time, so numbers follow the commits.
         """
-        return read_feedback(self._connection, after, self._last_final())
+        return read_feedback(self._connection, after)
 
     def wrote(self, number: int) -> bool:
         """Return whether this process wrote the feedback of this number, not long ago."""
         return number in self._written
 
-    def _last_final(self) -> int:
-        """Return the number up to which all feedback is committed, or was undone."""
-        if self._connection.engine != "postgresql":  # one process writes at a time, so numbers follow the commits
-            return _ALL
-        last, oldest, following = self._connection.execute(sql.LAST_LESSON).fetchone()
-        if self._awaited is not None and oldest >= self._awaited[1]:
-            self._final, self._awaited = self._awaited[0], None
-        if oldest >= following:  # nobody writes
-            self._final, self._awaited = last, None
-        elif self._awaited is None:
-            self._awaited = last, following
-        return self._final
+    # ----------------------------------------------------------------------- what restores a strategy
 
-    def demand_role(self) -> None:
-        """Raise LearnsElsewhere when another process has become the learner."""
-        self._role.demand()
+    def publish(self, dump: bytes, counts: Mapping[str, int], version: int) -> None:
+        """Store the strategy's dump for a restart and for other processes, with counts of what it has learnt, and
+        delete the feedback that it covers.
 
-    def store_dump(self, dump: bytes, counts: Mapping[str, int], version: int) -> None:
-        """Store a dump that covers the feedback up to `version`. Raises LearnsElsewhere when another process learns."""
-        self._role.demand()
-        self._connection.execute(sql.FORGET_LESSONS, (version,))
-        self._database.write_meta(STATE, dump)
-        self._database.write_meta(VERSION, str(version))
-        self._database.write_meta(COUNTS, json.dumps(dict(counts)))
+        `version`: the number of the last feedback that it has learnt. Raises LearnsElsewhere when another process has
+        become the learner.
+        """
+        with self._database.transaction:
+            self.role.demand()
+            self._connection.execute(sql.FORGET_LESSONS, (version,))
+            self._database.write_meta(STATE, dump)
+            self._database.write_meta(VERSION, str(version))
+            self._database.write_meta(COUNTS, json.dumps(dict(counts)))
+
+    def version(self) -> int:
+        """Return the version of the strategy's last dump, the number of the last feedback it covers; 0: none."""
+        return read_version(self._connection)
+
+    def strategy_state(self) -> bytes | None:
+        """Return the strategy's last dump; None when there was none."""
+        return self._database.meta_bytes(STATE)
 
     def set_state_aside(self) -> None:
-        """Keep the dump under another name, so that the next start finds none."""
-        state = self._database.meta_bytes(STATE)
-        if state is not None:
-            self._database.write_meta(SET_ASIDE, state)
-        for name in (STATE, COUNTS):
-            self._database.delete_meta(name)
+        """Keep the strategy's last dump under another name (`SET_ASIDE`), because it cannot be restored."""
+        with self._database.transaction:
+            state = self._database.meta_bytes(STATE)
+            if state is not None:
+                self._database.write_meta(SET_ASIDE, state)
+            for name in (STATE, COUNTS):
+                self._database.delete_meta(name)
 
-    def clear(self) -> None:
+    def clear_feedback(self) -> None:
         """Delete the dump and all feedback, because another strategy begins."""
-        self._connection.execute(sql.FORGET_LESSONS, (None,))
-        self._role.clear()
-        for name in (STATE, VERSION, COUNTS, REVISED):
-            self._database.delete_meta(name)
+        with self._database.transaction:
+            self._connection.execute(sql.FORGET_LESSONS, (None,))
+            self.role.clear()
+            for name in (STATE, VERSION, COUNTS, REVISED):
+                self._database.delete_meta(name)
 
     def revised(self) -> int:
         """Return the number of the feedback after which the queue was last reranked; 0: never."""
         return int(self._database.meta(REVISED) or 0)
 
     def write_revised(self, number: int) -> None:
-        """Record that the queue was reranked after this feedback. Raises LearnsElsewhere as `store_dump` does."""
-        self._role.demand()
+        """Record that the queue was reranked after this feedback, inside the caller's transaction.
+
+        Raises LearnsElsewhere when another process has become the learner."""
+        self.role.demand()
         self._database.write_meta(REVISED, str(number))
 
 
@@ -212,10 +220,10 @@ def read_version(connection: Connection) -> int:
     return 0 if row is None else int(bytes(row[0]))
 
 
-def read_feedback(connection: Connection, after: int | None = None, through: int = _ALL) -> Iterator[Feedback]:
+def read_feedback(connection: Connection, after: int | None = None) -> Iterator[Feedback]:
     """Yield the feedback after a number, None: since the last dump, in order, a few in memory at a time."""
     last = read_version(connection) if after is None else after
-    while rows := connection.execute(sql.NEXT_LESSONS, (last, through, _READ_AT_ONCE)).fetchall():
+    while rows := connection.execute(sql.NEXT_LESSONS, (last, _READ_AT_ONCE)).fetchall():
         last = rows[-1][0]
         targets = [unpack_ids(row[8]) for row in rows]
         identities = _identities(connection, {*chain.from_iterable(targets)})

@@ -9,140 +9,39 @@ were always one: nothing is leased before all of it is done.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators, WaitingHost
+from geocrawl.model import (
+    HARVEST_TIER,
+    Candidate,
+    Entry,
+    HostState,
+    Lease,
+    Purpose,
+    Rank,
+    State,
+    Validators,
+    WaitingHost,
+)
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import Catalog
+from geocrawl.store.catalog.catalog import stored_candidate
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.opt_out import FORGOTTEN
 from geocrawl.store.engine.steps import ChunkedWork, RowBudget
-from geocrawl.store.frontier import shared_statements as shared
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import BudgetReopener, Budgets
-from geocrawl.store.frontier.counters import Counters
-from geocrawl.store.frontier.hosts import PARK_S, Hosts
+from geocrawl.store.frontier.hosts import PARK_S
 from geocrawl.store.frontier.lifecycle import BATCH_TIER, INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
+from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.plan import Limits
-from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.shared_run import SharedRun
+from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.keys import group_key, stored_url
 from geocrawl.urls import query_group
-
-
-class Leasing:
-    """Leases URLs, each in as many short transactions as it needs."""
-
-    def __init__(
-        self,
-        database: Database,
-        leases: Leases,
-        queue: Queue,
-        first: Sequence[Callable[[], ChunkedWork[None]]],
-        reopener: BudgetReopener,
-        batches: Batches | None,
-        *,
-        records_only: bool,
-    ) -> None:
-        """`first`: the work that settlements left and that decides what comes next. `batches`: None for a strategy
-        without them. `records_only`: of pages only those of a harvest are leased."""
-        self._database = database
-        self._leases = leases
-        self._queue = queue
-        self._first = first
-        self._reopener = reopener
-        self._batches = batches
-        self._records_only = records_only
-        self._looks_first = False
-        self.shared_run: SharedRun | None = None
-
-    def expect_work(self) -> None:
-        """Let the next lease begin without a look whether anything is ready: a visit was settled, so mostly it is."""
-        self._looks_first = False
-
-    def lease(self, now: float, most: int, *, pages: bool) -> ChunkedWork[list[Lease]]:
-        """Lease the best ready entries and their hosts, `most` at most; none: nothing is ready now.
-
-        `pages=False`: probes only."""
-        if (
-            self._looks_first
-            and not self._leases.may_be_ready(now, pages=pages)
-            and not self._may_reopen(now, pages=pages)
-        ):
-            return []
-        self._looks_first = True  # it costs less than a transaction in vain, as most leases are after another one
-        for work in self._first:
-            yield from work()
-        leases = yield from self._lease_ready(now, most, pages=pages, begins=True)
-        if not leases and (yield from self._reopen(now, pages=pages)):
-            leases = yield from self._lease_ready(now, most, pages=pages, begins=False)
-        return leases
-
-    def _lease_ready(self, now: float, most: int, *, pages: bool, begins: bool) -> ChunkedWork[list[Lease]]:
-        """Lease the best entries of those that are ready, beside other processes if that is possible.
-
-        `begins`: make ready what is due, and a batch if need be."""
-        if self._database.connection.shares_writes and self._batches is None:
-            with self._database.shared_transaction:
-                granted, with_pages = self._granted(most, pages=pages)
-                found = self._leases.lease_beside(now, granted, pages=with_pages)
-            if found is not None:
-                return found
-        return (yield from self._lease_alone(now, most, pages=pages, begins=begins))
-
-    def _lease_alone(self, now: float, most: int, *, pages: bool, begins: bool) -> ChunkedWork[list[Lease]]:
-        while True:
-            budget, leases = RowBudget(), list[Lease]()
-            with self._database.transaction:
-                if begins:
-                    self._leases.wake(now, budget)
-                    if not budget.is_spent:
-                        begins = False
-                        if self._batches and pages:
-                            self._batches.refill()
-                granted, with_pages = self._granted(most, pages=pages)
-                while not begins and len(leases) < granted:
-                    lease = self._leases.lease(now, budget, pages=with_pages)
-                    if lease is None:
-                        break
-                    leases.append(lease)
-                self._queue.flush()
-            if leases or not budget.is_spent:
-                return leases
-            yield
-
-    def _granted(self, most: int, *, pages: bool) -> tuple[int, bool]:
-        """Return how many entries may be leased, and whether pages are among them, within the limit on pages that the
-        processes of a run share; inside the lease's transaction."""
-        if self.shared_run is None or not pages:
-            return most, pages
-        left = self.shared_run.pages_left(lock=True)
-        return (min(most, left), True) if left > 0 else (most, False)
-
-    def _may_reopen(self, now: float, *, pages: bool) -> bool:
-        """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""
-        if not pages or self._records_only:
-            return False
-        is_due = self._reopener.is_due(lambda: self._nothing_waits(now))
-        return is_due or self._reopener.is_late_due(self._leases.is_queue_empty)
-
-    def _reopen(self, now: float, *, pages: bool) -> ChunkedWork[int]:
-        """Let addresses that a budget refused wait again, if it is time to; return how many."""
-        if not pages or self._records_only:
-            return 0
-        count = (yield from self._reopener.reopen()) if self._reopener.is_due(lambda: self._nothing_waits(now)) else 0
-        if not count and self._reopener.is_late_due(self._leases.is_queue_empty):
-            count = yield from self._reopener.reopen_late()
-        return count
-
-    def _nothing_waits(self, now: float) -> bool:
-        return self._leases.ready_at(now) is None
-
-
-# --------------------------------------------------------------------------- one transaction
-
 
 _REQUESTS_BUT_MAPS = 12
 """Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
@@ -150,11 +49,40 @@ _ANY_TIER = -(2**31)
 _KILLS_AN_ATTEMPT = 4
 """Kills of the process that count as one failed attempt: a slow address is under way at every kill, whatever its
 cause."""
-
-_Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
-"""A row of `statements.HEADS`."""
 _READ_AT_ONCE = 200
 """URLs of one host that are read to be refused one after the other."""
+
+
+class _Head(NamedTuple):
+    """A row of `statements.HEADS`."""
+
+    id: int
+    key: int
+    address: str
+    purpose: str
+    depth: int
+    tier: int
+    score: float
+    attempts: int
+    hops: int
+    revisit_s: float | None
+    never_valid: int
+    """Of a probe's endpoint: 1 when it never was valid."""
+    site: str
+    kind: str | None
+    """Of a probe's endpoint; None when the endpoint was removed with its host."""
+    endpoint_key: str
+    endpoint_url: str
+    weak: int
+    signal: str | None
+    page: str | None
+    link: str | None
+    anchor: str | None
+
+    def candidate(self) -> Candidate:
+        """Return the candidate that a probe's endpoint was first known as."""
+        found = (self.signal, self.page, self.link, self.anchor)
+        return stored_candidate(self.kind or "", self.endpoint_key, self.endpoint_url, self.weak, *found)
 
 
 class _Ready(NamedTuple):
@@ -195,44 +123,106 @@ def lease_of_s(host: HostState, settings: Settings) -> float:
 
 
 class Leases:
-    """Leases entries. Methods that write work inside the caller's transaction."""
+    """Leases URLs, each in as many short transactions as it needs, and answers when the next one can be leased."""
 
     def __init__(
         self,
-        connection: Connection,
+        database: Database,
         settings: Settings,
-        hosts: Hosts,
         limits: Limits,
-        queue: Queue,
-        catalog: Catalog,
         budgets: Budgets,
-        economy: Economy,
+        reopener: BudgetReopener,
+        shortcuts: Shortcuts,
+        options: FrontierOptions,
         *,
         owner: str,
-        records_only: bool,
-        named_only: bool,
     ) -> None:
-        """`owner`: text of the leases' `Owner`. `records_only`: of pages only those of a harvest are leased.
-        `named_only`: only probes that a person named are leased."""
-        self._connection = connection
+        """`owner`: text of the leases' `Owner`."""
+        self._database = database
+        self._connection: Connection = database.connection
         self._settings = settings
-        self._hosts = hosts
         self._limits = limits
-        self._queue = queue
-        self._catalog = catalog
         self._budgets = budgets
-        self._economy = economy
+        self._reopener = reopener
+        self._shortcuts = shortcuts
+        self._economy = Economy(
+            self._connection, settings, owner=owner, by_yield=options.by_yield, by_depth=options.by_depth
+        )
+        self._batches = Batches(self._connection, options.stride) if options.stride > 1 else None
         self._owner = owner
-        self._least_tier = NAMED_TIER if named_only else HARVEST_TIER if records_only else _ANY_TIER
+        self._records_only = options.records_only
+        self._least_tier = NAMED_TIER if options.named_only else HARVEST_TIER if options.records_only else _ANY_TIER
+        self._looks_first = False
+        self.shared_run: SharedRun | None = None
 
-    def may_be_ready(self, now: float, *, pages: bool) -> bool:
+    def expect_work(self) -> None:
+        """Let the next lease begin without a look whether anything is ready: a visit was settled, so mostly it is."""
+        self._looks_first = False
+
+    def lease(self, now: float, *, pages: bool) -> ChunkedWork[Lease | None]:
+        """Lease the best ready entry and its host; None: nothing is ready now, or what is ready waits for better pages
+        (`Economy`). `pages=False`: probes only."""
+        if self._looks_first and not self._may_be_ready(now, pages=pages) and not self._may_reopen(now, pages=pages):
+            return None
+        self._looks_first = True  # it costs less than a transaction in vain, as most leases are after another one
+        yield from self._shortcuts.follow_stored()
+        lease = yield from self._lease_ready(now, pages=pages, begins=True)
+        if lease is None and (yield from self._reopen(now, pages=pages)):
+            lease = yield from self._lease_ready(now, pages=pages, begins=False)
+        return lease
+
+    def _may_be_ready(self, now: float, *, pages: bool) -> bool:
         """Return whether a lease may succeed. Reads only, because idle workers call this often."""
         if self._connection.execute(sql.DUE, (now, 1)).fetchone():
             return True
         row = self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages), 1)).fetchone()
         return bool(row) and self._economy.held_until(_Ready(*row).head, now) is None
 
-    def wake(self, now: float, budget: RowBudget) -> None:
+    def _lease_ready(self, now: float, *, pages: bool, begins: bool) -> ChunkedWork[Lease | None]:
+        """Lease the best entry of those that are ready. `begins`: make ready what is due, and a batch if need be."""
+        if self._batches is None and self.shared_run is None:
+            with self._database.shared_transaction:
+                lease = self._lease_at_once(now, pages=pages)
+            if lease is not None:
+                return lease
+        while True:
+            budget = RowBudget()
+            with changing(self._database) as queue:
+                if begins:
+                    self._wake(now, budget, queue)
+                    if not budget.is_spent:
+                        begins = False
+                        if self._batches and pages:
+                            self._batches.refill(queue)
+                may_be_page = pages and self.may_lease_pages()
+                lease = None if begins else self._lease_best(now, budget, queue, pages=may_be_page)
+            if lease is not None or not budget.is_spent:
+                return lease
+            yield
+
+    def may_lease_pages(self) -> bool:
+        """Return whether the limit on pages that the processes of a run share lets another one be leased."""
+        return self.shared_run is None or self.shared_run.pages_left() > 0
+
+    # ----------------------------------------------------------------------- one transaction
+
+    def _lease_at_once(self, now: float, *, pages: bool) -> Lease | None:
+        """Lease the best ready entry if nothing has to be written before.
+
+        The host's row is locked, and hosts that other processes lease at this moment are passed over.
+        """
+        if self._connection.execute(sql.DUE, (now, 1)).fetchone():
+            return None
+        row = self._connection.execute(sql.LOCK_READY_HOST, (now, self._least(pages=pages))).fetchone()
+        if row is None:
+            return None
+        host = _Ready(*row)
+        (head,) = self._heads(host.id, 1)
+        if self._reason(head, host.pages) or self._economy.held_until(host.head, now) is not None:
+            return None
+        return self._take(host, head, now)
+
+    def _wake(self, now: float, budget: RowBudget, queue: Queue) -> None:
         """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again.
 
         What is left when the budget is spent stays due.
@@ -247,15 +237,14 @@ class Leases:
                 elif kind == "lease":
                     self._connection.execute(sql.EXPIRE, (row_id,))
                 else:
-                    self._queue.change(row_id, State.WAITING)
-            self._hosts.flush()
+                    queue.change(row_id, State.WAITING)
+            queue.write()
             budget.spend(len(due))
 
-    def lease(self, now: float, budget: RowBudget, *, pages: bool) -> Lease | None:
-        """Lease the best ready entry and its host; `pages=False`: probes only.
+    def _lease_best(self, now: float, budget: RowBudget, queue: Queue, *, pages: bool) -> Lease | None:
+        """Lease the best ready entry, after refusing those before it that caps or budgets exclude by now.
 
-        None when nothing is ready now, or what is ready waits for better pages (`Economy`). Also when the budget is
-        spent by URLs that were refused: the next transaction goes on with the rest.
+        None also when the budget is spent by these: the next transaction goes on with the rest.
         """
         least = self._least(pages=pages)
         while not budget.is_spent:
@@ -263,85 +252,102 @@ class Leases:
             if row is None:
                 return None
             host = _Ready(*row)
-            head = self._connection.execute(sql.HEADS, (host.id, 1)).fetchone()
+            (head,) = self._heads(host.id, 1)
             if self._reason(head, host.pages):
                 two = self._connection.execute(sql.READY_HOSTS, (now, least, 2)).fetchall()
-                self._refuse(host, [_Ready(*row) for row in two[1:]], least, budget)
+                self._refuse(host, [_Ready(*row) for row in two[1:]], least, budget, queue)
                 continue
             if self._economy.held_until(host.head, now) is not None:
                 return None
             return self._take(host, head, now)
         return None
 
-    def lease_beside(self, now: float, most: int, *, pages: bool) -> list[Lease] | None:
-        """Lease the best ready entries and their hosts, `most` at most, inside a transaction beside others'.
-
-        What others have locked at this moment is passed over. None: only a transaction that writes alone can go on,
-        because failed URLs are due again, or what comes next is to be refused.
-        """
-        if self._connection.execute(sql.DUE, (now, 1)).fetchone():
-            self._connection.execute(shared.UNPARK_DUE, (now,))
-            self._connection.execute(shared.EXPIRE_DUE, (now,))
-            if self._connection.execute(shared.IS_RETRY_DUE, (now,)).fetchone():
-                return None
-        rows = self._connection.execute(shared.READY_HOSTS, (now, self._least(pages=pages), most)).fetchall()
-        leases = list[Lease]()
-        for host in (_Ready(*row) for row in rows):
-            head = self._connection.execute(sql.HEADS, (host.id, 1)).fetchone()
-            if self._reason(head, host.pages):
-                return leases or None
-            if self._economy.held_until(host.head, now) is not None:
+    def _refuse(self, host: _Ready, others: Sequence[_Ready], least: int, budget: RowBudget, queue: Queue) -> None:
+        """Refuse what caps or budgets exclude by now at the head of a host's queue, as long as the host comes first."""
+        first_of_others = min((other.place(other.best_tier, other.best_score) for other in others), default=None)
+        refused = list[tuple[int, str, int, str]]()
+        for head in self._heads(host.id, min(budget.left, _READ_AT_ONCE)):
+            is_next = head.tier >= least and (
+                first_of_others is None or host.place(head.tier, head.score) < first_of_others
+            )
+            reason = self._reason(head, host.pages) if is_next or not refused else ""
+            if not reason:
                 break
-            leases.append(self._take(host, head, now))
-        return leases
+            refused.append((head.id, head.purpose, head.tier, reason))
+        queue.refuse(host.id, refused)
+        budget.spend(len(refused))
+
+    def _heads(self, host_id: int, most: int) -> list[_Head]:
+        return [_Head(*row) for row in self._connection.execute(sql.HEADS, (host_id, most)).fetchall()]
+
+    def _reason(self, head: _Head, of_host: int) -> str:
+        """Return why caps or budgets exclude a URL by now, '' when they do not; `of_host`: pages seen of its host."""
+        if head.purpose == Purpose.PAGE:
+            return self._page_reason(head, of_host)
+        if head.kind is None:
+            return FORGOTTEN
+        return self._budgets.probe_reason(head.kind, head.endpoint_url, head.site) if head.never_valid else ""
+
+    def _page_reason(self, head: _Head, of_host: int) -> str:
+        if head.depth == 0:  # seeds are never left out
+            return ""
+        url = stored_url(head.address)
+        queries = 0
+        if "?" in head.address:
+            row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
+            queries = row[0] if row else 0
+        reason = self._limits.cap_reason(url.host, head.key, head.depth, of_host, queries)
+        if reason or head.tier >= HARVEST_TIER or head.revisit_s is not None:
+            return reason
+        return self._budgets.page_reason(url, head.id)
 
     def _take(self, host: _Ready, head: _Head, now: float) -> Lease:
         """Lease a host for the head of its queue."""
         state = HostState(*host[1:10])
         until = now + lease_of_s(state, self._settings)
-        self._connection.write(sql.LEASE, (host.id, until, head[0], self._owner))
+        self._connection.write(sql.LEASE, (host.id, until, head.id, self._owner))
         return Lease(self._entry(head, now), state, host.lease_token + 1, until)
 
-    def _refuse(self, host: _Ready, others: Sequence[_Ready], least: int, budget: RowBudget) -> None:
-        """Refuse what caps or budgets exclude by now at the head of a host's queue, as long as the host comes first."""
-        first_of_others = min((other.place(other.best_tier, other.best_score) for other in others), default=None)
-        refused = list[tuple[int, str, int, str]]()
-        rows = self._connection.execute(sql.HEADS, (host.id, min(budget.left, _READ_AT_ONCE))).fetchall()
-        for head in rows:
-            url_id, _, _, purpose, _, tier, score, *_ = head
-            is_next = tier >= least and (first_of_others is None or host.place(tier, score) < first_of_others)
-            reason = self._reason(head, host.pages) if is_next or not refused else ""
-            if not reason:
-                break
-            refused.append((url_id, purpose, tier, reason))
-        self._queue.refuse(host.id, refused)
-        budget.spend(len(refused))
-
-    def _reason(self, head: _Head, of_host: int) -> str:
-        """Return why caps or budgets exclude a URL by now, '' when they do not; `of_host`: pages seen of its host."""
-        return self._page_reason(head, of_host) if head[3] == Purpose.PAGE else self._budgets.probe_reason(head[9])
-
-    def _page_reason(self, head: _Head, of_host: int) -> str:
-        _, key, address, _, depth, tier, *_, revisit_s = head
-        if depth == 0:  # seeds are never left out
-            return ""
-        url = stored_url(address)
-        queries = 0
-        if "?" in address:
-            row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
-            queries = row[0] if row else 0
-        reason = self._limits.cap_reason(url.host, key, depth, of_host, queries)
-        if reason or tier >= HARVEST_TIER or revisit_s is not None:
-            return reason
-        return self._budgets.page_reason(url, head[0])
-
     def _entry(self, head: _Head, now: float) -> Entry:
-        url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id, _ = head
-        url = stored_url(address)
-        candidate = self._catalog.candidate(endpoint_id) if purpose == Purpose.PROBE else None
-        row = self._connection.execute(sql.VALIDATORS, (url_id, now - self._settings.not_modified_s)).fetchone()
-        validators = Validators(*row) if row else None
-        return Entry(url_id, Purpose(purpose), url, depth, Rank(tier, score), attempts, hops, candidate, validators)
+        candidate = head.candidate() if head.purpose == Purpose.PROBE else None
+        row = self._connection.execute(sql.VALIDATORS, (head.id, now - self._settings.not_modified_s)).fetchone()
+        return Entry(
+            head.id,
+            Purpose(head.purpose),
+            stored_url(head.address),
+            head.depth,
+            Rank(head.tier, head.score),
+            head.attempts,
+            head.hops,
+            candidate,
+            Validators(*row) if row else None,
+        )
+
+    # ----------------------------------------------------------------------- what budgets refused
+
+    def _may_reopen(self, now: float, *, pages: bool) -> bool:
+        """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""
+        if not pages or self._records_only:
+            return False
+        is_due = self._reopener.is_due(lambda: self.ready_at(now) is None)
+        return is_due or self._reopener.is_late_due(self._is_queue_empty)
+
+    def _reopen(self, now: float, *, pages: bool) -> ChunkedWork[int]:
+        """Let addresses that a budget refused wait again, if it is time to; return how many."""
+        if not pages or self._records_only:
+            return 0
+        count = 0
+        if self._reopener.is_due(lambda: self.ready_at(now) is None):
+            count = yield from self._reopener.reopen()
+        if not count and self._reopener.is_late_due(self._is_queue_empty):
+            count = yield from self._reopener.reopen_late()
+        return count
+
+    def _is_queue_empty(self) -> bool:
+        """Return whether no URL waits or is under way; failed ones may be tried again later."""
+        return self._connection.execute(sql.IS_ANY_QUEUED).fetchone() is None
+
+    # ----------------------------------------------------------------------- other work on leases
 
     def ready_at(self, now: float, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits.
@@ -362,14 +368,10 @@ class Leases:
         rows.append(self._connection.execute(retried, (self._least_tier,)).fetchone() or ())
         return min((at for row in rows for at in row if at is not None), default=None)
 
-    def is_queue_empty(self) -> bool:
-        """Return whether no URL waits or is under way; failed ones may be tried again later."""
-        return self._connection.execute(sql.IS_ANY_QUEUED).fetchone() is None
-
     def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:
         """Return the hosts that have URLs of which no visit failed, the first to be ready first.
 
-        Hosts that failed `backoff_after` times in a row are left out: they asked for no wait, they are dead.
+        Hosts that failed `backoff_after` times in a row are left out: they are taken for dead.
         """
         values = (self._least(pages=pages), self._settings.backoff_after)
         rows = self._connection.execute(sql.WAITING_HOSTS, values).fetchall()
@@ -379,7 +381,7 @@ class Leases:
         """Return whether other processes have leased hosts with queued URLs; for a process that has leased none."""
         return self._connection.execute(sql.ANY_LEASED).fetchone() is not None
 
-    def end(self, hosts: Iterable[tuple[int, str]], now: float, *, killed: bool = False) -> None:
+    def end(self, hosts: Iterable[tuple[int, str]], now: float, queue: Queue, *, killed: bool = False) -> None:
         """End leases of these hosts (id, name) whose visits were never settled.
 
         The host's delay begins now, since its last request may just have been answered; `killed`: that request may even
@@ -393,13 +395,13 @@ class Leases:
             self._connection.execute(sql.FREE_UNSETTLED, (host_id, now, *delays_s, under_way_s))
             self._connection.execute(sql.PARK, (host_id, now + PARK_S))
             if killed:
-                self._count_kill(host_id)
+                self._count_kill(host_id, queue)
 
-    def _count_kill(self, host_id: int) -> None:
+    def _count_kill(self, host_id: int, queue: Queue) -> None:
         """Count a kill for the URL that a host was leased for, and let the URL fail when it was the last."""
         for url_id, kills in self._connection.execute(sql.COUNT_KILLED, (host_id,)).fetchall():
             if kills >= self._settings.max_attempts * _KILLS_AN_ATTEMPT:
-                self._queue.change(url_id, State.FAILED, INTERNAL_ERROR)
+                queue.change(url_id, State.FAILED, INTERNAL_ERROR)
 
     def _least(self, *, pages: bool) -> int:
         """Return the lowest tier that may be leased."""
@@ -512,13 +514,11 @@ class Batches:
     such hosts. Works inside the caller's transaction.
     """
 
-    def __init__(self, connection: Connection, hosts: Hosts, counters: Counters, stride: int) -> None:
+    def __init__(self, connection: Connection, stride: int) -> None:
         self._connection = connection
-        self._hosts = hosts
-        self._counters = counters
         self._stride = stride
 
-    def refill(self) -> None:
+    def refill(self, queue: Queue) -> None:
         """Make the next batch when the last one is used up: by tier, then score, then the first seen."""
         if self._connection.execute(sql.BATCH_GOES_ON, (BATCH_TIER,)).fetchone():
             return
@@ -529,10 +529,10 @@ class Batches:
         best = heapq.merge(*map(self._pages, hosts), key=lambda row: (-row[1], -row[2], row[0]))
         for url_id, tier, score, host_id in list(islice(best, self._stride)):
             self._connection.execute(sql.RAISE_TIER, (url_id, BATCH_TIER))
-            self._counters.add("page", "waiting", tier, -1)
-            self._counters.add("page", "waiting", BATCH_TIER, 1)
-            self._hosts.raise_head(host_id, Rank(BATCH_TIER, score))
-        self._hosts.flush()
+            queue.counters.add("page", "waiting", tier, -1)
+            queue.counters.add("page", "waiting", BATCH_TIER, 1)
+            queue.enter(host_id, Rank(BATCH_TIER, score), waiting=0)
+        queue.write()
 
     def _pages(self, host: tuple[int, int | None]) -> Iterator[_Row]:
         """Yield a host's waiting pages, the best first, without the one under way."""

@@ -9,7 +9,7 @@ served in the order of their ids.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
@@ -91,11 +91,6 @@ class Wanted:
     sites: Collection[str] = ()
     queries: Collection[int] = ()
     patterns: Collection[int] = ()
-
-    @property
-    def is_nothing(self) -> bool:
-        """Return whether no unknown address arrives."""
-        return not (self.hosts or self.patterns)
 
 
 # --------------------------------------------------------------------------- links and candidates
@@ -204,8 +199,6 @@ class ArrivalPlan:
     """By URL id."""
     hosts: dict[int, HostArrivals] = field(default_factory=dict)
     """By host id."""
-    touched_hosts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Host name → (id, pages seen of it) of the hosts that pages or probes were added to."""
     counters: CounterChanges = field(default_factory=CounterChanges)
     added_pages: int = 0
     """Pages added that are not refused."""
@@ -260,7 +253,7 @@ class ArrivalPlan:
         """Count a new page towards the caps; return the reason to leave it out, '' for none."""
         host_id, pages = self.facts.hosts[url.host]
         pages += 1
-        self.facts.hosts[url.host] = self.touched_hosts[url.host] = (host_id, pages)
+        self.facts.hosts[url.host] = (host_id, pages)
         self._arrivals(host_id).pages += 1
         queries = 0
         if "?" in url.identity:
@@ -367,7 +360,6 @@ class ArrivalPlan:
         if known is None:
             known = self.facts.hosts[name] = (self.facts.host_ids[len(self.new_hosts)], 0)
             self.new_hosts.append((known[0], name))
-            self.touched_hosts[name] = known
             site = site_of(name)
             self.facts.site_hosts[site] = self.facts.site_hosts.get(site, 0) + 1
             self.new_site_hosts[site] = self.new_site_hosts.get(site, 0) + 1
@@ -450,11 +442,8 @@ class Snapshot:
     urls: dict[int, KnownUrl]
     """Known pages and probes by key."""
     facts: Facts
-    link_ids: list[int] = field(default_factory=list)
-    """For each link of the visit the id of the URL that it cannot improve, known from memory; 0 for those of
-    `link_keys`, until they have arrived."""
-    link_keys: Mapping[int, int] = field(default_factory=dict)
-    """Position of each link that memory does not settle → the key of its page."""
+    link_keys: Sequence[int] = ()
+    """Key of the page of each link of the visit."""
     candidates: Sequence[CandidateArrival] = ()
 
 
@@ -572,12 +561,11 @@ def _plan_arrivals(plan: SettlementPlan, links: Sequence[RankedLink], snapshot: 
         if candidate.ranked is not None:
             page = _plan_candidate_page(plan, candidate, candidate.ranked, source)
             (same_depth if candidate.ranked.same_depth else deeper).append(page)
-    for position, key in snapshot.link_keys.items():
-        depth, rank = place_of(links[position], source)
-        snapshot.link_ids[position] = plan.arrivals.link(links[position], key, depth, rank, source).id
-    for ranked, url_id in zip(links, snapshot.link_ids, strict=True):
+    for ranked, key in zip(links, snapshot.link_keys, strict=True):
+        depth, rank = place_of(ranked, source)
+        url_id = plan.arrivals.link(ranked, key, depth, rank, source).id
+        plan.link_ids.append(url_id)
         (same_depth if ranked.same_depth else deeper).append(url_id)
-    plan.link_ids = snapshot.link_ids
     plan.outlinks = OutLinks(same_depth, deeper)
 
 

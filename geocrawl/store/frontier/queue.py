@@ -1,58 +1,110 @@
-"""Change states outside visits: URLs that become due, are put back, or are shut out by a new depth limit."""
+"""Change the queue within one transaction: states and ranks of URLs, running totals, the heads of hosts' queues.
+
+`Queue` lives as long as its transaction. It collects what is counted and what enters hosts' queues, and `write` writes
+that, the last step before the commit. `changing` opens a transaction with its queue.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from geocrawl.model import Rank, Relevance, State
+from geocrawl.model import HostState, Rank, Relevance, State
 from geocrawl.ports import Waiting
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import FORGOTTEN
 from geocrawl.store.engine.steps import ChunkedWork, batches, ranges
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.counters import Counters
-from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.counters import CounterChanges
+from geocrawl.store.frontier.hosts import HostArrivals, politeness
 from geocrawl.store.frontier.lifecycle import CANDIDATE
 from geocrawl.urls import read_url
 
 
-class Queue:
-    """Moves URLs between states and keeps counters and hosts' queues in step. Works inside the caller's transaction."""
+@contextmanager
+def changing(database: Database) -> Iterator[Queue]:
+    """Open a transaction and yield the queue in it; what the queue collects is written before the commit."""
+    with database.transaction:
+        queue = Queue(database.connection)
+        yield queue
+        queue.write()
 
-    def __init__(self, connection: Connection, hosts: Hosts, counters: Counters) -> None:
+
+class Queue:
+    """Moves URLs between states inside the caller's transaction, and keeps totals and hosts' queues in step."""
+
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._hosts = hosts
-        self._counters = counters
+        self.counters = CounterChanges()
+        self._arrivals: dict[int, HostArrivals] = {}
+        """By host id."""
+
+    # ----------------------------------------------------------------------- what is collected
+
+    def enter(self, host_id: int, rank: Rank, *, waiting: int = 1) -> None:
+        """Count URLs, the best of this rank, into a host's queue; `waiting` 0: a URL of the queue rose to this rank."""
+        self._of(host_id).enter(rank, waiting)
+
+    def merge(self, arrivals: Mapping[int, HostArrivals], counters: CounterChanges) -> None:
+        """Collect what a plan changes in hosts' queues, by host id, and what it counts."""
+        for host_id, new in arrivals.items():
+            self._of(host_id).merge(new)
+        self.counters.merge(counters)
+
+    def write(self) -> None:
+        """Write what was collected, in two batches."""
+        if self._arrivals:
+            rows = [(host_id, *new.best, new.waiting, new.pages) for host_id, new in self._arrivals.items()]
+            self._connection.write_many(sql.ENQUEUE, rows)
+            self._arrivals.clear()
+        self.counters.write(self._connection)
+
+    # ----------------------------------------------------------------------- hosts
+
+    def refresh(self, host_id: int, left: int) -> None:
+        """Find the new head of a host's queue after `left` URLs left the queue (or lost rank)."""
+        new = self._arrivals.pop(host_id, None) or HostArrivals()
+        self._connection.execute(sql.REFRESH, (host_id, new.waiting - left, new.pages))
+
+    def settle_host(self, host_id: int, state: HostState, now: float, *, left: int) -> None:
+        """End a lease with the next turn: hosts of equal rank are served in the order of their last one. Write the
+        host's politeness, count `left` URLs out of its queue, and find the queue's new head."""
+        new = self._arrivals.pop(host_id, None) or HostArrivals()
+        values = (host_id, new.waiting - left, new.pages, *politeness(state, now))
+        self._connection.write(sql.FREE_AND_REFRESH, values)
+
+    def _of(self, host_id: int) -> HostArrivals:
+        arrivals = self._arrivals.get(host_id)
+        if arrivals is None:
+            arrivals = self._arrivals[host_id] = HostArrivals()
+        return arrivals
+
+    # ----------------------------------------------------------------------- URLs
 
     def change(self, url_id: int, to: State, reason: str | None = None) -> None:
         """Change the state of a URL, which keeps its attempts and rank."""
         purpose, state, _, tier, score, host_id, former = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         self._connection.execute(sql.WRITE_STATE, (url_id, to, reason))
         if state == State.REFUSED:
-            self._counters.refuse(former or "", -1)
+            self.counters.refuse(former or "", -1)
         if to is State.REFUSED:
-            self._counters.refuse(reason or "", 1)
-        self._counters.add(purpose, state, tier, -1)
-        self._counters.add(purpose, to, tier, 1)
+            self.counters.refuse(reason or "", 1)
+        self.counters.add(purpose, state, tier, -1)
+        self.counters.add(purpose, to, tier, 1)
         if to is State.WAITING:
-            self._hosts.enter(host_id, Rank(tier, score))
+            self.enter(host_id, Rank(tier, score))
         elif state == State.WAITING:
-            self._hosts.refresh(host_id, left=1)
+            self.refresh(host_id, left=1)
 
     def refuse(self, host_id: int, rows: Sequence[tuple[int, str, int, str]]) -> None:
         """Refuse waiting URLs of a host: (id, purpose, tier, reason)."""
         self._connection.executemany(sql.WRITE_STATE, [(row[0], State.REFUSED, row[3]) for row in rows])
         for _, purpose, tier, reason in rows:
-            self._counters.refuse(reason, 1)
-            self._counters.add(purpose, State.WAITING, tier, -1)
-            self._counters.add(purpose, State.REFUSED, tier, 1)
-        self._hosts.refresh(host_id, left=len(rows))
-
-    def flush(self) -> None:
-        """Write the collected changes of hosts and counters: the last step before a commit."""
-        self._hosts.flush()
-        self._counters.flush()
+            self.counters.refuse(reason, 1)
+            self.counters.add(purpose, State.WAITING, tier, -1)
+            self.counters.add(purpose, State.REFUSED, tier, 1)
+        self.refresh(host_id, left=len(rows))
 
     def reopen_refused(self, url_id: int, reason: str) -> bool:
         """Let a URL wait again if it is still refused for this reason; return whether it was."""
@@ -89,51 +141,52 @@ class Queue:
         """Give a URL of any state another rank; it keeps its state."""
         purpose, state, depth, tier, _, host_id, _ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         self._connection.execute(sql.MOVE, (url_id, depth, *rank, state))
-        self._counters.add(purpose, state, tier, -1)
-        self._counters.add(purpose, state, rank.tier, 1)
+        self.counters.add(purpose, state, tier, -1)
+        self.counters.add(purpose, state, rank.tier, 1)
         if state == State.WAITING:
-            self._hosts.refresh(host_id, left=0)
+            self.refresh(host_id, left=0)
 
-    def retry(self, database: Database, host: str | None, reason: str | None) -> ChunkedWork[int]:
-        """Reopen failed URLs (of a host, for a reason) and those refused for that reason, in short transactions; return
-        how many."""
-        if reason in (CANDIDATE, FORGOTTEN):
-            return 0
-        count = 0
-        for first, last in ranges(self._connection, "url"):
-            rows = self._connection.execute(sql.RETRYABLE, (host, reason, first, last)).fetchall()
-            for batch in batches(rows):
-                with database.transaction:
-                    for url_id, state, former in batch:
-                        _, state_now, *_, reason_now = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
-                        if (state_now, reason_now) == (state, former):
-                            self.reopen(url_id)
-                            count += 1
-                    self.flush()
-                yield
-        return count
 
-    def heed_depth(self, database: Database, max_depth: int) -> ChunkedWork[None]:
-        """Set aside waiting pages beyond the depth limit, and let in those within it, in short transactions."""
-        for first, last in ranges(self._connection, "url"):
-            rows = self._connection.execute(sql.ACROSS_DEPTH, (max_depth, first, last)).fetchall()
-            for batch in batches(rows):
-                with database.transaction:
-                    for (url_id,) in batch:
-                        _, state, depth, *_ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
-                        to = State.WAITING if depth <= max_depth else State.TOO_DEEP
-                        if state in (State.WAITING, State.TOO_DEEP) and state != to:
-                            self.change(url_id, to)
-                    self.flush()
-                yield
+def retry(database: Database, host: str | None, reason: str | None) -> ChunkedWork[int]:
+    """Reopen failed URLs (of a host, for a reason) and those refused for that reason, in short transactions; return
+    how many."""
+    if reason in (CANDIDATE, FORGOTTEN):
+        return 0
+    count = 0
+    for first, last in ranges(database.connection, "url"):
+        rows = database.connection.execute(sql.RETRYABLE, (host, reason, first, last)).fetchall()
+        for batch in batches(rows):
+            with changing(database) as queue:
+                for url_id, state, former in batch:
+                    _, state_now, *_, reason_now = database.connection.execute(sql.PLACE, (url_id,)).fetchone()
+                    if (state_now, reason_now) == (state, former):
+                        queue.reopen(url_id)
+                        count += 1
+            yield
+    return count
 
-    def rankable(self) -> Iterator[Waiting]:
-        """Yield pages that a strategy may rank. They are read in batches, so they may be written meanwhile."""
-        last = 0
-        while rows := self._connection.execute(sql.RANKABLE, (last,)).fetchall():
-            for url_id, address, anchor, depth, relevance, found_on in rows:
-                url = read_url(address)
-                if url is not None:
-                    seen = Relevance.HIGH if found_on is None else Relevance(relevance or 0)
-                    yield Waiting(url_id, url, anchor or "", depth, seen)
-            last = rows[-1][0]
+
+def heed_depth(database: Database, max_depth: int) -> ChunkedWork[None]:
+    """Set aside waiting pages beyond the depth limit, and let in those within it, in short transactions."""
+    for first, last in ranges(database.connection, "url"):
+        rows = database.connection.execute(sql.ACROSS_DEPTH, (max_depth, first, last)).fetchall()
+        for batch in batches(rows):
+            with changing(database) as queue:
+                for (url_id,) in batch:
+                    _, state, depth, *_ = database.connection.execute(sql.PLACE, (url_id,)).fetchone()
+                    to = State.WAITING if depth <= max_depth else State.TOO_DEEP
+                    if state in (State.WAITING, State.TOO_DEEP) and state != to:
+                        queue.change(url_id, to)
+            yield
+
+
+def waiting_pages(connection: Connection) -> Iterator[Waiting]:
+    """Yield pages that a strategy may rank. They are read in batches, so they may be written meanwhile."""
+    last = 0
+    while rows := connection.execute(sql.RANKABLE, (last,)).fetchall():
+        for url_id, address, anchor, depth, relevance, found_on in rows:
+            url = read_url(address)
+            if url is not None:
+                seen = Relevance.HIGH if found_on is None else Relevance(relevance or 0)
+                yield Waiting(url_id, url, anchor or "", depth, seen)
+        last = rows[-1][0]

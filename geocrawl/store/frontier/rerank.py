@@ -17,11 +17,9 @@ from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, run
-from geocrawl.store.frontier.counters import Counters
-from geocrawl.store.frontier.hosts import Hosts
-from geocrawl.store.frontier.learner import FeedbackLog
+from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lifecycle import UNRANKED
-from geocrawl.store.frontier.memory import LinkMemory
+from geocrawl.store.frontier.queue import Queue, changing
 
 _FEW = 1_000
 """Most ranks that are written by the keys of their rows, about 4 µs each."""
@@ -71,15 +69,10 @@ FROM temp.new_rank n WHERE url.id = n.id AND url.id BETWEEN ?1 AND ?2 AND {_CHAN
 class Reranking:
     """Writes new ranks of waiting pages, and keeps counters and hosts' queues in step."""
 
-    def __init__(
-        self, database: Database, hosts: Hosts, counters: Counters, feedback: FeedbackLog, memory: LinkMemory
-    ) -> None:
+    def __init__(self, database: Database, log: SqlLearningLog) -> None:
         self._database = database
-        self._feedback = feedback
-        self._memory = memory
+        self._log = log
         self._connection: Connection = database.connection
-        self._hosts = hosts
-        self._counters = counters
 
     def write(self, ranks: Iterable[tuple[int, Rank | None]], through: int | None = None) -> int:
         """Write (id, new rank) of pages, where None drops a page from the queue; return how many were reranked.
@@ -90,26 +83,23 @@ class Reranking:
         ranks = iter(ranks)
         few = list(islice(ranks, _FEW + 1))
         if len(few) <= _FEW:
-            with self._database.transaction:
-                changed, outdated = self._write_few(dict(few))
+            with changing(self._database) as queue:
+                changed = self._write_few(dict(few), queue)
                 self._write_revised(through)
-            self._memory.forget(outdated)
             return changed
         changed = run(self._write_in_steps(chain(few, ranks), through))
         with self._database.transaction:
             self._write_revised(through)
-        self._memory.clear()
         return changed
 
     def _write_revised(self, through: int | None) -> None:
         if through is not None:
-            self._feedback.write_revised(through)
+            self._log.write_revised(through)
 
-    def _write_few(self, ranks: Mapping[int, Rank | None]) -> tuple[int, list[int]]:
-        """Write ranks by URL id inside the caller's transaction; return how many rows changed, and the ids of those
-        that did more than rise, of which a better rank may be remembered."""
+    def _write_few(self, ranks: Mapping[int, Rank | None], queue: Queue) -> int:
+        """Write ranks by URL id inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
-        moved, turned, outdated = list[tuple[int, int, float]](), list[tuple[object, ...]](), list[int]()
+        moved, turned = list[tuple[int, int, float]](), list[tuple[object, ...]]()
         for id_, host_id, state, tier, score in self._connection.execute(_RANKS, (json.dumps(list(ranks)),)):
             rank = ranks[id_]
             to, new = (State.WAITING, rank) if rank else (State.REFUSED, Rank(tier, score))
@@ -119,22 +109,15 @@ class Reranking:
                 moved.append((id_, *new))
             else:
                 turned.append((id_, *new, to, None if rank else UNRANKED))
-            if state != to or new < (tier, score):
-                outdated.append(id_)
             if (state, tier) != (to, new.tier):
-                self._counters.add("page", state, tier, -1)
-                self._counters.add("page", to, new.tier, 1)
+                queue.counters.add("page", state, tier, -1)
+                queue.counters.add("page", to, new.tier, 1)
             left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to == State.WAITING)
         self._connection.executemany(_MOVE_WAITING, moved)
         self._connection.executemany(_WRITE_RANK, turned)
-        self._refresh(left)
-        return len(moved) + len(turned), outdated
-
-    def _refresh(self, left: Mapping[int, int]) -> None:
-        """Find the heads of the hosts' queues after so many URLs left each of them, and write the counters."""
         for host_id, count in left.items():
-            self._hosts.refresh(host_id, count)
-        self._counters.flush()
+            queue.refresh(host_id, count)
+        return len(moved) + len(turned)
 
     def _write_in_steps(self, ranks: Iterator[tuple[int, Rank | None]], through: int | None) -> ChunkedWork[int]:
         self._connection.execute(_MAKE_NEW_RANKS)
@@ -143,10 +126,10 @@ class Reranking:
             for number, (first, last) in enumerate(self._ranges()):
                 if number:
                     yield
-                with self._database.transaction:
+                with changing(self._database) as queue:
                     if through is not None:
-                        self._feedback.demand_role()
-                    changed += self._write(first, last)
+                        self._log.role.demand()
+                    changed += self._write(first, last, queue)
         return changed
 
     def _stage(self, ranks: Iterator[tuple[int, Rank | None]]) -> bool:
@@ -165,16 +148,17 @@ class Reranking:
             yield first, last
             first = last + 1
 
-    def _write(self, first: int, last: int) -> int:
+    def _write(self, first: int, last: int, queue: Queue) -> int:
         """Write the ranks of these rows inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
         changed = 0
         for host_id, state, tier, to, tier_to, count in self._connection.execute(_RANK_CHANGES, (first, last)):
-            self._counters.add("page", state, tier, -count)
-            self._counters.add("page", to, tier_to, count)
+            queue.counters.add("page", state, tier, -count)
+            queue.counters.add("page", to, tier_to, count)
             gone = (state == State.WAITING) - (to == State.WAITING)
             left[host_id] = left.get(host_id, 0) + gone * count
             changed += count
         self._connection.execute(_WRITE_NEW_RANKS, (first, last))
-        self._refresh(left)
+        for host_id, count in left.items():
+            queue.refresh(host_id, count)
         return changed

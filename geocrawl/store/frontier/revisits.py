@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 
 CHANGED, BROUGHT, SAME = 0.5, 0.25, 1.5
@@ -42,6 +43,11 @@ class RevisitWaits:
     first_s: float
     least_s: float
     most_s: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> RevisitWaits:
+        """Return the waits that the settings name."""
+        return cls(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)
 
     def after(self, former_s: float | None, *, changed: bool, brought: bool) -> float:
         """Return the next wait in seconds; `former_s` None: this was the first visit."""

@@ -16,12 +16,10 @@ from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import MEMBER, is_dead, this_process
 from geocrawl.store.frontier import statements as sql
 
-_ANSWERED = "SELECT coalesce(sum(value), 0) FROM counter WHERE name LIKE ?"
+_ANSWERED = "SELECT coalesce(sum(value), 0) FROM counter WHERE name = ?"
 _UNDER_WAY = """
 SELECT count(*) FROM host h JOIN url u ON u.id = h.lease_url WHERE h.lease_until > 0 AND u.purpose = 'page'
 AND ? || h.lease_owner IN (SELECT name FROM meta WHERE name LIKE ?)"""
-# Let no other member lease until this transaction ends.
-_LOCK = "UPDATE counter SET value = value WHERE name = ?"
 _MEMBERS = "SELECT name, value FROM meta WHERE name LIKE ?"
 
 
@@ -47,24 +45,22 @@ class SharedRun:
             self._database.write_meta(self._me, json.dumps({"since": now}))
             self._connection.execute(sql.COUNT, (self._counter, 0))
 
-    def pages_left(self, *, lock: bool = False) -> int:
-        """Return how many pages may still be leased; `lock`: until the end of the transaction no other member leases.
+    def pages_left(self) -> int:
+        """Return how many pages may still be leased.
 
         The pages under way are read first: one that is settled in between counts twice rather than not at all.
         """
         if not self._max_pages:
             return 2**31
-        if lock and self._connection.shares_writes:
-            self._connection.execute(_LOCK, (self._counter,))
         values = (self._prefix, f"{self._prefix}%")
         under_way = self._connection.execute(_UNDER_WAY, values).fetchone()[0]
-        answered = self._connection.execute(_ANSWERED, (f"{self._counter}%",)).fetchone()[0]
+        answered = self._connection.execute(_ANSWERED, (self._counter,)).fetchone()[0]
         return int(self._max_pages - under_way - answered)
 
     def count(self, visit: Visit) -> None:
         """Count a page that was answered, inside the transaction of its settlement."""
         if visit.is_page_answered:
-            self._connection.execute(sql.COUNT, (self._counter + self._connection.slot, 1))
+            self._connection.execute(sql.COUNT, (self._counter, 1))
 
     def report(self, counts: Mapping[str, Any]) -> None:
         """Store what this process has done so far."""
@@ -82,4 +78,4 @@ class SharedRun:
         """Forget the members: the run has ended."""
         with self._database.transaction:
             self._connection.execute("DELETE FROM meta WHERE name LIKE ?", (f"{self._prefix}%",))
-            self._connection.execute("DELETE FROM counter WHERE name LIKE ?", (f"{self._counter}%",))
+            self._connection.execute("DELETE FROM counter WHERE name = ?", (self._counter,))

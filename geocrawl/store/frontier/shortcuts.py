@@ -5,8 +5,8 @@ reach from it. The wave goes level by level (Dijkstra's algorithm with steps of 
 level, whatever the number of URLs on it.
 
 A hub may lead to any number of URLs, so one transaction follows `ROWS` links and stores which moved pages are left to
-be followed. `Leasing` has all of them followed before the next lease. In what order they are followed does not matter
-in the end: depth only falls and rank only rises, until no link improves anything any more.
+be followed. A lease follows all of them before it chooses. In what order they are followed does not matter in the end:
+depth only falls and rank only rises, until no link improves anything any more.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from geocrawl.model import Purpose, Rank, State
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, RowBudget
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.counters import Counters
-from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.outlinks import unpack_outlinks
 from geocrawl.store.frontier.plan import Improvement, moved_place
+from geocrawl.store.frontier.queue import Queue, changing
 
 _LOWEST = Rank(-(2**31), float("-inf"))
 _Level = dict[int, Rank]
@@ -61,53 +60,57 @@ class _Moved:
 class Shortcuts:
     """Moves known URLs to their shorter depth and better rank."""
 
-    def __init__(self, database: Database, hosts: Hosts, counters: Counters, max_depth: int, *, by_depth: bool) -> None:
+    def __init__(self, database: Database, max_depth: int, *, by_depth: bool) -> None:
         self._database = database
-        self._connection = database.connection
-        self._hosts = hosts
-        self._counters = counters
         self._max_depth = max_depth
         self._by_depth = by_depth
-        self._moved_pages: dict[int, dict[int, _Moved]] = {}
-        """Moved pages of this transaction, by depth and id."""
-        self._are_stored = False
-        self._look()
-        database.on_undo(self._look)
 
-    def write(self, improvements: Mapping[int, Improvement]) -> None:
+    def write(self, improvements: Mapping[int, Improvement], queue: Queue) -> None:
         """Write the new depths and ranks of improved URLs, and improve URLs that are reached from them, as far as one
         transaction goes. Works inside the caller's transaction."""
         found = [(url_id, *better.found) for url_id, better in improvements.items() if better.found is not None]
         if found:
-            self._connection.write_many(sql.WRITE_FOUND, found)
+            self._database.connection.write_many(sql.WRITE_FOUND, found)
         levels: dict[int, _Level] = {}
         for url_id, better in improvements.items():
             _reach(levels, better.depth, url_id, better.rank)
-        self._move(levels)
-        self._follow_moved(RowBudget())
-        self._store()
+        wave = _Wave(self._database, queue, self._max_depth, by_depth=self._by_depth)
+        wave.move(levels)
+        wave.follow(RowBudget())
+        wave.store()
 
     def follow_stored(self) -> ChunkedWork[None]:
         """Follow the moved pages that former transactions left, in transactions of their own."""
-        while self._are_stored:
-            with self._database.transaction:
+        while self._database.connection.execute(_FIRST_STORED).fetchone() is not None:
+            with changing(self._database) as queue:
                 budget = RowBudget()
-                while not budget.is_spent and self._load():
-                    self._follow_moved(budget)
-                self._store()
-                self._hosts.flush()
-                self._counters.flush()
+                wave = _Wave(self._database, queue, self._max_depth, by_depth=self._by_depth)
+                while not budget.is_spent and wave.load():
+                    wave.follow(budget)
+                wave.store()
             yield
 
-    # ----------------------------------------------------------------------- one transaction
 
-    def _follow_moved(self, budget: RowBudget) -> None:
+class _Wave:
+    """The moved pages that one transaction follows."""
+
+    def __init__(self, database: Database, queue: Queue, max_depth: int, *, by_depth: bool) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._queue = queue
+        self._max_depth = max_depth
+        self._by_depth = by_depth
+        self._moved_pages: dict[int, dict[int, _Moved]] = {}
+        """By depth and id."""
+
+    def follow(self, budget: RowBudget) -> None:
+        """Follow the links of moved pages, the least deep pages first."""
         while self._moved_pages and not budget.is_spent:
             depth = min(self._moved_pages)
             levels = self._reached_from(depth, budget)
             if not self._moved_pages[depth]:
                 del self._moved_pages[depth]
-            self._move(levels)
+            self.move(levels)
 
     def _reached_from(self, depth: int, budget: RowBudget) -> dict[int, _Level]:
         """Return what moved pages of one depth lead to: a redirect's target has the depth and rank of its source, other
@@ -135,7 +138,7 @@ class Shortcuts:
         pages.clear()  # the others lead nowhere
         return levels
 
-    def _move(self, levels: Mapping[int, _Level]) -> None:
+    def move(self, levels: Mapping[int, _Level]) -> None:
         """Move the URLs of some levels; visited ones are to be followed."""
         for depth in sorted(levels):
             moves = []
@@ -161,12 +164,9 @@ class Shortcuts:
         opens = place.state == State.TOO_DEEP and depth <= self._max_depth
         state = State.WAITING if opens else State(place.state)
         if state is State.WAITING:
-            self._counters.add(place.purpose, place.state, place.tier, -1)
-            self._counters.add(place.purpose, state, rank.tier, 1)
-            if opens:
-                self._hosts.enter(place.host_id, rank)
-            else:
-                self._hosts.raise_head(place.host_id, rank)
+            self._queue.counters.add(place.purpose, place.state, place.tier, -1)
+            self._queue.counters.add(place.purpose, state, rank.tier, 1)
+            self._queue.enter(place.host_id, rank, waiting=int(opens))
         return state, depth, rank
 
     def _add_moved(self, depth: int, url_id: int, rank: Rank, *, nearer: bool) -> None:
@@ -175,18 +175,9 @@ class Shortcuts:
             rank, nearer = max(rank, pages[url_id].rank), nearer or pages[url_id].nearer
         pages[url_id] = _Moved(rank, nearer)
 
-    # ----------------------------------------------------------------------- between transactions
-
-    def _look(self) -> None:
-        """Drop the moves of a transaction that was rolled back, and check whether earlier ones left pages to follow."""
-        self._moved_pages.clear()
-        self._are_stored = True  # until it is known
-        self._are_stored = self._connection.execute(_FIRST_STORED).fetchone() is not None
-
-    def _load(self) -> bool:
+    def load(self) -> bool:
         """Take the first level that is stored; return whether there was one."""
         row = self._connection.execute(_FIRST_STORED).fetchone()
-        self._are_stored = row is not None
         if row is None:
             return False
         name, value = row
@@ -198,7 +189,7 @@ class Shortcuts:
         }
         return True
 
-    def _store(self) -> None:
+    def store(self) -> None:
         """Store the pages that are left to be followed."""
         for depth, pages in self._moved_pages.items():
             first, last = (_NAME.format(depth=depth, number=number) for number in (0, 999_999_999))
@@ -206,8 +197,6 @@ class Shortcuts:
             number = 0 if former is None else int(former.rpartition(":")[2]) + 1
             rows = [(url_id, *page.rank, int(page.nearer), page.done) for url_id, page in pages.items()]
             self._database.write_meta(_NAME.format(depth=depth, number=number), json.dumps(rows))
-            self._are_stored = True
-        self._moved_pages.clear()
 
 
 def _reach(levels: dict[int, _Level], depth: int, url_id: int, rank: Rank) -> None:

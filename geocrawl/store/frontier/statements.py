@@ -75,6 +75,8 @@ SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked
   lease_token, pages, best_tier, best_score, turn FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT ?3"""
+# The same for one host, whose row is locked where the engine locks rows (`postgres/dialect.py`).
+LOCK_READY_HOST = READY_HOSTS.replace("?3", "1") + " /* FOR UPDATE SKIP LOCKED */"
 # Read the rank of the best page of tier ?1 or lower at hosts that are ready by ?2: of the first host whose head is a
 # page, of each host with a probe before its pages, and, with its lease, of each leased host without the URL under way.
 BEST_PAGES_SOON = """
@@ -200,10 +202,14 @@ ADD_URL = """
 INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, found_on, anchor, found_in,
                  hops, endpoint_id, first_seen)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-# Read the first ?2 of a host's queue.
+# Read the first ?2 of a host's queue; probes with their endpoint and the evidence that was stored first.
 HEADS = """
-SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_id, revisit_s FROM url
-WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT ?2"""
+SELECT u.id, u.key, u.address, u.purpose, u.depth, u.tier, u.score, u.attempts, u.hops, u.revisit_s,
+  e.last_ok IS NULL, e.site, e.kind, e.key, e.url, e.weak, v.signal, v.page, v.link, v.anchor
+FROM (SELECT * FROM url WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT ?2) u
+LEFT JOIN endpoint e ON u.purpose = 'probe' AND e.id = u.endpoint_id
+LEFT JOIN evidence v ON v.id = (SELECT min(id) FROM evidence WHERE endpoint_id = e.id)
+ORDER BY u.tier DESC, u.score DESC, u.id"""
 # Read the current row of a URL, with the lease on its host.
 CURRENT = """
 SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, u.found_on,
@@ -318,16 +324,12 @@ INSERT INTO lesson (url_id, purpose, depth, found_on, state, reason, valid, link
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
 # Drop feedback before ?1, or all feedback when ?1 is NULL.
 FORGET_LESSONS = "DELETE FROM lesson WHERE CAST(?1 AS BIGINT) IS NULL OR number < ?1"
-# Read the feedback after ?1 up to ?2, ?3 rows at most.
+# Read the feedback after ?1, ?2 rows at most.
 NEXT_LESSONS = """
 SELECT number, url_id, purpose, depth, found_on, state, reason, valid, links, memo FROM lesson
-WHERE number > ?1 AND number <= ?2 ORDER BY number LIMIT ?3"""
+WHERE number > ?1 ORDER BY number LIMIT ?2"""
 # Read the addresses of URLs by a list of their ids.
 ADDRESSES = "SELECT id, address FROM url WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?))"
-# PostgreSQL: read the last feedback, the oldest transaction that still writes, and the next one to begin.
-LAST_LESSON = """
-SELECT (SELECT coalesce(max(number), 0) FROM lesson), CAST(CAST(pg_snapshot_xmin(now) AS text) AS bigint),
-  CAST(CAST(pg_snapshot_xmax(now) AS text) AS bigint) FROM pg_current_snapshot() AS now"""
 # Read who learns, and until when.
 READ_ROLE = "SELECT name, value FROM meta WHERE name IN (?, ?)"
 

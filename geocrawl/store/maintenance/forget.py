@@ -22,7 +22,7 @@ from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import FORGETS, FORGOTTEN
 from geocrawl.store.engine.steps import ROWS, ChunkedWork, batches, run
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.counters import Counters
+from geocrawl.store.frontier.counters import CounterChanges
 from geocrawl.store.frontier.page_store import STORED_BYTES
 from geocrawl.urls import is_within_domains, read_url
 
@@ -193,7 +193,7 @@ def _restore_queues(connection: Connection, host: str) -> None:
 
 def _empty(connection: Connection, ids: Sequence[int]) -> int:
     """Empty rows of pages and probes. Returns how many of them were pages."""
-    counters, pages = Counters(connection), 0
+    counters, pages = CounterChanges(), 0
     for _, purpose, state, tier, reason in connection.execute(_PAGES, (json.dumps(ids),)).fetchall():
         pages += purpose == "page"
         counters.add(purpose, state, tier, -1)
@@ -208,7 +208,7 @@ def _empty(connection: Connection, ids: Sequence[int]) -> int:
     for row in rows:
         if (dropped := connection.execute(sql.DROP_PAGE, row).fetchone()) is not None:
             connection.execute(sql.COUNT, (STORED_BYTES, -dropped[0]))
-    counters.flush()
+    counters.write(connection)
     return pages
 
 

@@ -22,12 +22,11 @@ from geocrawl.model.health import DAY_S
 from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.opt_out import FORGETS
 from geocrawl.store.engine.steps import ChunkedWork, batches, run, run_async
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.counters import Counters, read_totals
-from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.counters import read_totals
 from geocrawl.store.frontier.page_store import STORED_BYTES
+from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.maintenance.forget import finish_forgetting
 from geocrawl.store.search.upkeep import merge_segments
 
@@ -194,19 +193,18 @@ class Room:
 
     def _drop_pages(self, ids: Sequence[int]) -> int:
         rows: list[_Waiting] = self._connection.execute(_STILL_WORST, (json.dumps(ids),)).fetchall()
-        counters, hosts = Counters(self._connection), Hosts(self._connection)
+        queue = Queue(self._connection)
         left: dict[int, int] = {}
         delete_rows(self._connection, "url", [(row[0],) for row in rows])
         for url_id, host_id, tier, depth, first_seen in rows:
             self._connection.execute(_EMPTY, (url_id, host_id, depth, first_seen))
-            counters.add("page", State.WAITING, tier, -1)
-            counters.add("page", State.REFUSED, 0, 1)
-            counters.refuse(NO_SPACE, 1)
+            queue.counters.add("page", State.WAITING, tier, -1)
+            queue.counters.add("page", State.REFUSED, 0, 1)
+            queue.counters.refuse(NO_SPACE, 1)
             left[host_id] = left.get(host_id, 0) + 1
         for host_id, count in left.items():
-            hosts.refresh(host_id, left=count)
-        counters.flush()
-        self._connection.execute(sql.COUNT, (FORGETS, 1))  # every process reads its rows again
+            queue.refresh(host_id, left=count)
+        queue.write()
         return len(rows)
 
     def _kept(self) -> _Deletions:

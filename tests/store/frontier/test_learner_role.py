@@ -81,25 +81,3 @@ def test_a_learner_that_slept_through_the_end_of_its_role_writes_nothing(worlds:
     assert one.frontier.revised() == feedback.number
     score = one.database.connection.execute("SELECT score FROM url WHERE id = ?", (page,)).fetchone()[0]
     assert score == 0.25
-
-
-def test_feedback_that_is_still_being_written_is_waited_for(worlds: tuple[World, World]) -> None:
-    one, _ = worlds
-    if one.database.connection.engine != "postgresql":
-        pytest.skip("in SQLite one process writes at a time")
-    import psycopg
-
-    one.seed("a.example/")
-    first = feedback_of(one, "a.example/1", "a.example/2")
-    assert [each.number for each in one.frontier.feedback(0)] == [first.number]
-    insert = (
-        "INSERT INTO geocrawl.lesson (url_id, purpose, depth, state, reason, links, memo) "
-        "VALUES (%s, 'page', 0, 'visited', 'ok', '', '') RETURNING number"
-    )
-    with psycopg.connect(one.database.path.url) as slow:  # type: ignore[union-attr]
-        early = slow.execute(insert, (first.entry_id,)).fetchone()
-        with psycopg.connect(one.database.path.url) as fast:  # type: ignore[union-attr]
-            late = fast.execute(insert, (first.entry_id,)).fetchone()
-        assert early is not None and late is not None and early < late
-        assert [*one.frontier.feedback(first.number)] == [], "a lower number may still come"
-    assert [each.number for each in one.frontier.feedback(first.number)] == [*early, *late]

@@ -73,13 +73,12 @@ def plan(
     candidates: tuple[CandidateArrival, ...] = (),
     by: SettlementRules | None = None,
 ) -> SettlementPlan:
-    """Plan a visit none of whose links is remembered; `known`: pages that stand in the frontier."""
+    """Plan a visit; `known`: pages that stand in the frontier."""
     snapshot = Snapshot(
         current,
         {page_key(url(text).identity): each for text, each in known},
         facts or Facts(url_ids=range(100, 200), host_ids=range(20, 30), hosts={"a.example": (1, 9)}),
-        [0] * len(done.links),
-        {n: page_key(ranked.link.url.identity) for n, ranked in enumerate(done.links)},
+        [page_key(ranked.link.url.identity) for ranked in done.links],
         candidates,
     )
     return plan_settlement(done, snapshot, by or rules())

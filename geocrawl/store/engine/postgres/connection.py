@@ -30,8 +30,6 @@ SCHEMA = "geocrawl"
 """The schema of the database in which all tables are."""
 WRITERS = 7_160_451
 """The advisory lock of writing transactions: one writes alone, as in SQLite, or those that lock rows share it."""
-_SLOTS = 64
-"""Rows over which transactions that share the lock spread what they add to one running total."""
 _WRITER_IDLE_S, _READER_IDLE_S = 30, 60
 """Seconds after which the server ends a transaction whose process does nothing: a writer's stops all others."""
 _CUT_S, _ASKS_AFTER_S, _ASKS_EVERY_S = 25, 10, 5
@@ -89,11 +87,10 @@ class PostgresRows(Rows):
 class PostgresConnection(Connection):
     """A connection to a PostgreSQL database, with the interface of a connection to SQLite."""
 
-    __slots__ = ("_later", "_lock_ms", "_raw", "_reads_only", "_texts", "server", "slot")
+    __slots__ = ("_later", "_lock_ms", "_raw", "_reads_only", "_texts", "server")
 
     engine = "postgresql"
     limits_size = False
-    shares_writes = True
 
     def __init__(self, server: ServerDatabase, *, reads_only: bool = False) -> None:
         """Connect. `reads_only`: the server refuses to write. Raises DatabaseFault when that fails."""
@@ -101,7 +98,6 @@ class PostgresConnection(Connection):
         self.server = server
         self._reads_only = reads_only
         self._lock_ms = round(BUSY_S * 1000)
-        self.slot = ""
         self._texts: dict[str, Translation] = {}
         self._later: list[tuple[str, Any]] = []
         """Writing statements that are sent with the next one: each way to the server and back takes time."""
@@ -193,7 +189,6 @@ class PostgresConnection(Connection):
         """Begin a transaction, and wait until no other process writes; `shared`: until none writes alone."""
         self._later.clear()
         self.command(f"BEGIN; SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({WRITERS})")
-        self.slot = f"@{self._raw.info.backend_pid % _SLOTS}" if shared else ""
 
     def wait_for_lock(self, milliseconds: int) -> None:
         """Let `begin` wait for other writers for so long."""
@@ -262,14 +257,7 @@ class PostgresConnection(Connection):
         """Do nothing: autovacuum looks at the tables."""
 
     def number_on(self) -> None:
-        """Set all sequences beyond the highest numbers there are."""
-        for name, highest in (
-            ("turn_number", "SELECT max(turn) FROM host"),
-            ("turn_number", "SELECT max(value) FROM counter WHERE name = 'turn'"),
-            ("url_number", "SELECT max(id) FROM url"),
-            ("host_number", "SELECT max(id) FROM host"),
-        ):
-            self.execute(f"SELECT setval('{name}', greatest(coalesce(({highest}), 0), last_value)) FROM {name}")  # noqa: S608
+        """Set the tables' own sequences beyond the highest numbers there are."""
         owned = self.execute(
             "SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
             "WHERE c.relnamespace = CAST(? AS regnamespace) AND c.relkind = 'r' AND a.attnum > 0 "

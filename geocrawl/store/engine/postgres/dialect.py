@@ -24,7 +24,7 @@ _SYNTAX: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\bIN \(SELECT CAST\(value AS BIGINT\) FROM json_each\((\?\d*|:\w+)\)\)",
             r"= ANY (CAST((SELECT CAST(translate(\1, '[]', '{}') AS bigint[])) AS bigint[]))",
         ),
-        (r"\(SELECT value FROM counter WHERE name = 'turn'\)", "(SELECT last_value FROM turn_number)"),
+        (r"/\* (FOR UPDATE SKIP LOCKED) \*/", r"\1"),  # SQLite has one lock for all rows
         (r"\bNOT INDEXED\b", ""),
         (r"\bINDEXED BY \w+", ""),
         (r"\bCROSS JOIN (?=[\w.]+(?: \w+)? ON\b)", "JOIN "),  # in SQLite the order of rows to keep to, with a condition

@@ -5,8 +5,6 @@
   tests of the store run with SQLite's, which check the same statements.
 - The functions of SQLite that the store's statements use are defined here. Those of JSON replace NUL, which JSON may
   write and PostgreSQL's text cannot hold.
-- Settlements, URLs and hosts are numbered by sequences, so that workers who write at the same time do not wait for a
-  row in which the last number stands.
 - The words of services are a `tsvector` beside the texts (`store/search/postgres.py`), in the place of FTS5.
 """
 
@@ -57,8 +55,6 @@ _FUNCTIONS = (
     "UNION ALL SELECT o.value FROM given, json_each_text(CASE WHEN json_typeof(l) = 'object' THEN l ELSE '{}' END) o"
     " $$",
 )
-SEQUENCES = ("turn_number", "url_number", "host_number")
-"""The last settlement, URL and host; the first one is number 1."""
 _SEARCH_TABLE = (
     "CREATE TABLE search_text (rowid bigint PRIMARY KEY, "
     + ", ".join(f'{name} text COLLATE "C" NOT NULL' for name in TEXT_COLUMNS)
@@ -130,9 +126,6 @@ def _statements() -> Iterator[str]:
     for table in _tables().sorted_tables:
         yield _sql(CreateTable(table))
         yield from (_sql(CreateIndex(index)) for index in _in_order(table))
-    for name in SEQUENCES:
-        yield f"CREATE SEQUENCE {name} MINVALUE 0 START 0"
-        yield f"SELECT nextval('{name}')"
     yield from _FUNCTIONS
     yield from _SEARCH
     for name in VIEWS:
