@@ -1,7 +1,7 @@
 """Define the catalogue's SQL statements, each with a sentence on its effect; `:name` is a value.
 
 They are plain text, as the frontier's are: a crawl that imports SQLAlchemy and the classes of the schema takes 0.7 s
-longer to start. Statements that write the columns of given values are made by `store/engine/columns.py`.
+longer to start. Statements that write the columns of given values are made by `store/engine/clauses.py`.
 """
 
 from __future__ import annotations
