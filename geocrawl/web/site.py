@@ -20,7 +20,7 @@ from geocrawl import __version__
 from geocrawl.web import charts
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
-from geocrawl.web.texts import Words
+from geocrawl.web.texts import Words, sentence_of
 
 if TYPE_CHECKING:
     from geocrawl.web.answers import Answers
@@ -105,6 +105,7 @@ def _environment() -> Environment:
     environment.filters["json"] = _json_in_html
     environment.globals["charts"] = charts
     environment.globals["version"] = __version__
+    environment.globals["sentence_of"] = sentence_of
     return environment
 
 

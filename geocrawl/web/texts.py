@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -93,24 +92,8 @@ def _unmarked(text: str) -> str:
 # --------------------------------------------------------------------------- news
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """Something that happened, for people."""
-
-    service_id: int
-    title: str
-    url: str
-    at: float
-    sentence: str
-
-
-def sentences(news: Iterable[NewsRow], words: Words) -> list[Sentence]:
-    """Return news as sentences."""
-    return [Sentence(each.service_id, each.title, each.url, each.at, sentence_of(each, words)) for each in news]
-
-
 def sentence_of(news: NewsRow, words: Words) -> str:
-    """Return what happened."""
+    """Return what happened to a service, in words."""
     if news.what == "health":
         if news.before == "new":
             found = words("news-found")

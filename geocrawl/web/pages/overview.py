@@ -18,7 +18,7 @@ from geocrawl.web.answers import wanted_language
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
 from geocrawl.web.records.parameters import FACETS, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
-from geocrawl.web.texts import Words, sentences
+from geocrawl.web.texts import Words
 
 _MOST_NEWS = 12
 
@@ -30,8 +30,7 @@ async def overview(request: Request) -> Response:
         return read_status(connection, time.time()), kind_counts(connection), read_news(connection, _MOST_NEWS)
 
     status, kinds, news = await site_of(request).reader.read(question)
-    words = Words(wanted_language(request))
-    return page(request, "landing.html", {"status": status, "kinds": kinds, "news": sentences(news, words)})
+    return page(request, "landing.html", {"status": status, "kinds": kinds, "news": news})
 
 
 # --------------------------------------------------------------------------- documents of the API

@@ -14,7 +14,7 @@ from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
-from geocrawl.web.answers import Problem, wanted_language
+from geocrawl.web.answers import Problem
 from geocrawl.web.pages.layers import Tree, layer_tree, systems_of
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.preview_requests import can_be_shown, projection_of
@@ -22,7 +22,7 @@ from geocrawl.web.publishing import is_masked
 from geocrawl.web.reader import Detail, detail_of, number_of
 from geocrawl.web.records.record import linked_data
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
-from geocrawl.web.texts import Words, deviations, sentences
+from geocrawl.web.texts import deviations
 
 _PARAMETERS = ("f", "lang", "layers")
 _MOST_DEVIATIONS = 40
@@ -66,7 +66,7 @@ async def service(request: Request) -> Response:
     """Return the page of a service."""
     _refuse_unknown(request)
     detail = await detail_of(request, number_of(request))
-    found, words = detail.service, Words(wanted_language(request))
+    found = detail.service
     values = {
         "service": found,
         "title": found.title or masked(found.best),
@@ -80,7 +80,7 @@ async def service(request: Request) -> Response:
         "snippets": snippets(found),
         "is_masked": is_masked(found.best),
         "facts": list(_facts(found)),
-        "news": sentences(detail.news[:20], words),
+        "news": detail.news[:20],
         "map_box": ",".join(f"{side:.6g}" for side in found.box) if found.box else "",
         "projection": projection_of(found),
         "can_preview": site_of(request).previews is not None and can_be_shown(found),
