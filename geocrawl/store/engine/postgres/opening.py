@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import psycopg
 
 from geocrawl.errors import DatabaseFault
@@ -18,55 +21,44 @@ _MAKERS = 7_160_452
 
 def is_there(server: ServerDatabase) -> bool:
     """Return whether a database has our tables. Raises DatabaseFault when it cannot be used."""
-    connection = _connect(server, reads_only=True)
-    try:
-        return connection.version() is not None
-    finally:
-        connection.close()
+    with _connected(server, reads_only=True) as connection:
+        found = connection.version() is not None
+    connection.close()
+    return found
 
 
 def open_database(server: ServerDatabase, *, create: bool) -> PostgresConnection:
     """Return a connection, the tables made and brought up to date. Raises DatabaseFault as `Database.open` does."""
-    connection = _connect(server)
-    try:
+    with _connected(server) as connection:
         if connection.version() != REVISIONS[-1]:
             _make_current(connection, create=create)
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
 def join_database(server: ServerDatabase) -> PostgresConnection:
     """Return a connection to a database as it is. Raises DatabaseFault as `Database.join` does."""
-    connection = _connect(server)
-    try:
+    with _connected(server) as connection:
         version = connection.version()
         if version != REVISIONS[-1]:
             raise DatabaseFault(f"{server}: has the schema {version}, this program knows {REVISIONS[-1]}")
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
 def reading_connection(server: ServerDatabase) -> PostgresConnection:
     """Return a connection that writes nothing. Raises DatabaseFault as `database.reading_connection` does."""
-    connection = _connect(server, reads_only=True)
-    try:
+    with _connected(server, reads_only=True) as connection:
         version = connection.version()
         if version is not None and version != REVISIONS[-1]:
             raise DatabaseFault(
                 f"{server}: was written by an older geocrawl (schema {version}, this one knows {REVISIONS[-1]}); the "
                 "next command that writes to it (`geocrawl seeds add`, `crawl` …) brings it up to date"
             )
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
-def _connect(server: ServerDatabase, *, reads_only: bool = False) -> PostgresConnection:
+@contextmanager
+def _connected(server: ServerDatabase, *, reads_only: bool = False) -> Iterator[PostgresConnection]:
+    """Yield a connection to a server that can be used; it is closed when the block raises."""
     connection = PostgresConnection(server, reads_only=reads_only)
     try:
         version = int(connection.execute("SHOW server_version_num").fetchone()[0]) // 10_000
@@ -75,10 +67,10 @@ def _connect(server: ServerDatabase, *, reads_only: bool = False) -> PostgresCon
         encoding = connection.execute("SHOW server_encoding").fetchone()[0]
         if encoding != "UTF8":
             raise DatabaseFault(f"{server}: has the encoding {encoding}; make it with `createdb -E UTF8 -T template0`")
+        yield connection
     except BaseException:
         connection.close()
         raise
-    return connection
 
 
 def _make_current(connection: PostgresConnection, *, create: bool) -> None:
@@ -117,11 +109,9 @@ def _make_tables(connection: PostgresConnection) -> None:
 
 
 def _upgrade(server: ServerDatabase) -> None:
-    """Run the migrations that are missing, in one transaction that waits for its turn to write. Raises DatabaseFault
-    when that fails.
+    """Run the migrations that are missing, in one transaction that waits for its turn to write.
 
-    Databases of PostgreSQL begin with the schema 0015, so only later migrations run here, and they are written for both
-    engines."""
+    Raises DatabaseFault when that fails."""
     from sqlalchemy import create_engine, event
     from sqlalchemy.exc import DBAPIError
 
