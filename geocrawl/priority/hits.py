@@ -23,12 +23,12 @@ from geocrawl.ports import Waiting
 from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph.options import graph_constants, graph_options
 from geocrawl.priority.graph.strategy import GraphStrategy
+from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
+from geocrawl.priority.text.tfidf import TextModel
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
-    from geocrawl.priority.ingredients import Ingredients
-    from geocrawl.priority.text.tfidf import TextModel
 
 NAME = "hits"
 FOLLOWED, LAST = 1, 0

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geocrawl.model import Feedback, Rank
-
-if TYPE_CHECKING:
-    from geocrawl.priority.nearness import LinkModel, TopicModel
-    from geocrawl.priority.text.tfidf import TextModel
-    from geocrawl.priority.topics import Topic
+from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, VECTORS_FILE, read_links, read_topic, read_vectors
+from geocrawl.priority.nearness import MOST_WEIGHT, LinkModel, TopicModel
+from geocrawl.priority.text.tfidf import TextModel
+from geocrawl.priority.topics import Topic, keyword_model, text_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +33,8 @@ class Ingredients:
 
     def text_model(self) -> TextModel:
         """Return the text model (TF-IDF) of the chosen topic, else the trained one."""
-        from geocrawl.priority.models import VECTORS_FILE, read_vectors
-
         base = read_vectors(self.models / VECTORS_FILE)
-        if self.topic is None:
-            return base
-        from geocrawl.priority.topics import text_model
-
-        return text_model(self.topic, base)
+        return base if self.topic is None else text_model(self.topic, base)
 
     def keywords(self, most: float | None = None) -> TopicModel:
         """Return the keyword vectors of the chosen topic, else the trained ones.
@@ -50,18 +42,11 @@ class Ingredients:
         `most`: cap of a trained keyword's weight (`TopicModel.capped`), None for the default.
         """
         if self.topic is not None:
-            from geocrawl.priority.topics import keyword_model
-
             return keyword_model(self.topic, self.text_model())
-        from geocrawl.priority.models import TOPIC_FILE, read_topic
-        from geocrawl.priority.nearness import MOST_WEIGHT
-
         return read_topic(self.models / TOPIC_FILE).capped(MOST_WEIGHT if most is None else most)
 
     def link_words(self) -> LinkModel:
         """Return the trained link keywords; they are the same for every topic."""
-        from geocrawl.priority.models import LINKS_FILE, read_links
-
         return read_links(self.models / LINKS_FILE)
 
 

@@ -21,20 +21,23 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from geocrawl.model import Document, Feedback, Judgement, Link, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph.options import graph_constants, graph_options
 from geocrawl.priority.graph.strategy import GraphStrategy
+from geocrawl.priority.ingredients import Ingredients
+from geocrawl.priority.models import shipped_models
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 from geocrawl.priority.text.terms import term_counts
+from geocrawl.priority.text.tfidf import TextModel
+from geocrawl.priority.text.thesaurus import Thesaurus, TopicWords, shipped_thesaurus
+from geocrawl.priority.topics import Topic
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
-    from geocrawl.priority.ingredients import Ingredients
-    from geocrawl.priority.text.tfidf import TextModel
-    from geocrawl.priority.text.thesaurus import Thesaurus, TopicWords
-    from geocrawl.priority.topics import Topic
 
 # --------------------------------------------------------------------------- the page filter
 # The filter computes the cosine of the page's keywords with the topic vector (VSM). Words of the title, the most likely
@@ -111,10 +114,6 @@ def make_page_filter(topic: Topic | None, threshold: float) -> PageFilter:
 
     Raises EnvironmentFault when the model cannot be read.
     """
-    from geocrawl.priority.ingredients import Ingredients
-    from geocrawl.priority.models import shipped_models
-    from geocrawl.priority.text.thesaurus import shipped_thesaurus
-
     trained = topic is None or topic.shipped_model
     model = Ingredients("", {}, shipped_models(), None if trained else topic).text_model()
     return PageFilter(model, shipped_thesaurus(), threshold=threshold or None)
@@ -267,8 +266,6 @@ class IPageRankStrategy(GraphStrategy):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """Iterate (from 1, later from the last values) and return IPR of every node, or its tunnel score with RW 0."""
-        import numpy as np
-
         from geocrawl.priority.graph.iterations import even_shares, ipagerank
 
         matrix, rw = graph.matrix(), graph.best_weights()
@@ -292,8 +289,6 @@ class IPageRankStrategy(GraphStrategy):
 
 def make(ingredients: Ingredients) -> IPageRankStrategy:
     """Make the strategy with the shipped thesaurus, the topic's keywords and, if wanted, the page filter."""
-    from geocrawl.priority.text.thesaurus import TopicWords, shipped_thesaurus
-
     thesaurus, weight = shipped_thesaurus(), title_weight(ingredients.options)
     words = TopicWords(thesaurus, {word for vector in ingredients.keywords().vectors.values() for word in vector})
     page_filter = None if weight is None else PageFilter(ingredients.text_model(), thesaurus, title_weight=weight)

@@ -15,11 +15,11 @@ from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.graph.options import graph_constants, graph_options
 from geocrawl.priority.graph.strategy import GraphStrategy
+from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
-    from geocrawl.priority.ingredients import Ingredients
 
 NAME = "pagerank"
 SEEDS, FOLLOWED = 1, 0

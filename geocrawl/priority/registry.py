@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.options import SEPARATOR
+from geocrawl.priority.options import SEPARATOR, Option, Preset, Value, did_you_mean, parse_options
 
 if TYPE_CHECKING:
     from geocrawl.ports import Strategy
-    from geocrawl.priority.options import Option, Preset, Value
     from geocrawl.priority.topics import Topic
 
 
@@ -105,8 +104,6 @@ def strategy_values(name: str, options: Mapping[str, str]) -> Mapping[str, Value
 
     Raises UsageError for an unknown name or a bad value.
     """
-    from geocrawl.priority.options import parse_options
-
     return parse_options(_strategy_of(name), _with_preset(name, options), strategy_options(name))
 
 
@@ -180,8 +177,6 @@ def _strategy_of(name: str) -> str:
     """Return the strategy of a strategy's or preset's name. Raises UsageError, naming a similar name, for another."""
     strategy, separator, preset = name.partition(SEPARATOR)
     if strategy not in STRATEGIES:
-        from geocrawl.priority.options import did_you_mean
-
         raise UsageError(f"unknown strategy {name!r}{did_you_mean(name, STRATEGIES)} (known: {_known()})")
     known = STRATEGIES[strategy].presets
     if separator and preset not in known:

@@ -20,6 +20,7 @@ from pathlib import Path
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.bayes.online_learning import Experience, pack_features
+from geocrawl.priority.bayes.training import topic_model
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
@@ -34,6 +35,7 @@ from geocrawl.priority.naive_bayes import (
 )
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 from geocrawl.priority.text.keywords import link_contexts
+from geocrawl.priority.topics import all_topics
 
 NAME = "bayes"
 SEED_TIER, LINK_TIER = 2, 1
@@ -215,9 +217,6 @@ def make(ingredients: Ingredients) -> BayesStrategy:
     """Make the strategy with the model of `bayes.model`, else one of the chosen topic's texts, else the shipped one."""
     named = model_file(ingredients.options)
     if named is None and ingredients.topic is not None:
-        from geocrawl.priority.bayes.training import topic_model
-        from geocrawl.priority.topics import all_topics
-
         model = topic_model(ingredients.topic, all_topics().values(), ingredients.keywords())
         return BayesStrategy(model, ingredients.options)
     of_pages = bool(parse_options(NAME, ingredients.options, OPTIONS)["pages"])
