@@ -225,12 +225,10 @@ def _software(connection: Connection) -> Picture:
 
 def _software_over_time(connection: Connection) -> Picture:
     growth = read_software_growth(connection, _PARTS)
-    named = [(name or "not shown", counts) for name, counts in growth.known] if growth else []
-    ends = (day_of(growth.start), day_of(growth.end)) if growth else ("", "")
-    heading = "Known services over time by server software, as addresses show it"
-    most = f"{max(named[0][1]):,}" if named else ""
-    rows = [(name, counts[-1], f"{counts[-1]:,}") for name, counts in named]
-    return Picture(heading, charts.curves(named, heading, x_labels=ends, most_label=most), rows)
+    heading, unknown = "Known services over time by server software, as addresses show it", "not shown"
+    last = [(name or unknown, counts[-1]) for name, counts in growth.known] if growth else []
+    rows = [(name, count, f"{count:,}") for name, count in last]
+    return Picture(heading, charts.software_curves(growth, heading, unknown), rows)
 
 
 def _deviations(connection: Connection) -> Picture:
@@ -254,16 +252,12 @@ def _harvest(connection: Connection) -> Picture:
     growth = read_growth(connection, _PARTS)
     if growth is None:
         heading = "No service is known yet"
-        return Picture(heading, charts.curve([], heading, x_labels=("", ""), most=1.0, most_label=""), [])
-    most, heading = growth.known[-1], f"{counted(growth.known[-1], 'service')} known over time"
-    points = [(float(part), float(count)) for part, count in enumerate((0, *growth.known))]
-    labels = (day_of(growth.start), day_of(growth.end))
-    chart = charts.curve(points, heading, x_labels=labels, most=most, most_label=f"{most:,}")
+        return Picture(heading, charts.growth_curve(None, heading), [])
+    heading = f"{counted(growth.known[-1], 'service')} known over time"
     width = (growth.end - growth.start) / _PARTS
     shown = [(part, growth.known[part - 1]) for part in range(_PARTS // _POINTS, _PARTS + 1, _PARTS // _POINTS)]
-    return Picture(
-        heading, chart, [(day_of(growth.start + part * width), count, f"{count:,}") for part, count in shown]
-    )
+    rows = [(day_of(growth.start + part * width), count, f"{count:,}") for part, count in shown]
+    return Picture(heading, charts.growth_curve(growth, heading), rows)
 
 
 def _map(connection: Connection) -> Picture:

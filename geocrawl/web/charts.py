@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from geocrawl.sanitize import plain
+from geocrawl.wording import day_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from geocrawl.store.read.statistics import Growth, SoftwareGrowth
 
 _WIDTH = 640
 _ROW = 24
@@ -132,6 +135,23 @@ def curves(
             Markup('<text class="value" x="{}" y="{:.1f}">{}</text>').format(right + 22, end + 4, name),
         ]
     return framed(_WIDTH, height, title, parts, "curves")
+
+
+def growth_curve(growth: Growth | None, title: str) -> Markup:
+    """Return the curve of known services over time."""
+    if growth is None:
+        return curve([], title, x_labels=("", ""), most=1, most_label="")
+    points = [(float(part), float(count)) for part, count in enumerate((0, *growth.known))]
+    ends = (day_of(growth.start), day_of(growth.end))
+    return curve(points, title, x_labels=ends, most=growth.known[-1], most_label=f"{growth.known[-1]:,}")
+
+
+def software_curves(growth: SoftwareGrowth | None, title: str, unknown: str) -> Markup:
+    """Return a curve of known services over time for each server software, the commonest ones; `unknown` names the
+    services whose addresses do not show it."""
+    named = [(name or unknown, counts) for name, counts in growth.known] if growth else []
+    ends = (day_of(growth.start), day_of(growth.end)) if growth else ("", "")
+    return curves(named, title, x_labels=ends, most_label=f"{max(named[0][1]):,}" if named else "")
 
 
 def _axes(left: int, right: int, floor: int, x_labels: tuple[str, str], most_label: str) -> list[Markup]:

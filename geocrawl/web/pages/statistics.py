@@ -25,10 +25,9 @@ from geocrawl.store.read.statistics import (
 )
 from geocrawl.store.read.status import CatalogStatus, read_status
 from geocrawl.web.answers import wanted_language
-from geocrawl.web.charts import curve, curves, steps
+from geocrawl.web.charts import curve, growth_curve, software_curves, steps
 from geocrawl.web.site import page, site_of
 from geocrawl.web.texts import Words
-from geocrawl.wording import day_of
 
 _TIMES = 120
 _MOST_QUEUE_BARS = 12
@@ -52,15 +51,6 @@ async def operations(request: Request) -> Response:
         "refused": list(status.refused.items())[:_MOST_QUEUE_BARS],
     }
     return page(request, "operations.html", values)
-
-
-def growth_curve(growth: Growth | None, title: str) -> Markup:
-    """Return the curve of known services over time."""
-    if growth is None:
-        return curve([], title, x_labels=("", ""), most=1, most_label="")
-    points = [(float(part), float(count)) for part, count in enumerate((0, *growth.known))]
-    ends = (day_of(growth.start), day_of(growth.end))
-    return curve(points, title, x_labels=ends, most=growth.known[-1], most_label=f"{growth.known[-1]:,}")
 
 
 def _tiles(status: CatalogStatus, words: Words) -> Sequence[tuple[str, str]]:
@@ -109,7 +99,7 @@ async def statistics(request: Request) -> Response:
         "software_versions": [(f"{name} {version}", count) for name, version, count in counts.software_versions][
             :_MOST_BARS
         ],
-        "software_curves": _software_curves(software, words),
+        "software_curves": software_curves(software, words("software-over-time"), words("software-unknown")),
         "versions": [(f"{kind.upper()} {version}".strip(), count) for kind, version, count in counts.versions][
             :_MOST_BARS
         ],
@@ -120,14 +110,6 @@ async def statistics(request: Request) -> Response:
         "growth_curve": growth_curve(growth, words("growth")),
     }
     return page(request, "statistics.html", values)
-
-
-def _software_curves(growth: SoftwareGrowth | None, words: Words) -> Markup:
-    """Return a curve of known services over time for each server software, the commonest ones."""
-    named = [(name or words("software-unknown"), counts) for name, counts in growth.known] if growth else []
-    ends = (day_of(growth.start), day_of(growth.end)) if growth else ("", "")
-    most = f"{max(named[0][1]):,}" if named else ""
-    return curves(named, words("software-over-time"), x_labels=ends, most_label=most)
 
 
 def _survival_curve(survival: Survival, words: Words) -> Markup:
