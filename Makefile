@@ -118,8 +118,8 @@ DOCS := build/docs
 
 docs:  ## the documentation as a site in build/site; its pages load nothing from other servers
 	@test -x $(DOCS)/bin/mkdocs || { $(PYTHON) -m venv $(DOCS) && \
-	  $(DOCS)/bin/python -m pip install -q --disable-pip-version-check -r docs/requirements.txt; }
-	$(DOCS)/bin/mkdocs build --strict --quiet
+	  $(DOCS)/bin/python -m pip install -q --disable-pip-version-check -r scripts/docs-requirements.txt; }
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
 
 man: dev-env  ## man/geocrawl.1, from the help of the commands
 	$(BIN)/python -m scripts.man_page

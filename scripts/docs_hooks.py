@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Return the text of a page with links to the pages from outside where these are in the site."""
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """Return the text of a page with links to the pages from outside; other files outside docs/ are named only."""
     for name, place in OUTSIDE.items():
         markdown = markdown.replace(f"](../{name}", f"]({place}")
-    return markdown
+    outside = "../" * (page.file.src_uri.count("/") + 1)
+    return re.sub(rf"\[([^\]]+)\]\({re.escape(outside)}([^)]+)\)", r"\1 (`\2`)", markdown)
 
 
 def inside(markdown: str) -> str:

@@ -41,8 +41,8 @@ A strategy decides the order of visits: `geocrawl crawl --strategy NAME`. `fusio
 `gws:paper` is a strategy with the constants and rules that its paper prints. `geocrawl strategies` prints the same as
 this page, which is made from the code (`make strategies`).
 
-How they compare: [papers.md](papers.md) holds the papers' claims against recorded webs, `geocrawl evaluate` compares
-them on webs of yours ([worlds.md](worlds.md)). How to add one: [CONTRIBUTING.md](../CONTRIBUTING.md#add-a-strategy).
+How they compare: [evaluation.md](evaluation.md) holds the papers' claims against recorded webs, `geocrawl evaluate`
+compares them on webs of yours. How to add one: [CONTRIBUTING.md](../CONTRIBUTING.md#add-a-strategy).
 """
 
 

@@ -347,7 +347,7 @@ def metrics(
     Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
     """
     if grafana:
-        typer.echo(opt.shipped("grafana.json", "docs/grafana.json").read_text("utf-8"), nl=False)
+        typer.echo(opt.shipped("grafana.json", "geocrawl/data/grafana.json").read_text("utf-8"), nl=False)
         return
     from geocrawl.daemon.metrics import write_metrics
 

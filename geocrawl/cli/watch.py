@@ -40,7 +40,7 @@ def add(
 ) -> None:
     """Tell somebody when a service dies, returns or loses layers, or when a search finds new services.
 
-    Only what happens from now on is told (docs/watch.md); the daemon, or `geocrawl watch send`, sends it.
+    Only what happens from now on is told (docs/alerts.md); the daemon, or `geocrawl watch send`, sends it.
 
     Examples:
 

@@ -66,7 +66,7 @@ TEXT = "address"
 def predicate(kinds: Sequence[KindDeclaration]) -> str:
     """Return the condition in SQL that selects addresses, for the column `TEXT`.
 
-    The condition calls `rlike(text, pattern)`, which Spark has and `duckdb_engine.py` defines. Spark has to read
+    The condition calls `rlike(text, pattern)`, which Spark has and DuckDB is given (`engines.py`). Spark has to read
     strings without escapes (`spark.sql.parser.escapedStringLiterals`).
     """
     forms, decoded = _forms(kinds), TEXT

@@ -1,6 +1,6 @@
 """Define the types of the domain: frozen values that pass between packages, without behaviour beyond their invariants.
 
-Each has one meaning in code, database, command line and documentation (docs/words.md). Times are seconds since the Unix
+Each has one meaning in code, database, command line and documentation (docs/glossary.md). Times are seconds since the Unix
 epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).
 """
 

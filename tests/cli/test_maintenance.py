@@ -90,7 +90,9 @@ def test_metrics_are_in_the_text_format_of_prometheus(tmp_path: Path, catalogue:
     assert "geocrawl_up 0" in lines and 'geocrawl_pages{state="waiting"} 0' in lines
     sample = re.compile(r'geocrawl_[a-z_]+(?:\{[a-z]+="[^"\\\n]*"\})? -?\d+\Z')
     assert all(line.startswith("# ") or sample.match(line) for line in lines)
-    named = {match[1] for match in re.finditer(r"geocrawl_([a-z_]+)", (ROOT / "docs/grafana.json").read_text())}
+    named = {
+        match[1] for match in re.finditer(r"geocrawl_([a-z_]+)", (ROOT / "geocrawl/data/grafana.json").read_text())
+    }
     assert named <= {line.split()[2].removeprefix("geocrawl_") for line in lines if line.startswith("# TYPE")}
 
 

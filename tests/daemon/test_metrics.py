@@ -32,7 +32,7 @@ def test_the_daemon_writes_it_at_its_start_and_its_end(tmp_path: Path) -> None:
         assert running.end() == 0
     text = out.read_text()
     assert "\ngeocrawl_up 0\n" in text
-    panels = json.loads((ROOT / "docs/grafana.json").read_text())["panels"]
+    panels = json.loads((ROOT / "geocrawl/data/grafana.json").read_text())["panels"]
     asked = [target["expr"] for panel in panels for target in panel.get("targets", ())]
     named = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
     assert asked and all(any(name in expression for name in named) for expression in asked)

@@ -1,4 +1,4 @@
-"""WFS on loopback, each particular in one thing that GIS clients accommodate (docs/accommodations.md)."""
+"""WFS on loopback, each particular in one thing that GIS clients accommodate (docs/services.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WMS on loopback, each particular in one thing that GIS clients accommodate (docs/accommodations.md)."""
+"""WMS on loopback, each particular in one thing that GIS clients accommodate (docs/services.md)."""
 
 from __future__ import annotations
 

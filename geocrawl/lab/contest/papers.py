@@ -236,7 +236,7 @@ _ADAPTIVE = Paper(
 )
 _NO_RW = (
     "links without a word of the topic have RW = 0 and all the same IPR; among equals our hosts take turns, where one "
-    "queue would go on with the first seen (docs/papers.md)"
+    "queue would go on with the first seen (docs/evaluation.md)"
 )
 _IPAGERANK = Paper(
     name="ipagerank (Li, Zhao, Yu)",

@@ -1,4 +1,4 @@
-"""Answer for the services of a recorded web by their `behaviour` (docs/worlds.md), as the OGC standards require."""
+"""Answer for the services of a recorded web by their `behaviour` (docs/evaluation.md), as the OGC standards require."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Read a recorded web from its folder: its pages (WARC), its services and the truth about them.
 
-The folder's format is that of docs/worlds.md: world.json, pages.warc.gz, services.jsonl, documents/, truth.csv. A
+The folder's format is that of docs/evaluation.md: world.json, pages.warc.gz, services.jsonl, documents/, truth.csv. A
 missing or truncated file is reported in one line that names the file; nothing is guessed.
 """
 

@@ -74,7 +74,7 @@ KIND = KindDeclaration(
         ),
     ),
     roots=frozenset({"wfs_capabilities"}),
-    # Other kinds of OWS Common send the same report; they are asked when no WFS answers (`detect.others`).
+    # Other kinds of OWS Common send the same report; they are asked when no WFS answers.
     error_roots=frozenset({"exceptionreport"}),
     namespaces=("wfs",),
     operation="GetFeature",

@@ -2,7 +2,7 @@
 
 Work whose size others decide (how many pages a host has, how many addresses a budget refused) is a generator: it yields
 between two transactions, when nothing is locked, and returns its result. What it has committed stays when the process
-is killed, and the work is such that it goes on from there. `docs/transactions.md` lists all of it.
+is killed, and the work is such that it goes on from there. `docs/architecture.md` lists all of it.
 
 SQLite lets a process that waits for the lock look for it every 100 ms. So the lock is left free between two steps for
 half as long as the last step took: nobody waits in vain for the 5 s after which a statement fails.

@@ -1,4 +1,4 @@
-"""The table of the papers' claims in docs/papers.md, from what the show `papers` measured."""
+"""The table of the papers' claims in docs/evaluation.md, from what the show `papers` measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def table(worlds: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of the table in docs/papers.md: a claim a line, a column for each world with claims."""
+    """Yield the lines of the table in docs/evaluation.md: a claim a line, a column for each world with claims."""
     worlds = {name: world for name, world in worlds.items() if world["claims"]}
     yield f"| claim | presets | {' | '.join(worlds)} |"
     yield f"|---|---|{'---|' * len(worlds)}"

@@ -1,4 +1,4 @@
-"""The show of the papers' claims: walks in one queue and in turns, and the table of docs/papers.md."""
+"""The show of the papers' claims: walks in one queue and in turns, and the table of docs/evaluation.md."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_a_documented_query_runs_and_finds_something(catalogue: Path, query: str
 
 
 def test_datasettes_metadata_names_the_views_and_denies_the_rest() -> None:
-    metadata = json.loads((ROOT / "docs" / "datasette.json").read_text("utf-8"))["databases"]["geocrawl"]
+    metadata = json.loads((ROOT / "geocrawl" / "data" / "datasette.json").read_text("utf-8"))["databases"]["geocrawl"]
     assert metadata["allow"] is metadata["allow_sql"] is metadata["allow_download"] is False
     assert {name for name, table in metadata["tables"].items() if table["allow"]} == set(VIEWS)
 
@@ -143,7 +143,7 @@ def test_datasette_publishes_the_views_alone(catalogue: Path) -> None:
 
 def datasette(catalogue: Path, path: str) -> tuple[int, str]:
     """Return the exit code, 0 for an answer with status 200, and the answer of Datasette to a request for `path`."""
-    command = [DATASETTE or "", str(catalogue), "--metadata", str(ROOT / "docs" / "datasette.json")]
+    command = [DATASETTE or "", str(catalogue), "--metadata", str(ROOT / "geocrawl" / "data" / "datasette.json")]
     allowed = ["--setting", "default_allow_sql", "off", "--get", path]
     done = subprocess.run([*command, *allowed], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
