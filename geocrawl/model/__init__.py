@@ -1,7 +1,7 @@
 """Define the types of the domain: frozen values that pass between packages, without behaviour beyond their invariants.
 
-Each has one meaning in code, database, command line and documentation (docs/glossary.md). Times are seconds since the Unix
-epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).
+Each has one meaning in code, database, command line and documentation (docs/glossary.md). Times are seconds since
+the Unix epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).
 """
 
 from geocrawl.model.documents import Document, Judgement, Rendered
