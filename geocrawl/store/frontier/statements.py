@@ -75,7 +75,7 @@ SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked
   lease_token, pages, best_tier, best_score, turn FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT ?3"""
-# The same for one host, whose row is locked where the engine locks rows (`postgres/dialect.py`).
+# The same for one host, whose row is locked where the engine locks rows (`store/engine/postgres/dialect.py`).
 LOCK_READY_HOST = READY_HOSTS.replace("?3", "1") + " /* FOR UPDATE SKIP LOCKED */"
 # Read the rank of the best page of tier ?1 or lower at hosts that are ready by ?2: of the first host whose head is a
 # page, of each host with a probe before its pages, and, with its lease, of each leased host without the URL under way.

@@ -2,7 +2,7 @@
 
 The statements keep to what both engines understand, so little is left: placeholders, names of comparisons, hints for
 SQLite's planner. PostgreSQL is taught the functions that it lacks (`max(a, b)`, `json_each` …) when the tables are
-made (`store/schema/postgres.py`). A text is translated once and remembered.
+made (`store/engine/postgres/layout.py`). A text is translated once and remembered.
 
 `LIKE` becomes `ILIKE`, since SQLite's does not heed case. A number in LIMIT or OFFSET is written into the text: with a
 placeholder PostgreSQL plans for all rows (17 ms in the place of 0.3).

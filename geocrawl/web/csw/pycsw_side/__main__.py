@@ -1,4 +1,4 @@
-"""Serve CSW: `python pycsw_side`, in pycsw's environment, with a line of JSON on standard input (`configuration.py`).
+"""Serve CSW: `python pycsw_side`, in pycsw's environment, with a line of JSON on standard input.
 
 The process ends when its standard input is closed, so it does not outlive the one that started it.
 """
