@@ -29,11 +29,14 @@ from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.engine.sqlite.faults import damage, holder
 from geocrawl.store.engine.sqlite.files import make_file, make_private_file
-from geocrawl.store.read.processes import alive_holder, earlier_runs
+from geocrawl.store.read.processes import working_processes
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place, file_of
 
 _PAGES_A_STEP = 2_000
+_BUSY_S = 1.0
+"""How long to wait for others to close the database."""
+_HOLDERS = "SELECT DISTINCT lease_owner FROM host WHERE lease_until > ? AND lease_owner IS NOT NULL"
 
 
 def back_up(url: str | Place, target: Path) -> int:
@@ -52,7 +55,7 @@ def back_up(url: str | Place, target: Path) -> int:
         raise EnvironmentFault(f"{target}: the folder {place.parent} does not exist; create it, or name another file")
     with _part(place, make_private_file) as part:
         refuse_read_only(place)
-        _copy_file(source, part, portable=True)
+        _copy_file(source, part)
         with _called(part, source):  # the copy is as the source is
             check(part)
         part.replace(place)
@@ -75,13 +78,40 @@ def restore(source: Path, url: str | Place, now: float) -> Path | None:
     _make_folder(place)
     with alone(place, now) as former, _part(place, make_file) as part:
         refuse_read_only(place)
-        _copy_file(source, part, portable=True)
+        _copy_file(source, part)
         check(part)
         if former is not None:
             part.chmod(stat.S_IMODE(place.stat().st_mode))
         kept = _keep(place) if former is not None else None
         part.replace(place)
     return kept
+
+
+# --------------------------------------------------------------------------- copying and checking
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    """Write a consistent copy of a database, also while others write to it (SQLite's online backup).
+
+    The copy needs no side files, so it may be carried anywhere. Raises DatabaseFault for a source that cannot be read
+    and a target that cannot be written.
+    """
+    with closing(SqliteConnection.open(source, "ro")) as original, closing(SqliteConnection.open(target)) as copy:
+        original.copy_into(copy, _PAGES_A_STEP)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def check(path: Path) -> None:
+    """Check a whole database file. Raises DatabaseFault, with advice, when it is missing, damaged, no database of
+    geocrawl, or written by a newer geocrawl."""
+    if not path.is_file():
+        raise DatabaseFault(f"{path}: no such file")
+    with closing(SqliteConnection.open(path, "ro")) as connection:
+        if connection.version() is None:
+            raise DatabaseFault(f"{path}: is not a database of geocrawl")
+        problems = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
+    if problems != ["ok"]:
+        raise damage(path, "; ".join(problems))
 
 
 # --------------------------------------------------------------------------- what must not be overwritten
@@ -170,11 +200,7 @@ def _numbered(first: Path) -> Iterator[Path]:
         yield first.with_name(f"{first.name}-{number}")
 
 
-_BUSY_S = 1.0
-"""How long to wait for others to close the database."""
-_ANY_RUN = 1 << 62
-"""A number that comes after those of all runs."""
-_HOLDERS = "SELECT DISTINCT lease_owner FROM host WHERE lease_until > ? AND lease_owner IS NOT NULL"
+# --------------------------------------------------------------------------- use by nobody else
 
 
 @contextmanager
@@ -197,14 +223,9 @@ def alone(place: Path, now: float) -> Iterator[Connection | None]:
 
 def _refuse_users(connection: Connection, place: Path, now: float) -> None:
     """Raise EnvironmentFault while a daemon, a crawl or a process that holds a lease runs on the database."""
+    for process in working_processes(connection, now):
+        raise EnvironmentFault(f"{place}: {process} works on it; stop it first")
     here = this_process()
-    daemon = alive_holder(connection, now)
-    if daemon is not None:
-        raise EnvironmentFault(
-            f"{place}: a daemon runs on it (process {daemon.pid} on {daemon.machine}); stop it first"
-        )
-    for run in earlier_runs(connection, _ANY_RUN, here, now):
-        raise EnvironmentFault(f"{place}: {run} crawls on it; stop it first")
     for (text,) in connection.execute(_HOLDERS, (now,)).fetchall():
         if not is_dead(text, here):
             raise EnvironmentFault(f"{place}: {Owner.read(text)} works on it; stop it first")
@@ -255,44 +276,6 @@ def _demand_only(connection: Connection, hosts: Set[str]) -> None:
     known.update(url.host for url in seeds if url is not None)
     if others := sorted(known - hosts):
         raise DatabaseFault(f"{connection.path}: contains other hosts, such as {others[0]}; move it away")
-
-
-# --------------------------------------------------------------------------- copying and checking
-
-
-def _copy_file(source: Path, target: Path, *, portable: bool) -> None:
-    """Write a consistent copy of a database, also while others write to it (SQLite's online backup).
-
-    `portable`: the copy needs no side files, so that it may be carried anywhere. Raises DatabaseFault for a source that
-    cannot be read and a target that cannot be written.
-    """
-    original = SqliteConnection.open(source, "ro")
-    try:
-        copy = SqliteConnection.open(target)
-        try:
-            original.copy_into(copy, _PAGES_A_STEP)
-            if portable:
-                copy.execute("PRAGMA journal_mode = DELETE")
-        finally:
-            copy.close()
-    finally:
-        original.close()
-
-
-def check(path: Path) -> None:
-    """Check a whole database file. Raises DatabaseFault, with advice, when it is missing, damaged, no database of
-    geocrawl, or written by a newer geocrawl."""
-    if not path.is_file():
-        raise DatabaseFault(f"{path}: no such file")
-    connection = SqliteConnection.open(path, "ro")
-    try:
-        if connection.version() is None:
-            raise DatabaseFault(f"{path}: is not a database of geocrawl")
-        problems = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
-    finally:
-        connection.close()
-    if problems != ["ok"]:
-        raise damage(path, "; ".join(problems))
 
 
 def _has_facts(connection: Connection) -> bool:

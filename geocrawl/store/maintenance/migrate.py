@@ -21,7 +21,7 @@ from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database, exists
-from geocrawl.store.read.processes import alive_holder, working_processes
+from geocrawl.store.read.processes import working_processes
 from geocrawl.store.schema.tables import METADATA
 from geocrawl.store.search.upkeep import copy_words, index_missing
 from geocrawl.urls.database import Place, place_of
@@ -114,8 +114,6 @@ def _tables() -> list[Table]:
 
 
 def _refuse_work(source: Database, now: float) -> None:
-    if (daemon := alive_holder(source.connection, now)) is not None:
-        raise DatabaseFault(f"{source.path}: a daemon runs on it (process {daemon.pid}); stop it first")
     for process in working_processes(source.connection, now):
         raise DatabaseFault(f"{source.path}: {process} works on it; stop it first")
 

@@ -130,7 +130,7 @@ def test_a_restore_that_fails_leaves_the_catalogue_in_its_place(
     back_up(path, tmp_path / "b.db")
     add_page(path, "b.example/")
 
-    def full(source: Path, target: Path, *, portable: bool) -> None:
+    def full(source: Path, target: Path) -> None:
         target.write_bytes(source.read_bytes()[:5000])
         raise OSError(28, os.strerror(28))
 
