@@ -11,16 +11,14 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.errors import GivenBack
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
+from geocrawl.ports import Fetcher
+from geocrawl.settings import Settings
 from geocrawl.urls.database import Place
-
-if TYPE_CHECKING:
-    from geocrawl.ports import Fetcher
-    from geocrawl.settings import Settings
 
 ANSWERS, MOVED, REFUSED, RESTING, DEAD = "answers", "moved", "refused", "resting", "dead"
 
@@ -53,7 +51,7 @@ def check_seeds(
     `on_answer` is called with each answer as it comes, `say` with lines for a person. In the catalogue at `path` only
     hosts' politeness and robots.txt are written.
     """
-    clock = wiring.system_clock()
+    clock = SystemClock()
     with wiring.shared_politeness(path, settings, clock, say) as sharing:
         fetcher = fetchers.make_fetcher(settings, _RobotsInMemory(), clock, share_with=sharing)
         checker = _Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)

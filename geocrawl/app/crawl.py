@@ -11,20 +11,21 @@ from geocrawl.app import wiring
 from geocrawl.app.fetchers import demand_browser
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
-from geocrawl.crawler.report import CrawlReport
+from geocrawl.crawler.report import CrawlReport, RunSummary
+from geocrawl.errors import UsageError
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import State, Url
+from geocrawl.ports import Observer
+from geocrawl.settings import Settings
 from geocrawl.store.maintenance.clock_limits import shorten_waits
+from geocrawl.store.read.processes import OtherRun
 from geocrawl.urls.database import Place
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.processes import Processes, Task
     from geocrawl.app.session import Session
-    from geocrawl.crawler.report import RunSummary
-    from geocrawl.ports import Observer
-    from geocrawl.settings import Settings
     from geocrawl.store import SharedRun, Store
-    from geocrawl.store.read.processes import OtherRun
 
 
 def run_crawl(
@@ -45,7 +46,7 @@ def run_crawl(
     Raises UsageError for invalid settings, DatabaseFault for
     an unusable database, EnvironmentFault for a browser that is wanted and missing.
     """
-    clock = environment.clock if environment else wiring.system_clock()
+    clock = environment.clock if environment else SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
     own = processes.own if processes else settings
     run: int | None = None
@@ -74,7 +75,7 @@ def run_crawl(
 
 def take_part(task: Task, observer: Observer) -> None:
     """Take part in a crawl that another process began, until its end (`processes.py`)."""
-    settings, clock = task.timed_settings(), wiring.system_clock()
+    settings, clock = task.timed_settings(), SystemClock()
     retrying = wiring.retry_policy(settings, task.place, clock, observer)
 
     def join(store: Store) -> tuple[Session, SharedRun]:
@@ -178,8 +179,6 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
 
 def _refuse_another_order(session: Session, others: Sequence[OtherRun], *, is_same: bool) -> None:
     """Raise UsageError when the session would change the order of the crawls that are under way."""
-    from geocrawl.errors import UsageError
-
     if others and not is_same:
         raise UsageError(
             f"{session.store.path}: {others[0]} crawls on this database; let it end before you change its "

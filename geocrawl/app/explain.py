@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.crawler.learning import read_all, restore
 from geocrawl.crawler.scope import text_rule
 from geocrawl.errors import DatabaseFault, described
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
-from geocrawl.settings import DEFAULT_STRATEGY
-from geocrawl.store import OptOut, stored_strategy, stored_topic
+from geocrawl.settings import DEFAULT_STRATEGY, Settings
+from geocrawl.store import Connection, OptOut, stored_strategy, stored_topic
 from geocrawl.store.frontier.learner import read_feedback, read_state
+from geocrawl.store.read.show import Why
 from geocrawl.wording import date_of
-
-if TYPE_CHECKING:
-    from geocrawl.settings import Settings
-    from geocrawl.store import Connection
-    from geocrawl.store.read.show import Why
 
 
 def explain(
@@ -42,9 +38,7 @@ def explain(
         except Exception as error:  # a dump may be damaged in any way, and the address can still be explained
             say(f"what {name} has learnt cannot be read ({described(error)}): the rank is explained without it")
     refused = (
-        "forgotten"
-        if OptOut(connection).covers(url.host)
-        else text_rule(settings, date_of(wiring.system_clock().now()))(url)
+        "forgotten" if OptOut(connection).covers(url.host) else text_rule(settings, date_of(SystemClock().now()))(url)
     )
     page, parent = found.page, found.parent
     if page is None:

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl import __version__
+from geocrawl.browser.chromium import find_chromium
+from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
+from geocrawl.fetch.http import user_agent
+from geocrawl.fetch.names import Resolver
+from geocrawl.fetch.proxy import proxy_from_environment
+from geocrawl.fetch.record import WarcRecorder
 from geocrawl.model import Url
+from geocrawl.ports import Clock, Fetcher, HostLeases, Renderer, RobotsStore
+from geocrawl.settings import Settings
 from geocrawl.urls import AddressRules
 
 if TYPE_CHECKING:
@@ -17,10 +25,6 @@ if TYPE_CHECKING:
 
     from geocrawl.app.session import Session
     from geocrawl.app.shared_politeness import SharedPoliteness
-    from geocrawl.fetch.names import Resolver
-    from geocrawl.fetch.record import WarcRecorder
-    from geocrawl.ports import Clock, Fetcher, HostLeases, Renderer, RobotsStore
-    from geocrawl.settings import Settings
 
 
 OnReceived = Callable[[int], object]
@@ -69,10 +73,6 @@ def make_fetcher(
     `hosts`, `may_put_off`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and
     back-offs also apply. `transport`, `resolver`: replace the real network and its names.
     """
-    from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
-    from geocrawl.fetch.http import user_agent
-    from geocrawl.fetch.proxy import proxy_from_environment
-
     rules, own = AddressRules(settings.allow, settings.deny), hosts or OwnHosts()
 
     async def reason_not_to_ask(url: Url) -> str:
@@ -98,8 +98,6 @@ def make_fetcher(
 
 
 def _make_recorder(path: Path, session: Session, say: Callable[[str], object]) -> WarcRecorder:
-    from geocrawl.fetch.record import WarcRecorder
-
     seeds = [seed.address for seed in session.frontier.seeds()]
     return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=seeds, say=say)
 
@@ -115,7 +113,6 @@ async def session_renderer(session: Session, say: Callable[[str], object]) -> As
         yield None
         return
     from geocrawl.browser.renderer import BrowserRenderer
-    from geocrawl.fetch.http import user_agent
 
     agent = user_agent(session.settings, __version__)
     renderer = BrowserRenderer(session.settings, executable, user_agent=agent, say=say)
@@ -133,6 +130,4 @@ def demand_browser(session: Session) -> str:
     """
     if not session.settings.browser or not session.kind.learns or session.environment is not None:
         return ""
-    from geocrawl.browser.chromium import find_chromium
-
     return find_chromium(session.settings.browser_path)

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
-from geocrawl.crawler.report import HarvestReport
+from geocrawl.crawler.report import HarvestReport, RunSummary
 from geocrawl.crawler.scope import records_bound
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Kind, Url
+from geocrawl.ports import Observer
+from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.urls import (
     arcgis_search_url,
     ckan_search_url,
@@ -27,12 +30,6 @@ from geocrawl.urls import (
 )
 from geocrawl.urls.database import Place
 from geocrawl.wording import counted, day_of
-
-if TYPE_CHECKING:
-    from geocrawl.crawler.report import RunSummary
-    from geocrawl.ports import Observer
-    from geocrawl.settings import Settings
-    from geocrawl.store import Store
 
 
 def run_harvest(
@@ -50,7 +47,7 @@ def run_harvest(
     (YYYY-MM-DD) or later, "last" for the day of the last complete harvest, '' for all. `environment`: replaces the
     machine's clock and the real web. Raises UsageError for invalid settings, DatabaseFault for an unusable database.
     """
-    clock = environment.clock if environment else wiring.system_clock()
+    clock = environment.clock if environment else SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
 
     def begin(store: Store) -> _Begun:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.ports import Clock
+from geocrawl.settings import Settings
+from geocrawl.store import Connection, Store
+from geocrawl.store.maintenance.migrate import TableSum
+from geocrawl.store.maintenance.migrate import migrate as copy
+from geocrawl.store.read.show import Address
 from geocrawl.urls.database import Place
-
-if TYPE_CHECKING:
-    from geocrawl.ports import Clock
-    from geocrawl.settings import Settings
-    from geocrawl.store import Connection, Store
-    from geocrawl.store.maintenance.migrate import TableSum
-    from geocrawl.store.read.show import Address
 
 
 def retry(settings: Settings, path: Place, *, host: str | None, reason: str | None) -> int:
@@ -22,15 +21,15 @@ def retry(settings: Settings, path: Place, *, host: str | None, reason: str | No
 
     `host`: only those of this host; `reason`: only those with this reason code; None: all.
     """
-    clock = wiring.system_clock()
-    with wiring.open_store(path, clock, create=False) as store:
+    clock = SystemClock()
+    with Store.open(path, clock=clock, create=False) as store:
         return _session(settings, store, clock).frontier.retry(host=host, reason=reason)
 
 
 def release(settings: Settings, path: Place, site: str) -> int | None:
     """Release a quarantined site. Returns how many of its addresses wait again, None when it is not quarantined."""
-    clock = wiring.system_clock()
-    with wiring.open_store(path, clock, create=False) as store:
+    clock = SystemClock()
+    with Store.open(path, clock=clock, create=False) as store:
         return _session(settings, store, clock).frontier.release_site(site)
 
 
@@ -41,9 +40,7 @@ def _session(settings: Settings, store: Store, clock: Clock) -> Session:
 def migrate(source: str, target: str, tell: Callable[[str, int], object] | None = None) -> Mapping[str, TableSum]:
     """Copy a whole catalogue into an empty or missing database; return the number and hash of the rows of each table,
     which are the same in both. `tell(table, rows)` is called after each table."""
-    from geocrawl.store.maintenance.migrate import migrate as copy
-
-    return copy(source, target, wiring.system_clock(), tell or (lambda table, rows: None))
+    return copy(source, target, SystemClock(), tell or (lambda table, rows: None))
 
 
 def decide_same(
@@ -53,8 +50,8 @@ def decide_same(
 
     `choose(connection)` reads the pairs from the database.
     """
-    clock = wiring.system_clock()
-    with wiring.open_store(path, clock, create=False) as store:
+    clock = SystemClock()
+    with Store.open(path, clock=clock, create=False) as store:
         decided = choose(store.connection)
         catalog = store.catalog()
         for one, other in decided:

@@ -10,30 +10,31 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
-from geocrawl.app.session import MAINTENANCE, with_stored_depth
-from geocrawl.mining.model import ARCHIVE, Find
+from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
+from geocrawl.crawler.scope import text_rule
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.mining.engines import DuckDbEngine, SparkEngine
+from geocrawl.mining.finder import Finder
+from geocrawl.mining.index import Engine
+from geocrawl.mining.miner import Miner, MineReport, Reader
+from geocrawl.mining.model import ARCHIVE, Find, Source
+from geocrawl.mining.record_processes import RecordProcesses
+from geocrawl.mining.records import RecordReader
 from geocrawl.model import Candidate, Evidence, FailureCode
-from geocrawl.store import read_blocked
+from geocrawl.page.document import PageReader
+from geocrawl.ports import Clock
+from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
+from geocrawl.priority.nearness import LinkMeasure
+from geocrawl.probe.registry import declarations
+from geocrawl.settings import Settings
+from geocrawl.store import Store, read_blocked
 from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
+from geocrawl.urls import is_within_domains
+from geocrawl.urls.database import Place
 from geocrawl.wording import date_of
-
-if TYPE_CHECKING:
-    from geocrawl.app.retry_policy import RetryPolicy
-    from geocrawl.app.session import Session
-    from geocrawl.mining.finder import Finder
-    from geocrawl.mining.index import Engine
-    from geocrawl.mining.miner import Miner, MineReport, Reader
-    from geocrawl.mining.model import Find, Source
-    from geocrawl.mining.records import RecordReader
-    from geocrawl.ports import Clock
-    from geocrawl.settings import Settings
-    from geocrawl.store import Store
-    from geocrawl.urls.database import Place
-
 
 ENGINES = ("duckdb", "spark")
 
@@ -56,9 +57,7 @@ def mine_into_catalogue(
     Files that were mined before are skipped. Raises DatabaseFault for an unusable database, EnvironmentFault when a
     library is missing.
     """
-    from geocrawl.app.mine import MinedCatalogue
-
-    clock = wiring.system_clock()
+    clock = SystemClock()
     retrying = RetryPolicy(path, clock, as_lines(voice.say), limit_s=settings.database_patience_s)
 
     def begin(store: Store) -> Session:
@@ -81,61 +80,41 @@ def mine_into_file(
     is missing.
     """
     from geocrawl.mining.candidate_file import CandidateFile
-    from geocrawl.store import Store
 
     opted_out = frozenset[str]()
     if catalogue is not None and Store.exists(catalogue):
         with Store.open_readonly(catalogue) as connection:
             opted_out = frozenset(row.host for row in read_blocked(connection))
     with closing(CandidateFile(out)) as sink:
-        report = _miner(settings, wiring.system_clock(), engine, opted_out, voice).run(sources, sink)
+        report = _miner(settings, SystemClock(), engine, opted_out, voice).run(sources, sink)
         report.new_services, report.new_pages = sink.finish(complete=not report.failed)
         return report
 
 
 def _miner(settings: Settings, clock: Clock, engine: str, opted_out: frozenset[str], voice: Voice) -> Miner:
-    from geocrawl.mining.finder import Finder
-    from geocrawl.mining.miner import Miner
-    from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
-    from geocrawl.priority.nearness import LinkMeasure
-
     finder = Finder(wiring.make_detector(), LinkMeasure(read_links(shipped_models() / LINKS_FILE)))
     refusal = _refusal(settings, clock, opted_out)
 
     def reader(sources: Sequence[Source]) -> Reader:
         if settings.processes == 1 or len(sources) == 1:
             return _make_reader(finder)
-        from geocrawl.mining.record_processes import RecordProcesses
-
         return RecordProcesses(sources, settings.processes, lambda: _make_reader(finder))
 
     return Miner(finder, lambda: _make_engine(engine), reader, refusal, voice.say, voice.show)
 
 
 def _make_engine(name: str) -> Engine:
-    from geocrawl.probe.registry import declarations
-
     if name == "spark":
-        from geocrawl.mining.engines import SparkEngine
-
         return SparkEngine(declarations())
-    from geocrawl.mining.engines import DuckDbEngine
-
     return DuckDbEngine(declarations())
 
 
 def _make_reader(finder: Finder) -> RecordReader:
-    from geocrawl.mining.records import RecordReader
-    from geocrawl.page.document import PageReader
-
     return RecordReader(finder, PageReader())
 
 
 def _refusal(settings: Settings, clock: Clock, opted_out: frozenset[str]) -> Callable[[Find], str]:
     """Return a function that returns why an address is left out: as in a crawl, but before it is stored."""
-    from geocrawl.crawler.scope import text_rule
-    from geocrawl.urls import is_within_domains
-
     by_text = wiring.refusal_by_text(settings)
     of_pages = text_rule(settings, date_of(clock.now()))
 

@@ -16,21 +16,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.run import run_session
 from geocrawl.app.session import Session, SessionKind, with_stored_depth
+from geocrawl.config import user_folder
 from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import EnvironmentFault
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.files import SECRET, make_folder
 from geocrawl.model import Candidate, Endpoint, Entry, FrontierStats, Kind, Lease, Settled, Url, Verdict, Visit
+from geocrawl.ports import Observer
+from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.urls.database import Place
-
-if TYPE_CHECKING:
-    from geocrawl.ports import Observer
-    from geocrawl.settings import Settings
-    from geocrawl.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ def run_probes(
     `share_with`: the path of a catalogue with which to share politeness. `say` is called with a line for a person when
     another process's lease delays a probe, or politeness cannot be shared.
     """
-    clock = wiring.system_clock()
+    clock = SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
     with wiring.shared_politeness(share_with, settings, clock, say) as sharing:
 
@@ -338,8 +337,6 @@ class ProbeJournal:
 
         Raises EnvironmentFault when the user's cache folder cannot be made.
         """
-        from geocrawl.config import user_folder
-
         text = f"{list_file.resolve()}\n{database}\n{kind or ''}\n".encode() + list_file.read_bytes()
         name = f"probe-{hashlib.sha256(text).hexdigest()[:24]}.jsonl"
         folder = user_folder("cache", os.environ)

@@ -22,16 +22,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from geocrawl.app import wiring
 from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import DatabaseFault, UsageError
-
-if TYPE_CHECKING:
-    from geocrawl.ports import Observer
-    from geocrawl.settings import Settings
-    from geocrawl.urls.database import Place
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.ports import Observer
+from geocrawl.settings import Settings
+from geocrawl.store import Store
+from geocrawl.urls.database import Place
 
 _GRACE_S = 10.0
 """Seconds beyond `settle_s` that a process may take to end after a stop; then it is killed."""
@@ -169,11 +167,9 @@ class Processes:
             process.wait()
 
     def _read_counts(self) -> RunSummary:
-        from geocrawl.store import Store
-
         found = RunSummary()
         if self._run is not None:
-            with Store.join(self._place, clock=wiring.system_clock()) as store:
+            with Store.join(self._place, clock=SystemClock()) as store:
                 for report in store.run_reports(self._run):
                     found = found.plus(RunSummary(**report))
         return found

@@ -10,15 +10,12 @@ import asyncio
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from geocrawl.app import wiring
 from geocrawl.errors import DatabaseFault, PassingFault, UnreachableServer
+from geocrawl.ports import Clock
+from geocrawl.store import Store
 from geocrawl.urls.database import Place
-
-if TYPE_CHECKING:
-    from geocrawl.ports import Clock
-    from geocrawl.store import Store
 
 T = TypeVar("T")
 Log = Callable[..., object]
@@ -89,7 +86,7 @@ class RetryPolicy:
             def attempt() -> T:
                 stack.close()
                 try:
-                    return prepare(stack.enter_context(wiring.open_store(self._path, self._clock)))
+                    return prepare(stack.enter_context(Store.open(self._path, clock=self._clock)))
                 except UnreachableServer as error:
                     raise error if self._limit_s == math.inf else DatabaseFault(str(error)) from None
 

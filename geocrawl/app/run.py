@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.collector import long_run
 from geocrawl.app.fetchers import session_renderer
+from geocrawl.crawler.loop import Crawler
+from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.ports import Observer
 from geocrawl.resources import allow_open_files
 from geocrawl.wording import counted
 
@@ -22,9 +25,6 @@ if TYPE_CHECKING:
     from geocrawl.app.processes import Processes
     from geocrawl.app.retry_policy import RetryPolicy
     from geocrawl.app.session import Session
-    from geocrawl.crawler.loop import Crawler
-    from geocrawl.crawler.report import RunSummary
-    from geocrawl.ports import Observer
     from geocrawl.store import SharedRun
 
 

@@ -9,7 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from geocrawl.crawler.learning import Learning
+from geocrawl.detect import Detector
+from geocrawl.fetch.names import Resolver
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, Rank, Url
+from geocrawl.page.document import PageReader
+from geocrawl.ports import Clock, CrawlQueue, ReadingPool, Strategy
+from geocrawl.settings import Settings
 from geocrawl.store.maintenance.seeds import seed_addresses
 from geocrawl.urls import read_url
 
@@ -19,12 +25,6 @@ if TYPE_CHECKING:
     import httpx
 
     from geocrawl.app.shared_politeness import SharedPoliteness
-    from geocrawl.crawler.learning import Learning
-    from geocrawl.detect import Detector
-    from geocrawl.fetch.names import Resolver
-    from geocrawl.page.document import PageReader
-    from geocrawl.ports import Clock, CrawlQueue, ReadingPool, Strategy
-    from geocrawl.settings import Settings
     from geocrawl.store import Catalog, SqlFrontier, Store
 
 

@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.fetch.fetcher import UNLEASED, OwnHosts
 from geocrawl.model import Failure, FailureCode, HostState, IpPlace, IpRequest, Page, Purpose, Url, Validators
 from geocrawl.ports import Clock, Fetcher, HeldHost, HostBusy, HostLease, HostLeases, NetworkWait, RobotsStore, Turn
 from geocrawl.settings import Settings
-
-if TYPE_CHECKING:
-    from geocrawl.store import Store
+from geocrawl.store import Store
 
 _LOOK_S = 0.1
 """Pause between two attempts to lease a host: shorter than the usual delay, during which the host can be leased."""

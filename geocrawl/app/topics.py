@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from geocrawl.config import user_folder
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.priority.topics import Topic
+from geocrawl.priority.topics import find_topic as find
 from geocrawl.urls.database import Place
-
-if TYPE_CHECKING:
-    from geocrawl.priority.topics import Topic
 
 
 def find_topic(name: str) -> Topic:
     """Return the user's own topic of this name, or the shipped one. Raises UsageError when there is none."""
-    from geocrawl.priority.topics import find_topic as find
-
     return find(name, topics_folder())
 
 
 def topics_folder() -> Path | None:
     """Return the folder of the user's own topics; None for a user without a home."""
-    from geocrawl.config import user_folder
-    from geocrawl.errors import EnvironmentFault
-
     try:
         return user_folder("data", os.environ) / "topics"
     except EnvironmentFault:
@@ -32,8 +27,6 @@ def topics_folder() -> Path | None:
 
 def demand_topic(name: str, database: Place) -> None:
     """Raise UsageError when the topic for which a database was crawled has been removed."""
-    from geocrawl.errors import UsageError
-
     try:
         find_topic(name)
     except UsageError as error:

@@ -1,7 +1,6 @@
 """Make sessions and their loops: choose the classes that implement the ports (`fetchers.py` makes the fetcher).
 
-All other modules receive their parts as arguments. Classes are imported when they are needed, so that a command loads
-no more than it uses.
+All other modules receive their parts as arguments.
 """
 
 from __future__ import annotations
@@ -10,75 +9,56 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from geocrawl.app.session import CRAWL, Session
+from geocrawl.app.retry_policy import RetryPolicy, as_lines
+from geocrawl.app.session import CRAWL, Environment, Session, SessionKind
+from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
 from geocrawl.app.topics import demand_topic, find_topic
-from geocrawl.model import FailureCode, Purpose
-from geocrawl.settings import DEFAULT_STRATEGY
+from geocrawl.crawler.learning import Learning
+from geocrawl.crawler.loop import Crawler, CrawlLimits
+from geocrawl.crawler.page_visit import PageVisitor
+from geocrawl.crawler.probe_visit import ProbeVisitor
+from geocrawl.crawler.scope import Refusals
+from geocrawl.crawler.scripted_pages import ScriptedPages
+from geocrawl.detect import Detector
+from geocrawl.errors import DatabaseFault
+from geocrawl.fetch.guard import AddressGuard
+from geocrawl.model import FailureCode, Purpose, Url
+from geocrawl.page.document import PageReader
+from geocrawl.page.following import is_empty_without_script, may_be_followed
+from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Renderer, Strategy
+from geocrawl.priority import registry
+from geocrawl.priority.ipagerank import PageFilter, make_page_filter
+from geocrawl.probe.registry import content_checks, declarations, probes
+from geocrawl.reading.job import Limits
+from geocrawl.reading.processes import InLoop, ReadingProcesses
+from geocrawl.settings import DEFAULT_STRATEGY, Settings
+from geocrawl.store import FrontierOptions, Store
+from geocrawl.urls import AddressRules
 from geocrawl.urls.database import Place
 from geocrawl.wording import date_of
-
-if TYPE_CHECKING:
-    from geocrawl.app.retry_policy import RetryPolicy
-    from geocrawl.app.session import Environment, SessionKind
-    from geocrawl.app.shared_politeness import SharedPoliteness
-    from geocrawl.crawler.loop import Crawler
-    from geocrawl.crawler.page_visit import PageVisitor
-    from geocrawl.crawler.probe_visit import ProbeVisitor
-    from geocrawl.crawler.scripted_pages import ScriptedPages
-    from geocrawl.detect import Detector
-    from geocrawl.model import Url
-    from geocrawl.page.document import PageReader
-    from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Refusals, Renderer, Strategy
-    from geocrawl.priority.ipagerank import PageFilter
-    from geocrawl.settings import Settings
-    from geocrawl.store import FrontierOptions, Store
 
 READING_TIME_S, READING_MEMORY_BYTES = 60.0, 1 << 30
 """CPU time for reading one answer (by the clock five times that), and memory of a process that reads."""
 
 
-def system_clock() -> Clock:
-    """Return the machine's clock."""
-    from geocrawl.fetch.clock import SystemClock
-
-    return SystemClock()
-
-
 def make_strategy(settings: Settings, name: str) -> Strategy:
     """Return the named strategy with its settings (`--set`) and shipped models. Raises UsageError for unknown names."""
-    from geocrawl.priority.registry import make_strategy as make
-
     topic = find_topic(settings.topic) if settings.topic else None
-    return make(name, settings.set, topic=topic, max_depth=settings.max_depth)
+    return registry.make_strategy(name, settings.set, topic=topic, max_depth=settings.max_depth)
 
 
 def make_detector() -> Detector:
     """Return the detector of candidates of all kinds that have a probe."""
-    from geocrawl.detect import Detector
-    from geocrawl.probe.registry import declarations
-
     return Detector(declarations())
 
 
 # --------------------------------------------------------------------------- database
 
 
-@contextmanager
-def open_store(path: Place, clock: Clock, *, create: bool = True) -> Iterator[Store]:
-    """Open the database at `path`, upgrade its schema if needed, and close it at the end. Raises DatabaseFault."""
-    from geocrawl.store import Store
-
-    with Store.open(path, create=create, clock=clock) as store:
-        yield store
-
-
 def retry_policy(settings: Settings, path: Place, clock: Clock, observer: Observer) -> RetryPolicy:
     """Return the retry policy of an interactive command: wait up to `database_patience_s` for a database that is locked
     or whose disk is full."""
-    from geocrawl.app.retry_policy import RetryPolicy, as_lines
-
     return RetryPolicy(path, clock, as_lines(observer.noted), limit_s=settings.database_patience_s)
 
 
@@ -90,10 +70,6 @@ def shared_politeness(
 
     `say` is called with lines for a person: which process's lease delays a request, or why nothing is shared.
     """
-    from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
-    from geocrawl.errors import DatabaseFault
-    from geocrawl.store import Store
-
     try:
         store = Store.join(catalog, clock=clock) if catalog is not None and Store.exists(catalog) else None
     except DatabaseFault as error:
@@ -122,8 +98,6 @@ def make_session(
 
     `environment`: replaces the machine's clock and the real web. Raises UsageError for invalid settings.
     """
-    from geocrawl.crawler.learning import Learning
-
     stored_strategy, stored_topic = store.facts.strategy(), store.facts.topic()
     if stored_topic and not settings.topic:
         demand_topic(stored_topic, store.path)
@@ -154,8 +128,6 @@ def make_session(
 
 def _frontier_options(settings: Settings, strategy: Strategy, kind: SessionKind) -> FrontierOptions:
     """Return what a strategy, in a session of this kind, asks of the frontier."""
-    from geocrawl.store import FrontierOptions
-
     return FrontierOptions(
         by_depth=strategy.by_depth,
         by_yield=strategy.by_yield,
@@ -172,17 +144,12 @@ def refusal_by_text(settings: Settings) -> Callable[[Url], str]:
 
     It applies the operator's lists, and the address guard to a host that is an IP address.
     """
-    from geocrawl.fetch.guard import AddressGuard
-    from geocrawl.urls import AddressRules
-
     rules, guard = AddressRules(settings.allow, settings.deny), AddressGuard(allow_private=settings.allow_private)
     return lambda url: rules.reason(url) or ("" if guard.lets_pass(url.host) else FailureCode.GUARD)
 
 
 def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
     """Return the reader of pages, which reads what the strategy needs of them."""
-    from geocrawl.page.document import PageReader
-
     return PageReader(
         respect_nofollow=settings.respect_nofollow,
         max_scripts=settings.max_scripts_per_page,
@@ -194,20 +161,13 @@ def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
 
 def _make_page_filter(settings: Settings) -> PageFilter:
     """Return the filter that decides which pages are kept, the same for every strategy."""
-    from geocrawl.priority.ipagerank import make_page_filter
-
     return make_page_filter(find_topic(settings.topic) if settings.topic else None, settings.store_pages_min_score)
 
 
 def _make_reading_pool(settings: Settings, environment: Environment | None) -> ReadingPool:
     """Return the processes that read large and odd answers; none within an environment, whose time is virtual."""
-    from geocrawl.reading.processes import InLoop
-
     if environment is not None or not settings.reading_processes:
         return InLoop()
-    from geocrawl.reading.job import Limits
-    from geocrawl.reading.processes import ReadingProcesses
-
     return ReadingProcesses(
         processes=settings.reading_processes,
         in_loop_bytes=settings.reading_in_loop_bytes,
@@ -233,8 +193,6 @@ def make_crawler(
     yet. `pages_counted`: as in `Crawler`. `patience_s`: the setting by default;
     `outage_patience_s`: the same by default.
     """
-    from geocrawl.crawler.loop import Crawler, CrawlLimits
-
     settings, environment = session.settings, session.environment
     patience_s = settings.patience_s if patience_s is None else patience_s
     limits = CrawlLimits(
@@ -264,9 +222,6 @@ def make_crawler(
 
 
 def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Counter[str]) -> PageVisitor:
-    from geocrawl.crawler.page_visit import PageVisitor
-    from geocrawl.crawler.scope import Refusals
-
     settings = session.settings
     refusals = Refusals(settings, session.frontier.seeds(), date_of(session.clock.now()))
     return PageVisitor(
@@ -288,9 +243,6 @@ def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Co
 def _make_scripted_pages(
     session: Session, renderer: Renderer, refusals: Refusals, rendered: Counter[str]
 ) -> ScriptedPages:
-    from geocrawl.crawler.scripted_pages import ScriptedPages
-    from geocrawl.page.following import is_empty_without_script, may_be_followed
-
     return ScriptedPages(
         renderer,
         session.detector,
@@ -303,9 +255,6 @@ def _make_scripted_pages(
 
 
 def _make_probe_visitor(session: Session) -> ProbeVisitor:
-    from geocrawl.crawler.probe_visit import ProbeVisitor
-    from geocrawl.probe.registry import content_checks, probes
-
     settings = session.settings
     return ProbeVisitor(
         probes=probes(),

@@ -209,9 +209,8 @@ def path_from(overrides: Mapping[str, object]) -> Place:
 @contextmanager
 def writing(overrides: Mapping[str, object]) -> Iterator[Store]:
     """Open the catalogue, which must exist, to change it."""
-    from geocrawl.app import wiring
 
-    with wiring.open_store(path_from(overrides), wiring.system_clock(), create=False) as store:
+    with Store.open(path_from(overrides), clock=SystemClock(), create=False) as store:
         yield store
 
 

@@ -14,15 +14,16 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app import wiring
 from geocrawl.app.check_seeds import SeedAnswer, check_seeds
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import show_in_full
 from geocrawl.errors import UsageError
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.store.maintenance.seeds import NewSeed, SeedRow, add_seeds, read_seeds, remove_seeds
 from geocrawl.store.read.yields import services_by_seed
 from geocrawl.urls import read_url
@@ -59,7 +60,7 @@ def add(
     if not chosen:
         raise UsageError("no start page: give a URL, --file FILE, or --shipped with another region or language")
     path = opt.new_database_path_from(opt.settings_from(overrides))
-    with wiring.open_store(path, wiring.system_clock()) as store:
+    with Store.open(path, clock=SystemClock()) as store:
         added = add_seeds(store.database, chosen, time.time())
     typer.echo(f"{counted(added, 'start page')} added, {len(chosen) - added:,} already present.")
 

@@ -9,16 +9,16 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app import wiring
 from geocrawl.app.watches import WatchRound
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import NothingFound, UsageError
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.watches import Watch
 from geocrawl.notices.delivery import read_recipient
 from geocrawl.sanitize import masked, plain
-from geocrawl.store import Connection
+from geocrawl.store import Connection, Store
 from geocrawl.store.maintenance.watches import MOST_FAILURES, Watches
 from geocrawl.store.read.show import service_at
 from geocrawl.store.search.index import search_engine
@@ -53,7 +53,7 @@ def add(
     recipient = read_recipient(to, settings, path)
     is_webhook = not recipient.startswith(("mail:", "file:"))
     key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
-    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+    with Store.open(path, clock=SystemClock(), create=False) as store:
         what = _subject(store.connection, " ".join(subject).strip())
         engine = search_engine(store.connection)
         if isinstance(what, str):
@@ -89,7 +89,7 @@ def remove(
 
 def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """Look for changes now and send what waits, also where earlier attempts failed; the daemon does so by itself."""
-    settings, clock = opt.settings_from(overrides), wiring.system_clock()
+    settings, clock = opt.settings_from(overrides), SystemClock()
     with opt.writing(overrides) as store:
         sent = asyncio.run(WatchRound(settings, store, clock, lambda event, **values: None).send(again=True))
     if json:

@@ -24,6 +24,7 @@ from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.resources import allow_open_files
 from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from geocrawl.urls.database import Place
@@ -56,7 +57,7 @@ def run_daemon(settings: Settings, path: Place, *, reread: Callable[[], Settings
     `reread` reads the settings again, for a reload. Raises EnvironmentFault when another daemon runs on the database,
     DatabaseFault when the database is damaged or cannot be opened, UsageError for invalid settings.
     """
-    clock, notifier = wiring.system_clock(), Notifier()
+    clock, notifier = SystemClock(), Notifier()
 
     def before_pause(fault: PassingFault, pause_s: float) -> None:
         notifier.starting(f"waiting for the database: {fault}", pause_s + _ATTEMPT_S)
@@ -103,7 +104,7 @@ def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _Prepa
 
 def _configure(settings: Settings, store: Store, log: Log) -> Configured:
     """Claim the database, queue its start pages, and return the parts of the daemon that the settings decide."""
-    clock = wiring.system_clock()
+    clock = SystemClock()
     session = wiring.make_session(without_limits(settings), store, clock)
     demand_browser(session)
     for note in claim(session):

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from geocrawl.app import wiring
 from geocrawl.app.fetchers import make_fetcher
 from geocrawl.errors import GivenBack, OwnFault
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import OwnHosts
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import Fetcher
@@ -185,7 +186,7 @@ class AskedHosts(OwnHosts):
 @contextmanager
 def open_previews(settings: Settings, catalogue: Place) -> Iterator[Previews]:
     """Yield the previews of a catalogue. A catalogue that cannot be written is not shared with: a line says so."""
-    clock, hosts = wiring.system_clock(), AskedHosts()
+    clock, hosts = SystemClock(), AskedHosts()
     bounded = replace(
         settings,
         map_body_bytes=min(settings.map_body_bytes, _MAX_BODY_BYTES),

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from geocrawl.app.fetchers import make_fetcher
-from geocrawl.app.wiring import system_clock
 from geocrawl.browser.chromium import descendants, find_chromium
 from geocrawl.browser.renderer import BrowserRenderer
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import HostState, Page, Purpose, Rendered, RobotsRecord
 from geocrawl.settings import Settings
 from tests.support.crawls import url
@@ -37,7 +37,7 @@ class Run:
 
     def __init__(self, settings: Settings) -> None:
         self.said: list[str] = []
-        self._fetcher = make_fetcher(settings, NoRobots(), system_clock())
+        self._fetcher = make_fetcher(settings, NoRobots(), SystemClock())
         self.renderer = BrowserRenderer(settings, find_chromium(""), user_agent="geocrawl/test", say=self.said.append)
 
     def set_time(self, time_s: float) -> None:

@@ -12,6 +12,7 @@ from geocrawl.daemon.budget import Budget, BudgetedCrawl, Hours, without_limits
 from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.health import DAY_S
+from geocrawl.store import Store
 from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from tests.browser.portal_crawls import settings_with
 from tests.browser.portal_web import REACT, PortalWeb
@@ -30,7 +31,7 @@ class Days(SystemClock):
 @pytest.mark.usefixtures("chromium")
 async def test_a_few_pages_of_a_host_are_read_in_a_day(web: PortalWeb, tmp_path: Path) -> None:
     clock = Days()
-    with wiring.open_store(tmp_path / "c.db", clock) as store:
+    with Store.open(tmp_path / "c.db", clock=clock) as store:
         settings = settings_with(browser_pages_per_host=1, max_depth=0)
         session = wiring.make_session(without_limits(settings), store, clock)
         claim(session)

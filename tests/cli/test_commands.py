@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.probe import candidates_at
-from geocrawl.app.wiring import open_store, system_clock
 from geocrawl.demo import DemoWeb
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.urls import endpoint_key, read_url
 from tests.support import forked
 from tests.support.loopback import Handler, Server, running
@@ -209,7 +210,7 @@ def test_a_saved_probe_asks_for_its_own_addresses_alone(run: Run, tmp_path: Path
     options = ("--save", "--proxy", web.proxy_url, "--delay", "0", "--json", "--db", "c.db")
     assert run("probe", f"http://{second}", *options).returncode == 0
     candidates = candidates_at(url for url in map(read_url, (f"http://{key}" for key in waiting)) if url)
-    with open_store(tmp_path / "c.db", system_clock()) as store:
+    with Store.open(tmp_path / "c.db", clock=SystemClock()) as store:
         settings = Settings()
         store.frontier(settings, store.catalog()).add_candidates(candidates)
         assert store.database.connection.execute("UPDATE url SET retry_at = 1 WHERE state = 'visited'").rowcount

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.app import wiring
 from geocrawl.daemon.jobs import Jobs
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from tests.store.maintenance.test_watches import RIVERS, ROADS
@@ -128,7 +128,7 @@ async def test_the_daemon_sends_by_itself(place: Place, tmp_path: Path) -> None:
     place.run("watch", "add", "1", "--to", f"file:{tmp_path}/notices.jsonl")
     place.probe("a.example/wms", ok=False, times=4)
     logged: list[str] = []
-    clock = wiring.system_clock()
+    clock = SystemClock()
     with Store.open(place.path, clock=clock) as store:
         frontier = store.frontier(Settings(), store.catalog())
         jobs = Jobs(Settings(), store, frontier, clock, lambda event, **values: logged.append(event))

@@ -15,6 +15,7 @@ from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.model import HostState, Lease, Settled, Visit, WaitingHost
 from geocrawl.ports import HeldHost
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from tests.support.soak import Silent
 
 HOUR_S = 3600.0
@@ -68,7 +69,7 @@ def crawl(
     """Crawl for an hour at most with five workers, and return the queue and the summary."""
     transport = ReplayTransport(_EmptyWeb(), clock)
     environment = Environment(clock, transport, lambda: 0, new_loop=clock.new_loop)
-    with wiring.open_store(Path(":memory:"), clock) as store:
+    with Store.open(Path(":memory:"), clock=clock) as store:
         session = wiring.make_session(Settings(strategy="bfs"), store, clock, environment=environment)
         queue = make_queue(clock)
         limits = CrawlLimits(

@@ -16,6 +16,7 @@ from geocrawl.crawler.report import RunSummary
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.urls import read_url
 from tests.support.soak import Silent
 
@@ -55,7 +56,7 @@ def crawl(seeds: list[str], *, stop_at: float = 0.0, **more: int) -> tuple[_Tran
     transport = _Transport(clock)
     settings = Settings(strategy="bfs", workers=2, delay_s=0.0, **more)  # type: ignore[arg-type]
     environment = Environment(clock, transport, lambda: transport.pages, new_loop=clock.new_loop)
-    with wiring.open_store(Path(":memory:"), clock) as store:
+    with Store.open(Path(":memory:"), clock=clock) as store:
         session = wiring.make_session(settings, store, clock, environment=environment)
         session.add_seeds([url for url in map(read_url, seeds) if url is not None], again=False)
         crawler = wiring.make_crawler(

@@ -16,6 +16,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Visit
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from tests.support.crawls import Watcher, settings_for, url
@@ -39,7 +40,7 @@ async def _runs(path: Path, web: DemoWeb, settings: Settings) -> list[RunSummary
     def ended(visit: Visit) -> None:
         clock.days = next(visits) // VISITS_A_DAY
 
-    with wiring.open_store(path, clock) as store:
+    with Store.open(path, clock=clock) as store:
         session = wiring.make_session(without_limits(settings), store, clock)
         claim(session)
         session.add_seeds([url(seed) for seed in web.seeds], again=False)

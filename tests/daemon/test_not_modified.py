@@ -14,8 +14,10 @@ from geocrawl.app.crawl import claim
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Jobs
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import read_url
 from tests.support.answers import CAPABILITIES, EXCEPTION
@@ -33,7 +35,7 @@ class LaterClock:
 
     def __init__(self) -> None:
         self.ahead_s = 0.0
-        self._clock = wiring.system_clock()
+        self._clock = SystemClock()
 
     def now(self) -> float:
         return time.time() + self.ahead_s
@@ -116,7 +118,7 @@ async def watch(tmp_path: Path, site: Site) -> AsyncIterator[Watch]:
     clock = LaterClock()
     async with serve(lambda target, writer: site.respond(target)) as server:
         site.loopback = server
-        with wiring.open_store(tmp_path / "c.db", clock) as store:
+        with Store.open(tmp_path / "c.db", clock=clock) as store:
             session = wiring.make_session(without_limits(SETTINGS), store, clock)
             claim(session)
             seed = read_url(f"{server.base}/")

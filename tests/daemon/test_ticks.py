@@ -17,6 +17,7 @@ from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import TICKS, Daemon, Tick, make_scheduler
 from geocrawl.demo import DemoWeb
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
@@ -81,18 +82,18 @@ def test_the_watchdog_hastens_the_heartbeat_alone() -> None:
 
 
 def test_what_becomes_due_while_the_daemon_runs_is_asked_and_what_is_old_is_dropped(tmp_path: Path) -> None:
-    path, clock = tmp_path / "c.db", wiring.system_clock()
+    path, clock = tmp_path / "c.db", SystemClock()
     with DemoWeb() as web:
         settings = settings_for(web, max_pages=12, revisit_first_s=1e6)
         run_crawl(settings, path, [url(seed) for seed in web.seeds], observer=Watcher())
-        with wiring.open_store(path, clock) as store:
+        with Store.open(path, clock=clock) as store:
             asyncio.run(_see_what_is_due_done(store, settings_for(web), tmp_path / "notices.jsonl"))
             assert read_holder(store.database.connection) is None
 
 
 async def _see_what_is_due_done(store: Store, settings: Settings, journal: Path) -> None:
     database = store.database
-    daemon, began = _daemon(store, settings), wiring.system_clock().now()
+    daemon, began = _daemon(store, settings), SystemClock().now()
     running = asyncio.create_task(daemon.run())
     await until(lambda: _state(database) == "paused", "a heartbeat")
     endpoint, page, catalogue = _make_due(database.connection, began)
@@ -116,7 +117,7 @@ async def _see_what_is_due_done(store: Store, settings: Settings, journal: Path)
 
 
 def _daemon(store: Store, settings: Settings) -> Daemon:
-    clock = wiring.system_clock()
+    clock = SystemClock()
     session = wiring.make_session(without_limits(settings), store, clock)
     claim(session)
     lock = DaemonLock(store.database)

@@ -41,6 +41,7 @@ from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import read_url, service_endpoint
 from tests.support.soak_web import Faults, draw, served
@@ -190,7 +191,7 @@ async def _simulate(
     clock = SoakClock()
     transport = FaultyTransport(settings, clock, faults)
     begun, memory, sizes = clock.now(), [_resident_mib()], list[float]()
-    with wiring.open_store(path, clock) as store:
+    with Store.open(path, clock=clock) as store:
         within = Environment(clock, transport, lambda: 0)
         session = wiring.make_session(without_limits(settings), store, clock, environment=within)
         claim(session)

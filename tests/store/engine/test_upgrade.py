@@ -64,7 +64,7 @@ def upgrade() -> None:
 KILLED = """
 import os, signal, sys
 from alembic import op
-from geocrawl.app.wiring import system_clock
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.store import Store
 
 add_column = op.add_column
@@ -72,7 +72,7 @@ def killed(*arguments):
     add_column(*arguments)
     os.kill(os.getpid(), signal.SIGKILL)
 op.add_column = killed
-Store.open(sys.argv[1], clock=system_clock())
+Store.open(sys.argv[1], clock=SystemClock())
 """
 """Opens a database to upgrade it, and is killed when a part of the upgrade is done."""
 
