@@ -209,6 +209,8 @@ def path_from(overrides: Mapping[str, object]) -> Place:
 @contextmanager
 def writing(overrides: Mapping[str, object]) -> Iterator[Store]:
     """Open the catalogue, which must exist, to change it."""
+    from geocrawl.fetch.clock import SystemClock
+    from geocrawl.store import Store
 
     with Store.open(path_from(overrides), clock=SystemClock(), create=False) as store:
         yield store
