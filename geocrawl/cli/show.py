@@ -68,6 +68,7 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
         "access": service.access_constraints,
         "formats": ", ".join(service.formats),
         "extent": ", ".join(f"{side:g}" for side in service.box) if service.box else "",
+        "read by": {"owslib": "OWSLib"}.get(service.read_by, service.read_by),
     }
     for name, value in facts.items():
         if value:

@@ -149,6 +149,8 @@ class Service:
     """Layers, groups before their children."""
     fingerprint: str = ""
     """Hash of the described content: equal at two addresses of one service."""
+    read_by: str = "geocrawl"
+    """Which reader read its description: 'owslib', or 'geocrawl'."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from geocrawl.ports import Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.extents import Box, in_system
 from geocrawl.probe.interview import KindProbe, Question, run
-from geocrawl.probe.ows.description import read_wms_service
+from geocrawl.probe.ows.description import read_service
 from geocrawl.sanitize import ending_of
 from geocrawl.urls import request_url
 from geocrawl.wording import counted
@@ -54,8 +54,7 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
         by_name.setdefault(layer.name, []).append(layer)
     layers = tuple(map(_joined, by_name.values()))
     service = replace(
-        read_wms_service(root),
-        kind=Kind.WMSC,
+        read_service(root, Kind.WMSC, attribute(root, "version").strip()),
         formats=tuple(dict.fromkeys(name for layer in layers for name in layer.formats)),
         layers=layers,
     )

@@ -1,10 +1,9 @@
 """Read the description of a service of OWS Common, also from documents of earlier standards.
 
 OWS Common (OGC 06-121r9, 7.4.4 to 7.4.6) has `ServiceIdentification`, `ServiceProvider` and `OperationsMetadata`, in
-three namespaces over time; WFS 1.0.0 has one `Service` section like WMS, WCS 1.0.0 another form. Elements are read by
-local names, and every part is optional. WMS capabilities of any version have another form (`read_wms_service`). OWSLib
-reads most of these documents, but refuses a document of another version than requested and cannot read CSW from bytes;
-tests compare its results with those of this module.
+three namespaces over time; WFS 1.0.0 has one `Service` section like WMS, WCS 1.0.0 another form. OWSLib reads them
+(`owslib_reader`). Where it raises, elements are read here by local names, and every part is optional; a test holds both
+to the same results.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, href_of, line_of, local_name, text_of, texts
 from geocrawl.model import Kind, Service
-from geocrawl.probe.ows.addresses import get_addresses
+from geocrawl.probe.ows.owslib_reader import read_by_owslib
 
 _CONTACT = {
     "person": ("IndividualName",),
@@ -39,7 +38,18 @@ _OLD_CONTACT = {
 
 
 def read_service(root: etree._Element, kind: Kind, version: str) -> Service:
-    """Return the service without formats and content items."""
+    """Return the service without content items, as OWSLib reads it; as we do where OWSLib raises."""
+    try:
+        return read_by_owslib(root, kind, version)
+    except MemoryError:
+        raise
+    except Exception:  # KeyError, AttributeError, its own: OWSLib raises many for what it does not expect
+        is_wms = kind in (Kind.WMS, Kind.WMSC)
+        return read_wms_service(root, version) if is_wms else read_ows_service(root, kind, version)
+
+
+def read_ows_service(root: etree._Element, kind: Kind, version: str) -> Service:
+    """Return the service of OWS Common, WFS 1.0 or WCS 1.0 without formats and content items, as we read it."""
     old = child(root, "Service")
     if old is not None and child(root, "ServiceIdentification") is None:
         return _wcs_1_0(old, kind, version) if child(old, "label") is not None else _wfs_1_0(old, kind, version)
@@ -165,13 +175,13 @@ _WMS_CONTACT = {
 }
 
 
-def read_wms_service(root: etree._Element) -> Service:
-    """Return the service without layers."""
+def read_wms_service(root: etree._Element, version: str) -> Service:
+    """Return the WMS without layers, as we read it."""
     service, capability = child(root, "Service"), child(root, "Capability")
     contact = read_contact(service)
     return Service(
         kind=Kind.WMS,
-        version=attribute(root, "version").strip(),
+        version=version,
         title=line_of(child(service, "Title")),
         abstract=text_of(child(service, "Abstract")),
         keywords=read_wms_keywords(service),
@@ -181,7 +191,6 @@ def read_wms_service(root: etree._Element) -> Service:
         access_constraints=line_of(child(service, "AccessConstraints")),
         formats=_formats(child(capability, "Request")),
         online_resource=href_of(child(service, "OnlineResource")),
-        content_address=next(get_addresses(root, "GetMap", "Map"), ""),
     )
 
 

@@ -247,6 +247,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "online_resource": service.online_resource,
         "masked_online_resource": masked(service.online_resource),
         "layer_count": sum(1 for layer in service.layers if layer.name),
+        "read_by": service.read_by,
         "last_ok": at,
         **dict(zip(_SIDES, _union(_box(layer) for layer in service.layers), strict=True)),
     }

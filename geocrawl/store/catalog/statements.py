@@ -68,7 +68,8 @@ WRITE_BEST = "UPDATE service SET best_id = :best WHERE id = :service AND best_id
 FINGERPRINT = "SELECT fingerprint FROM service WHERE id = :service"
 DROP_SERVICE = "DELETE FROM service WHERE id = :service"
 _COPIED = """kind, fingerprint, site, title, abstract, keywords, provider, contact, fees, access_constraints, version,
-  formats, online_resource, layer_count, west, south, east, north, first_seen, last_ok, masked_online_resource"""
+  formats, online_resource, layer_count, west, south, east, north, first_seen, last_ok, masked_online_resource,
+  read_by"""
 # Add a service with the same description.
 COPY_SERVICE = f"""
 INSERT INTO service ({_COPIED}) SELECT {_COPIED} FROM service WHERE id = :service RETURNING id"""  # noqa: S608 constants

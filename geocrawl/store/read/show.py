@@ -83,6 +83,8 @@ class ServiceDetail:
     version: str
     formats: tuple[str, ...]
     online_resource: str
+    read_by: str
+    """Which reader read the description: 'owslib', 'geocrawl'; '' when that was not noted."""
     layer_count: int
     box: tuple[float, float, float, float] | None
     first_seen: float
@@ -99,7 +101,7 @@ _SIDES = ("west", "south", "east", "north")
 _OF_SERVICE = ("kind", "title", "abstract", "keywords", "provider", "contact", "fees", "access_constraints", "version")
 _SERVICE = select(
     SERVICE.c.id,
-    *(SERVICE.c[name] for name in (*_OF_SERVICE, "formats", "online_resource", "layer_count", *_SIDES)),
+    *(SERVICE.c[name] for name in (*_OF_SERVICE, "formats", "online_resource", "read_by", "layer_count", *_SIDES)),
     *(SERVICE.c.first_seen, SERVICE.c.last_ok),
 ).where(SERVICE.c.id == bindparam("service"))
 _LAYERS = (

@@ -51,6 +51,8 @@ class Service(SQLModel, table=True):
     """The endpoint whose address is the best to show and use."""
     masked_online_resource: str = starting_with(text("''"), "")
     """`online_resource` with keys and passwords replaced by `***`, for publication."""
+    read_by: str = starting_with(text("''"), "")
+    """Which reader read the description: 'owslib', 'geocrawl'; '' before this was noted."""
 
 
 class Layer(SQLModel, table=True):

@@ -114,7 +114,7 @@ def rows(url: str, statement: str) -> list[tuple[Any, ...]]:
 def contents(url: str) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of all tables in the columns of the schema 0017."""
     tables = [table for table in METADATA.sorted_tables if table.name != "ip_place"]
-    added = {"url": {"kills"}}
+    added = {"url": {"kills"}, "service": {"read_by"}}
     found = {}
     for table in tables:
         names = {column.name for column in table.columns} - added.get(table.name, set())

@@ -21,8 +21,9 @@ from geocrawl.model import Candidate, Deviation, Kind, Service, Url
 from geocrawl.ports import Interview
 from geocrawl.probe.interview import Answer, Question, is_file, run
 from geocrawl.probe.kinds.wms.layers import LAYERS, layer_spec
+from geocrawl.probe.ows.addresses import get_addresses
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, examine, version_of
-from geocrawl.probe.ows.description import read_wms_service
+from geocrawl.probe.ows.description import read_service
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import capabilities_url, read_url
 
@@ -46,7 +47,8 @@ class WmsForm(Form):
 
     def describe(self, root: etree._Element) -> Service:
         """Return the service without layers."""
-        return replace(read_wms_service(root), version=version_of(root) or _usual_version(root))
+        service = read_service(root, Kind.WMS, version_of(root) or _usual_version(root))
+        return replace(service, content_address=next(get_addresses(root, "GetMap", "Map"), ""))
 
     def missing(self, root: etree._Element) -> str:
         """Return which of the two sections a document lacks; '' when neither."""
