@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,7 +18,7 @@ from geocrawl.crawler.outage import Outage
 from geocrawl.crawler.places import Place, Places, WakeQueue
 from geocrawl.crawler.report import RunSummary
 from geocrawl.crawler.visits import broken
-from geocrawl.errors import DatabaseFault, GeocrawlError, GivenBack, OwnFault, RefusedValue
+from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
 from geocrawl.wording import counted, moment
@@ -115,10 +113,6 @@ class Crawler:
         self._visits: set[asyncio.Task[None]] = set()
         self._leasing = asyncio.Lock()
         """Workers lease one after the other, because each counts the pages that others are visiting."""
-        self._wanting = 0
-        """Number of workers that wait for their turn to lease."""
-        self._leased: deque[Lease] = deque()
-        """Leases for these workers."""
         self._stopping = False
         self._at_once = False
         """Whether running visits are cut off rather than settled."""
@@ -195,7 +189,6 @@ class Crawler:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self._visits.clear()
-            await self._give_back()
 
     async def _outage_is_over(self, fault: OwnFault) -> bool:
         """Wait until a fault of this machine is over, and return True; False after a stop or when patience ends."""
@@ -257,11 +250,9 @@ class Crawler:
                 await self._wake_queue.sleep(_LOOK_S, since=calls)
                 continue
             pause_s: float | None = None
-            self._wanting += 1
             async with self._leasing:
-                self._wanting -= 1
                 calls = self._wake_queue.calls
-                lease = await self._next_lease()
+                lease = await self._queue.lease(pages=self._pages_left() > 0)
                 if lease is None:
                     pause_s = await self._pause_s()
                     self._is_concluded = pause_s is None
@@ -285,28 +276,10 @@ class Crawler:
         visit.add_done_callback(self._visits.discard)
         return place
 
-    async def _next_lease(self) -> Lease | None:
-        """Lease the best ready address, together with those for the workers whose turn comes next."""
-        if not self._leased:
-            pages_left = self._pages_left()
-            self._leased.extend(
-                await self._queue.lease(lambda: max(min(1 + self._wanting, pages_left), 1), pages=pages_left > 0)
-            )
-        return self._leased.popleft() if self._leased else None
-
     def _pages_left(self) -> int:
         """Return how many pages may still be leased: those under way count, because all may be answered."""
-        leases = (*(visit.lease for visit in self._under_way.values()), *self._leased)
-        under_way = sum(lease.entry.purpose is Purpose.PAGE for lease in leases)
+        under_way = sum(visit.lease.entry.purpose is Purpose.PAGE for visit in self._under_way.values())
         return self._limits.max_pages - self._pages_counted() - under_way
-
-    async def _give_back(self) -> None:
-        """End the leases that no worker took because the run was halted."""
-        self._wanting = 0
-        while self._leased:
-            lease = self._leased.popleft()
-            with suppress(DatabaseFault):  # the queue ends it when it can be written again
-                await self._queue.release(lease, lease.host)
 
     async def _pause_s(self) -> float | None:
         """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""

@@ -27,11 +27,8 @@ class CrawlQueue(Protocol):
     store cannot be written.
     """
 
-    async def lease(self, wanted: Callable[[], int] = lambda: 1, *, pages: bool = True) -> Sequence[Lease]:
-        """Lease the best ready entries with their hosts, the best first; none when nothing is ready now.
-
-        `wanted` returns how many are wanted, once other tasks that are ready have asked, too; a store in which a lease
-        costs little lets none of them run and gives one. `pages=False`: probes only."""
+    async def lease(self, *, pages: bool = True) -> Lease | None:
+        """Lease the best ready entry with its host; None when nothing is ready now. `pages=False`: probes only."""
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (past: at once; leased by others: when that expires); None when

@@ -29,9 +29,9 @@ class _BrokenPromise:
         self._ready_in_s = ready_in_s
         self.looks = 0
 
-    async def lease(self, wanted: Callable[[], int] = lambda: 1, *, pages: bool = True) -> Sequence[Lease]:
+    async def lease(self, *, pages: bool = True) -> Lease | None:
         self.looks += 1
-        return []
+        return None
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
         return self._clock.now() + self._ready_in_s

@@ -64,7 +64,7 @@ async def test_the_loop_s_queue_is_the_frontier_that_commands_fill(engine_url: s
         queue = store.queue(frontier)
         assert not await queue.lease()
         frontier.add_seeds([url("a.example/")], SEED_RANK)
-        (lease,) = await queue.lease()
+        lease = await queue.lease()
         assert lease is not None and lease.entry.url == url("a.example/")
         await queue.release(lease, lease.host)
         assert await queue.lease()

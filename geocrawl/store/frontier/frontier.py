@@ -308,10 +308,9 @@ class AwaitedFrontier:
     def __init__(self, frontier: SqlFrontier) -> None:
         self._frontier = frontier
 
-    async def lease(self, wanted: Callable[[], int] = lambda: 1, *, pages: bool = True) -> Sequence[Lease]:
-        """Lease the best ready entry with its host; none when nothing is ready now."""
-        lease = await run_async(self._frontier.lease_in_steps(pages=pages), self._frontier.clock)
-        return [] if lease is None else [lease]
+    async def lease(self, *, pages: bool = True) -> Lease | None:
+        """Lease the best ready entry with its host; None when nothing is ready now."""
+        return await run_async(self._frontier.lease_in_steps(pages=pages), self._frontier.clock)
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits."""
