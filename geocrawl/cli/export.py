@@ -12,13 +12,13 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words
+from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words, filters_of
 from geocrawl.errors import UsageError
 from geocrawl.export.endpoints import FORMATS as OF_ENDPOINTS
 from geocrawl.export.endpoints import export as write
 from geocrawl.export.gpkg import APPLICATION_ID
 from geocrawl.export.services import export_services
-from geocrawl.search.filters import Filters, read_box, read_level, read_system
+from geocrawl.search.filters import Filters
 from geocrawl.store import Connection
 from geocrawl.store.read.published import (
     ExportRow,
@@ -70,7 +70,7 @@ def export(
         geocrawl export 'land use kind:wms' --format qgis --out connections
     """
     chosen = _checked_format("jsonl" if json else format_, library_url)
-    filters = _filters(kind, bbox, crs, alive, level)
+    filters = filters_of(kind, bbox, crs, alive, level)
     in_full = opt.settings_from(overrides).export_secrets
     opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
     with opt.reading(overrides) as connection, connection.snapshot():
@@ -94,17 +94,6 @@ def _checked_format(chosen: str, library_url: str) -> str:
     if library_url and chosen not in ("openlayers", "leaflet"):
         raise UsageError(f"--library-url is for openlayers and leaflet; omit it for --format {chosen}")
     return chosen
-
-
-def _filters(kind: str | None, bbox: str | None, crs: str | None, alive: bool, level: str | None) -> Filters:
-    """Return the conditions that the options state. Raises UsageError for a value that is none."""
-    return Filters(
-        kinds=(opt.kind_of(kind),) if kind else (),
-        box=read_box(bbox, "--bbox") if bbox else None,
-        systems=(read_system(crs, "--crs"),) if crs else (),
-        alive=alive,
-        level=read_level(level, "--level") if level else "",
-    )
 
 
 def _selection(connection: Connection, text: str, filters: Filters) -> Selection:

@@ -11,7 +11,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict
@@ -24,8 +24,6 @@ from geocrawl.errors import EnvironmentFault
 from geocrawl.sanitize import masked, plain
 
 if TYPE_CHECKING:
-    from rich.box import Box
-
     from geocrawl.crawler.report import CrawlReport, HarvestReport
     from geocrawl.search.results import Results
 
@@ -61,29 +59,22 @@ def print_report(report: CrawlReport | HarvestReport, *, json: bool) -> None:
         typer.echo(line)
 
 
-def print_summary(summary: Mapping[str, object], *, json: bool) -> None:
-    """Print names and values, as JSON or a line each."""
-    if json:
-        echo_json(summary)
-        return
-    for key, value in summary.items():
-        typer.echo(f"{key}: {value}")
-
-
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> None:
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows under named columns, numbers right-aligned, control characters in text replaced.
 
     Into a pipe or a file: tab-separated, one line a row, nothing folded or cut. Secrets in addresses are masked here:
     the masking stream would not recognise an address that is folded.
     """
     if not sys.stdout.isatty():
-        _print_tabs(columns, rows, title)
+        for line in (columns, *rows):
+            typer.echo("\t".join(_word(value) or plain(as_shown(str(value)), None) for value in line))
         return
+    from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title or None, box=_box(), pad_edge=False, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     listed = [list(row) for row in rows]
     for index, name in enumerate(columns):
         numbers = bool(listed) and all(isinstance(row[index], int | float) for row in listed)
@@ -125,12 +116,6 @@ def say_differences(found: Results) -> None:
         typer.echo(f"{sentence[0].upper()}{plain(sentence[1:])}.", err=True)
 
 
-def _print_tabs(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str) -> None:
-    for line in ([title] if title else [], columns, *rows):
-        if line:
-            typer.echo("\t".join(_word(value) or plain(as_shown(str(value)), None) for value in line))
-
-
 def _word(value: object) -> str:
     """Return the word for nothing, yes, no and a list; '' for any other value."""
     if value is None or value == ():
@@ -148,12 +133,6 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.2f}"
     return plain(as_shown(str(value)), 400)
-
-
-def _box() -> Box:
-    from rich import box
-
-    return box.SIMPLE_HEAD
 
 
 class MaskedStream(io.TextIOWrapper):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -81,8 +81,8 @@ def search(
         geocrawl search 土地利用 --format json
     """
     chosen = opt.chosen_format(format_, json, FORMATS)
-    system = read_system(crs, "--crs") if crs else ""
-    filters = replace(_filters(kind, bbox, level), systems=(system,) if system else (), alive=alive)
+    filters = filters_of(kind, bbox, crs, alive, level)
+    system = filters.systems[0] if filters.systems else ""
     order = opt.one_of(Sort, sort, "--sort")
     in_full = opt.settings_from(overrides).export_secrets
     show_in_full(in_full)
@@ -104,11 +104,13 @@ def _nothing(found: Results, offset: int) -> str:
     return "No service matches." if found.catalogue else "The catalogue holds no service yet."
 
 
-def _filters(kind: str | None, bbox: str | None, level: str | None) -> Filters:
-    """Return the conditions that options name. Raises UsageError for values that cannot be read."""
+def filters_of(kind: str | None, bbox: str | None, crs: str | None, alive: bool, level: str | None) -> Filters:
+    """Return the conditions that the options state. Raises UsageError for a value that is none."""
     return Filters(
         kinds=(opt.kind_of(kind),) if kind else (),
         box=read_box(bbox, "--bbox") if bbox else None,
+        systems=(read_system(crs, "--crs"),) if crs else (),
+        alive=alive,
         level=read_level(level, "--level") if level else "",
     )
 

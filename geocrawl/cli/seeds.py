@@ -84,13 +84,7 @@ def list_(
         for row in () if json else rows:
             typer.echo(f"{row['region']:<9} {row['language']:<3} {row['url']}  {row['title']}")
         return
-    found = stored_seeds(overrides, region, language)
-    if json:
-        output.echo_json([asdict(row) for row in found])
-    elif found:
-        print_stored(found)
-    else:
-        typer.echo("No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`.", err=True)
+    _print_stored(_stored_seeds(overrides, region, language), json=json)
 
 
 def remove(
@@ -105,7 +99,7 @@ def remove(
         raise typer.Exit(1)
 
 
-def stored_seeds(overrides: opt.Overrides, region: str | None, language: str | None) -> list[SeedRow]:
+def _stored_seeds(overrides: opt.Overrides, region: str | None, language: str | None) -> list[SeedRow]:
     """Return the daemon's start pages, optionally of one region and one language."""
     with opt.reading(overrides) as connection:
         rows = read_seeds(connection)
@@ -116,11 +110,14 @@ def stored_seeds(overrides: opt.Overrides, region: str | None, language: str | N
     ]
 
 
-def print_stored(rows: list[SeedRow]) -> None:
-    """Print a table of the start pages in the database."""
-    output.print_table(
+def _print_stored(rows: Sequence[SeedRow], *, json: bool) -> None:
+    """Print start pages of the database."""
+    output.print_rows(
+        rows,
         ("region", "state", "reason", "services", "title", "address"),
-        [(row.region, row.state or "new", row.reason, row.services, plain(row.title, 60), row.url) for row in rows],
+        lambda row: (row.region, row.state or "new", row.reason, row.services, plain(row.title, 60), row.url),
+        json=json,
+        nothing=_NO_SEEDS,
     )
 
 
@@ -134,6 +131,7 @@ def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
             yield NewSeed(url, row["title"], row["region"], row["language"], row["source"])
 
 
+_NO_SEEDS = "No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`."
 _ORDER = ("dead", "resting", "refused", "moved", "answers")
 _COUNTED = {"answers": "that answer", "moved": "that moved"}
 
@@ -158,13 +156,12 @@ def check(
 
         geocrawl seeds check --stored --json
     """
-
-    rows = stored_seeds(overrides, region, language)
+    rows = _stored_seeds(overrides, region, language)
     if stored:
         _as_of_the_last_visit(rows, json=json)
         return
     if not rows and not json:
-        typer.echo("No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`.", err=True)
+        typer.echo(_NO_SEEDS, err=True)
         return
     answers = _asked(rows, opt.settings_from(overrides))
     led_to = _led_to(overrides)
@@ -179,12 +176,9 @@ def check(
 
 
 def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
-
     failed = [row for row in rows if row.state in ("failed", "refused")]
-    if json:
-        output.echo_json([asdict(row) for row in failed])
-    elif failed:
-        print_stored(failed)
+    if failed or json:
+        _print_stored(failed, json=json)
     else:
         typer.echo("No start page failed at its last visit.")
     if failed:

@@ -227,7 +227,6 @@ def history(
 
 def history_lines(found: EndpointHistory) -> Iterator[str]:
     """Yield the lines of an endpoint's history."""
-
     since = f" since {moment(found.since)} UTC" if found.since else ""
     yield f"{found.kind.upper()}  {plain(found.url, 300)}"
     yield f"  {found.health}{since}; next probe {moment(found.due_at) + ' UTC' if found.due_at else 'none'}"

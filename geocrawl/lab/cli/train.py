@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +35,7 @@ def topic(
     """
     from geocrawl.lab.training.train import train_topic
 
-    output.print_summary(train_topic(pages, out, exclude or []), json=json)
+    _print_summary(train_topic(pages, out, exclude or []), json=json)
 
 
 def links(
@@ -48,7 +49,7 @@ def links(
     """
     from geocrawl.lab.training.train import train_links
 
-    output.print_summary(train_links(urls, out), json=json)
+    _print_summary(train_links(urls, out), json=json)
 
 
 def vectors(
@@ -67,7 +68,7 @@ def vectors(
     """
     from geocrawl.lab.training.train import train_vectors
 
-    output.print_summary(train_vectors(pages, out, exclude or [], calibrate or []), json=json)
+    _print_summary(train_vectors(pages, out, exclude or [], calibrate or []), json=json)
 
 
 def bayes(
@@ -113,7 +114,7 @@ def bayes(
         raise UsageError("nothing to learn from: name --pages, --urls, --db or --topic")
     database = opt.database_path_from(opt.settings_from({"db": db})) if db else None
     summary = train_bayes(out, pages=pages, urls=urls, database=database, exclude=exclude or [], topic=topic or "")
-    output.print_summary(summary, json=json)
+    _print_summary(summary, json=json)
 
 
 def fusion(
@@ -141,3 +142,12 @@ def fusion(
         return
     for key in ("how", "date", "options", "links"):
         typer.echo(f"{key}: {summary[key]}")
+
+
+def _print_summary(summary: Mapping[str, object], *, json: bool) -> None:
+    """Print names and values, as JSON or a line each."""
+    if json:
+        output.echo_json(summary)
+        return
+    for key, value in summary.items():
+        typer.echo(f"{key}: {value}")
