@@ -1,8 +1,4 @@
-"""Let all processes keep the bound on requests to one IP address together, and tell kills from failed attempts.
-
-On PostgreSQL processes now settle visits one after the other: running totals have one row each, and the number of the
-last settlement is one of them.
-"""
+"""Let all processes keep the bound on requests to one IP address together, and tell kills from failed attempts."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -15,15 +11,6 @@ depends_on = None
 
 _TEXT = String().with_variant(Text(collation="C"), "postgresql")
 _NUMBER = Integer().with_variant(BigInteger(), "postgresql")
-
-_ONE_ROW_A_TOTAL = (
-    "INSERT INTO counter (name, value) SELECT regexp_replace(name, '@[0-9]+$', ''), sum(value) FROM counter "
-    "WHERE name ~ '@[0-9]+$' GROUP BY 1 ON CONFLICT (name) DO UPDATE SET value = counter.value + excluded.value",
-    "DELETE FROM counter WHERE name ~ '@[0-9]+$'",
-    "INSERT INTO counter (name, value) SELECT 'turn', last_value FROM turn_number "
-    "ON CONFLICT (name) DO UPDATE SET value = greatest(counter.value, excluded.value)",
-    "DROP SEQUENCE turn_number, url_number, host_number",
-)
 
 
 def upgrade() -> None:
@@ -38,6 +25,3 @@ def upgrade() -> None:
     )
     op.add_column("url", Column("kills", _NUMBER, nullable=False, server_default=sa.text("0")))
     op.create_index("ip_place_begins", "ip_place", ["begins_at"])
-    if op.get_bind().dialect.name == "postgresql":
-        for statement in _ONE_ROW_A_TOTAL:
-            op.execute(statement)
