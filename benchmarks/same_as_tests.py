@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.app import one_address
-from tests.attacks import attacks, politeness_crawl
+from tests.attacks import attacks, politeness
 from tests.support import soak
 
 
@@ -27,7 +27,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of the measurement that `options.name` names."""
     found: dict[str, Any] = {
         "attacks": lambda: _attacks(options.only),
-        "politeness": lambda: politeness_crawl.measure(options.hosts or 12, 25),
+        "politeness": lambda: politeness.measure(options.hosts or 12, 25),
         "ip_bound": lambda: _one_address(options.hosts or 40),
         "soak": lambda: _soak(options.days, options.seed),
     }[options.name]()

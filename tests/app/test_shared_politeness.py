@@ -20,7 +20,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database, open_readonly
 from geocrawl.store.maintenance.forget import forget
 from tests.attacks.access_log import Reply, gaps_s, most_at_once
-from tests.attacks.politeness_web import PAGES, PoliteWeb
+from tests.attacks.politeness import PAGES, PoliteWeb
 from tests.support.crawls import url
 from tests.support.loopback import running
 from tests.support.parts import ROOT_USER, lack

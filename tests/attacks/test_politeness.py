@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.attacks.access_log import Access, asked_while_resting, gaps_s, most_at_once
-from tests.attacks.politeness_crawl import measure
+from tests.attacks.politeness import measure
 
 CLOCKS_S = 0.02
 """The log's clock is read when a request is read, a little after it was sent."""

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.relay_defects import DEFECTS
-from tests.servers.relayed_probes import as_expected, probe_relayed
+from tests.servers.relays import DEFECTS, as_expected, probe_relayed
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 

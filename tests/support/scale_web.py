@@ -14,18 +14,60 @@ import argparse
 import asyncio
 import json
 import random
+import signal
 import time
 import zlib
+from abc import abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 from urllib.parse import urlsplit
 
-from tests.support.computed_web import ProxyConnection, serve
 from tests.support.loopback import served_by
+
+
+class ProxyConnection(asyncio.Protocol):
+    """One client of the proxy; a request is its head alone."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport for answers."""
+        assert isinstance(transport, asyncio.WriteTransport), "a TCP connection can be written to"
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Call `asked` for each whole head."""
+        self._buffer += data
+        while b"\r\n\r\n" in self._buffer:
+            head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
+            self.asked(head.split(b" ", 2)[1].decode("latin-1"))
+
+    @abstractmethod
+    def asked(self, url: str) -> None:
+        """Answer a request now or later, with `send`."""
+
+    def send(self, status: str, content_type: str, body: bytes) -> None:
+        """Send an answer, unless the client has gone."""
+        head = f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
+        if not self._transport.is_closing():
+            self._transport.write(head.encode() + body)
+
+
+async def serve(connection: Callable[[], ProxyConnection], content: str) -> None:
+    """Serve until SIGINT or SIGTERM; print the content and the proxy's URL, for `loopback.served_by`."""
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    server = await loop.create_server(connection, "127.0.0.1", 0, backlog=1024)
+    print(f"{content}; listening on http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    await ended.wait()
+    server.close()
+
 
 LEAST_S, MOST_S = 0.05, 0.2
 """The time of an answer."""
