@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from lxml import etree
 
 from geocrawl.formats.elements import child, text_of
-from geocrawl.model import Item, Kind, Layer, Service
+from geocrawl.model import Item, Kind, Layer
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
 from geocrawl.probe.ows.description import first_line, first_text, read_keywords
@@ -56,10 +53,6 @@ def _read_process(element: etree._Element, parent: int | None) -> Part:
     )
 
 
-def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    return replace(service, layers=tuple(part.layer for part in parts))
-
-
 FORM = Form(
     kind=Kind.WPS,
     sections=frozenset(
@@ -72,7 +65,6 @@ FORM = Form(
         within=frozenset({"ProcessOfferings", "Contents"}),
         read=_read_process,
     ),
-    finish=_finish,
     usual_version="1.0.0",
 )
 """`ProcessOfferings` in 1.0.0 (8.3.2), `Contents` in 2.0 (9.8.2)."""

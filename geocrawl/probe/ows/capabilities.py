@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lxml import etree
 
@@ -42,6 +42,11 @@ class Part:
     """Names of objects that the document describes elsewhere, such as the tile matrix sets of a WMTS layer."""
 
 
+def with_layers(_root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
+    """Return the service with its content items as layers."""
+    return replace(service, layers=tuple(part.layer for part in parts))
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """The form of the capabilities of one kind of OWS Common. A kind whose documents are older overrides methods."""
@@ -52,10 +57,10 @@ class Form:
     contents: frozenset[str]
     """The section with the content items, by any of its names; empty where there is none."""
     items: ItemSpec[Part]
-    finish: Callable[[etree._Element, Service, Sequence[Part]], Service]
-    """Function of (root, service so far, its items) that returns the service with layers and formats."""
     usual_version: str
     """Version that is assumed if the document names none."""
+    finish: Callable[[etree._Element, Service, Sequence[Part]], Service] = with_layers
+    """Function of (root, service so far, its items) that returns the service with layers and formats."""
     noun: str = "items"
     """What content items are called in the details of deviations."""
 

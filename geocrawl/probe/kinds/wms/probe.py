@@ -76,16 +76,11 @@ def _usual_version(root: etree._Element) -> str:
     return "1.3.0" if local_name(root).lower() == "wms_capabilities" else "1.1.1"
 
 
-def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    return replace(service, layers=tuple(part.layer for part in parts))
-
-
 FORM = WmsForm(
     kind=Kind.WMS,
     sections=frozenset({"Service", "Capability"}),
     contents=frozenset({"Capability"}),
     items=LAYERS,
-    finish=_finish,
     usual_version="1.3.0",
     noun="layers",
 )
