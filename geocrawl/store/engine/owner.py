@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LEARNER = "strategy:learner"
-"""Key of the owner of the learner's role (`LearnerRole`)."""
+"""Key of the owner of the learner's role (`store/frontier/learner.py`)."""
 MEMBER = "member:"
 """Facts of this name, a run and an owner: since when the process takes part in the run, as JSON (`SharedRun`)."""
 BEAT = "worker:"

@@ -67,9 +67,7 @@ class SqlFrontier(SqlLearningLog):
         catalog: Catalog,
         options: FrontierOptions = _ORDINARY,
     ) -> None:
-        self._owner = options.owner or this_process().text
-        super().__init__(database, clock, self._owner)
-        self.clock = clock
+        super().__init__(database, clock, options.owner or this_process().text)
         self._settings = settings
         self._catalog = catalog
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)

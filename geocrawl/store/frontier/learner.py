@@ -2,7 +2,7 @@
 
 The role is a lease, as hosts have: it has an owner and an end. The owner renews it long before; another process takes
 it when it ran out, or at once when its owner was killed on the same machine. A learner that slept through the end of
-its role finds out when it writes: `demand` raises an error inside the transaction, which undoes it.
+its role finds out when it writes: `demand_role` raises an error inside the transaction, which undoes it.
 
 The learner learns from the feedback of all processes, in the order of its numbers. Feedback is written in the
 transaction that settles its visit, so a visit is settled with its feedback or not at all. A dump is stored with its
@@ -32,64 +32,6 @@ UNTIL = "strategy:learner-until"
 """Key of the time at which the learner's role runs out."""
 TERM_S = 30.0
 """Seconds that the learner's role lasts without being renewed."""
-
-
-class LearnerRole:
-    """The role as one process sees it."""
-
-    def __init__(self, database: Database, clock: Clock, owner: str) -> None:
-        self._database = database
-        self._clock = clock
-        self._owner = owner
-        self._process = this_process()
-
-    def take(self) -> bool:
-        """Take the role if it is free, renew it if it is ours; return whether this process has it."""
-        now = self._clock.now()
-        owner, until = self._read()
-        if owner == self._owner and until - now > TERM_S / 2:
-            return True
-        if self._is_anothers(owner, until, now):
-            return False
-        with self._database.transaction:
-            if self._is_anothers(*self._read(), now):
-                return False
-            self._database.write_meta(LEARNER, self._owner)
-            self._database.write_meta(UNTIL, repr(now + TERM_S))
-        return True
-
-    def demand(self) -> None:
-        """Raise LearnsElsewhere, inside the caller's transaction, when another process has the role."""
-        owner, _ = self._read()
-        if owner not in ("", self._owner):
-            raise LearnsElsewhere(f"{self._database.path}: {Owner.read(owner)} learns from the visits now")
-
-    def resign(self) -> None:
-        """Give the role up, if this process has it: another one may take it at once."""
-        if self._read()[0] != self._owner:
-            return
-        with self._database.transaction:
-            if self._read()[0] == self._owner:
-                self.clear()
-
-    def clear(self) -> None:
-        """Let nobody have the role, inside the caller's transaction."""
-        for name in (LEARNER, UNTIL):
-            self._database.delete_meta(name)
-
-    def _read(self) -> tuple[str, float]:
-        """Return the owner, '' for none, and the end of the role."""
-        rows = self._database.connection.execute(sql.READ_ROLE, (LEARNER, UNTIL)).fetchall()
-        found = {name: bytes(value).decode() for name, value in rows}
-        return found.get(LEARNER, ""), float(found.get(UNTIL, 0.0))
-
-    def _is_anothers(self, owner: str, until: float, now: float) -> bool:
-        return owner not in ("", self._owner) and until > now and not is_dead(owner, self._process)
-
-
-# --------------------------------------------------------------------------- feedback
-
-
 STATE = "strategy:state"
 """Key of the strategy's last dump."""
 SET_ASIDE = "strategy:set-aside"
@@ -106,22 +48,59 @@ _MOST_WRITTEN = 20_000
 
 
 class SqlLearningLog:
-    """`ports.LearningLog` but for the ranks: the role of the learner, the strategy's dump, and feedback since then."""
+    """`ports.LearningLog` but for the ranks: the learner's role, the strategy's dump, and the feedback since then."""
 
     def __init__(self, database: Database, clock: Clock, owner: str) -> None:
         self._database = database
         self._connection: Connection = database.connection
-        self.role = LearnerRole(database, clock, owner)
+        self.clock = clock
+        self._owner = owner
         self._written = OrderedDict[int, None]()
         """Numbers of the last feedback that this process wrote."""
 
+    # ----------------------------------------------------------------------- the role of the learner
+
     def lead(self) -> bool:
         """Take or renew the role of the learner unless another process has it; return whether this process has it."""
-        return self.role.take()
+        now = self.clock.now()
+        owner, until = self._read_role()
+        if owner == self._owner and until - now > TERM_S / 2:
+            return True
+        if self._is_anothers(owner, until, now):
+            return False
+        with self._database.transaction:
+            if self._is_anothers(*self._read_role(), now):
+                return False
+            self._database.write_meta(LEARNER, self._owner)
+            self._database.write_meta(UNTIL, repr(now + TERM_S))
+        return True
 
     def resign(self) -> None:
         """Give the role of the learner up, if this process has it: another one may take it at once."""
-        self.role.resign()
+        if self._read_role()[0] != self._owner:
+            return
+        with self._database.transaction:
+            if self._read_role()[0] == self._owner:
+                self._delete(LEARNER, UNTIL)
+
+    def demand_role(self) -> None:
+        """Raise LearnsElsewhere, inside the caller's transaction, when another process has become the learner."""
+        owner, _ = self._read_role()
+        if owner not in ("", self._owner):
+            raise LearnsElsewhere(f"{self._database.path}: {Owner.read(owner)} learns from the visits now")
+
+    def _read_role(self) -> tuple[str, float]:
+        """Return the owner, '' for none, and the end of the role."""
+        rows = self._connection.execute(sql.READ_ROLE, (LEARNER, UNTIL)).fetchall()
+        found = {name: bytes(value).decode() for name, value in rows}
+        return found.get(LEARNER, ""), float(found.get(UNTIL, 0.0))
+
+    def _is_anothers(self, owner: str, until: float, now: float) -> bool:
+        return owner not in ("", self._owner) and until > now and not is_dead(owner, this_process())
+
+    def _delete(self, *names: str) -> None:
+        for name in names:
+            self._database.delete_meta(name)
 
     # ----------------------------------------------------------------------- feedback
 
@@ -165,7 +144,7 @@ class SqlLearningLog:
         become the learner.
         """
         with self._database.transaction:
-            self.role.demand()
+            self.demand_role()
             self._connection.execute(sql.FORGET_LESSONS, (version,))
             self._database.write_meta(STATE, dump)
             self._database.write_meta(VERSION, str(version))
@@ -185,16 +164,13 @@ class SqlLearningLog:
             state = self._database.meta_bytes(STATE)
             if state is not None:
                 self._database.write_meta(SET_ASIDE, state)
-            for name in (STATE, COUNTS):
-                self._database.delete_meta(name)
+            self._delete(STATE, COUNTS)
 
     def clear_feedback(self) -> None:
         """Delete the dump and all feedback, because another strategy begins."""
         with self._database.transaction:
             self._connection.execute(sql.FORGET_LESSONS, (None,))
-            self.role.clear()
-            for name in (STATE, VERSION, COUNTS, REVISED):
-                self._database.delete_meta(name)
+            self._delete(LEARNER, UNTIL, STATE, VERSION, COUNTS, REVISED)
 
     def revised(self) -> int:
         """Return the number of the feedback after which the queue was last reranked; 0: never."""
@@ -204,7 +180,7 @@ class SqlLearningLog:
         """Record that the queue was reranked after this feedback, inside the caller's transaction.
 
         Raises LearnsElsewhere when another process has become the learner."""
-        self.role.demand()
+        self.demand_role()
         self._database.write_meta(REVISED, str(number))
 
 

@@ -9,7 +9,7 @@ served in the order of their ids.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
@@ -81,16 +81,6 @@ class Facts:
     """Key of a path → addresses seen that differ only in their query."""
     patterns: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Key of a pattern → (fruitless requests, finds)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The keys for which `read_facts` reads facts."""
-
-    hosts: Collection[str] = ()
-    sites: Collection[str] = ()
-    queries: Collection[int] = ()
-    patterns: Collection[int] = ()
 
 
 # --------------------------------------------------------------------------- links and candidates
@@ -370,20 +360,6 @@ class ArrivalPlan:
         if arrivals is None:
             arrivals = self.hosts[host_id] = HostArrivals()
         return arrivals
-
-
-def wanted_of(pages: Iterable[Url], probes: Iterable[Url], patterns: Iterable[int], caps: Caps) -> Wanted:
-    """Return the keys that must be read before these new pages and probes can arrive."""
-    hosts, sites, queries = dict[str, None](), dict[str, None](), dict[int, None]()
-    for url in pages:
-        hosts[url.host] = None
-        if caps.hosts_per_site and url.host != url.site:
-            sites[url.site] = None
-        if "?" in url.identity:
-            queries[group_key(query_group(url))] = None
-    for url in probes:
-        hosts[url.host] = None
-    return Wanted(hosts, sites, queries, dict.fromkeys(patterns))
 
 
 def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: bool) -> tuple[int, Rank]:

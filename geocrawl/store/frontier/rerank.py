@@ -128,7 +128,7 @@ class Reranking:
                     yield
                 with changing(self._database) as queue:
                     if through is not None:
-                        self._log.role.demand()
+                        self._log.demand_role()
                     changed += self._write(first, last, queue)
         return changed
 

@@ -21,7 +21,7 @@ from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.budgets import Budgets
+from geocrawl.store.frontier.budgets import Budgets, Caps
 from geocrawl.store.frontier.counters import Heartbeat
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lifecycle import arrival_state, probe_frees_page
@@ -39,18 +39,17 @@ from geocrawl.store.frontier.plan import (
     SettlementRules,
     Snapshot,
     Source,
-    Wanted,
     candidate_key,
     candidate_pattern,
     is_admitted,
     plan_settlement,
-    wanted_of,
 )
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.revisits import write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
-from geocrawl.store.keys import page_key, stored_url
+from geocrawl.store.keys import group_key, page_key, stored_url
+from geocrawl.urls import query_group
 
 
 @dataclass(slots=True)
@@ -114,12 +113,10 @@ class Settlement:
         unknown = [each.candidate for each in candidates if each.probe_key not in urls]
         facts = read_facts(
             connection,
-            wanted_of(
-                [url for key, url in pages.items() if key not in urls],
-                [candidate.endpoint.url for candidate in unknown],
-                map(candidate_pattern, unknown),
-                caps,
-            ),
+            caps,
+            [url for key, url in pages.items() if key not in urls],
+            [candidate.endpoint.url for candidate in unknown],
+            list(map(candidate_pattern, unknown)),
         )
         endpoints = self.catalog.known([each.candidate for each in candidates])
         for each in candidates:
@@ -251,12 +248,23 @@ def read_urls(connection: Connection, keys: Iterable[int]) -> dict[int, KnownUrl
     return {key: KnownUrl(url_id, depth, Rank(tier, score), state) for key, url_id, depth, tier, score, state in rows}
 
 
-def read_facts(connection: Connection, wanted: Wanted) -> Facts:
-    """Return the current hosts, sites, queries and patterns, and the ids that are free, in one statement."""
+def read_facts(
+    connection: Connection, caps: Caps, pages: Iterable[Url], probes: Iterable[Url], patterns: Collection[int] = ()
+) -> Facts:
+    """Return the hosts, sites, queries and patterns that decide on new pages and probes, and the ids that are free, in
+    one statement."""
+    hosts, sites, queries = dict[str, None](), dict[str, None](), dict[int, None]()
+    for url in pages:
+        hosts[url.host] = None
+        if caps.hosts_per_site and url.host != url.site:
+            sites[url.site] = None
+        if "?" in url.identity:
+            queries[group_key(query_group(url))] = None
+    hosts.update(dict.fromkeys(url.host for url in probes))
     facts = Facts()
-    if not (wanted.hosts or wanted.patterns):  # no unknown address arrives
+    if not hosts:  # no unknown address arrives
         return facts
-    lists = (wanted.hosts, wanted.sites, wanted.queries, wanted.patterns)
+    lists = (hosts, sites, queries, dict.fromkeys(patterns))
     values = [json.dumps(list(each)) for each in lists if each]
     for what, name, first, second in connection.execute(sql.facts(*map(bool, lists)), values).fetchall():
         if what == "host":
@@ -300,7 +308,7 @@ class ArrivalWriter:
         urls = read_urls(self._connection, [*by_key, *asked])
         new_probes = [url for key, url in asked.items() if key not in urls]
         # Hosts of known pages as well: a page that waited for a probe is counted when it is freed.
-        facts = read_facts(self._connection, wanted_of(by_key.values(), new_probes, (), self._rules.caps))
+        facts = read_facts(self._connection, self._rules.caps, by_key.values(), new_probes)
         return ArrivalPlan(urls, facts, self._rules)
 
     def write(self, plan: ArrivalPlan, queue: Queue) -> None:
