@@ -11,11 +11,11 @@ from geocrawl.browser.chromium import Chromium
 from geocrawl.browser.page_run import Limits, PageRun
 from geocrawl.model import Page, Rendered, Url
 from geocrawl.ports import Turn
+from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-    from geocrawl.settings import Settings
 
 _CLOSE_S = 5.0
 _DATA_BYTES = 20 * 1024 * 1024

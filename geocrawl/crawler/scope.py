@@ -6,13 +6,10 @@ import datetime as dt
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geocrawl.model import Url
+from geocrawl.settings import Settings
 from geocrawl.urls import AddressRules, StopRules, TrapGuard, records_page, records_start
-
-if TYPE_CHECKING:
-    from geocrawl.settings import Settings
 
 
 class Refusals:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
+from geocrawl.ports import Clock, Observer
+from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from geocrawl.wording import day_of
-
-if TYPE_CHECKING:
-    from geocrawl.ports import Clock, Observer
-    from geocrawl.store.maintenance.daemon_lock import DaemonLock
 
 
 class CountingObserver:

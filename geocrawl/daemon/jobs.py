@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app.watches import WatchRound
 from geocrawl.daemon.metrics import MetricsFile
+from geocrawl.ports import Clock
+from geocrawl.settings import Settings
 from geocrawl.store.maintenance.clock_limits import shorten_waits
 from geocrawl.store.maintenance.retention import Retention
 
 if TYPE_CHECKING:
-    from geocrawl.ports import Clock
-    from geocrawl.settings import Settings
     from geocrawl.store import SqlFrontier, Store
 
 _MOST_DUE = 500

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.files import opened
 from geocrawl.files import refuse_database
-from geocrawl.store.read.status import read_status
-
-if TYPE_CHECKING:
-    from geocrawl.store import Connection
-    from geocrawl.store.read.status import CatalogStatus
+from geocrawl.store import Connection
+from geocrawl.store.read.status import CatalogStatus, read_status
 
 
 def write_metrics(found: CatalogStatus, max_traffic_bytes: int, out: Path | None) -> None:

@@ -12,7 +12,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.collector import long_run
@@ -25,14 +24,12 @@ from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.ports import Clock, Observer
 from geocrawl.resources import allow_open_files
+from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from geocrawl.urls.database import Place
-
-if TYPE_CHECKING:
-    from geocrawl.ports import Clock, Observer
-    from geocrawl.settings import Settings
-    from geocrawl.store import Store
 
 Log = Callable[..., object]
 
