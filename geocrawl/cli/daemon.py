@@ -165,9 +165,9 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         if file.keep and target.exists():
             typer.echo(f"kept     {target}")
             continue
-        typer.echo(f"{'would write' if dry_run else 'wrote':<8} {target}")
         if not dry_run:
             _write(target, file)
+        typer.echo(f"{'would write' if dry_run else 'wrote':<8} {target}")
     if root == Path("/") and not dry_run:
         _run_systemd(["systemd-sysusers", "geocrawl.conf"], ["systemctl", "daemon-reload"])
         for file in files():
@@ -184,9 +184,9 @@ def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         target = root / file.path
         if file.keep or not target.exists():
             continue
-        typer.echo(f"{'would remove' if dry_run else 'removed':<8} {target}")
         if not dry_run:
             _remove(target)
+        typer.echo(f"{'would remove' if dry_run else 'removed':<8} {target}")
     if root == Path("/") and not dry_run:
         _run_systemd(["systemctl", "daemon-reload"])
 
