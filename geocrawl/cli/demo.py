@@ -86,12 +86,9 @@ def _crawl(*, json: bool) -> None:
             typer.echo(f"$ {_crawl_line(web, path)}")
         with observe(settings, json=json, max_pages=settings.max_pages) as observer:
             report = run_crawl(settings, path, seeds, observer=observer)
-    if json:
-        output.echo_json(report.as_json())
-        return
-    for line in report.lines():
-        typer.echo(line)
-    _print_catalogue(path)
+    output.print_report(report, json=json)
+    if not json:
+        _print_catalogue(path)
 
 
 def _fresh_database(hosts: Iterable[str]) -> Path:

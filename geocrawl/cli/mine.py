@@ -55,11 +55,7 @@ def mine(
         raise UsageError(f"{out}: is a folder; name a file that ends in .csv, .jsonl or .parquet")
     sources = gather(paths)
     report = _mine(overrides, sources, engine, out, json=json)
-    if json:
-        output.echo_json(report.as_json())
-    else:
-        for line in _lines(report, out):
-            typer.echo(line)
+    output.print_lines(_lines(report, out), json=json, value=report.as_json())
     if report.failed:
         raise typer.Exit(3)
 

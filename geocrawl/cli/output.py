@@ -50,13 +50,18 @@ def echo_json(value: object) -> None:
         typer.echo(json.dumps(row, ensure_ascii=False, default=str))
 
 
+def print_lines(lines: Iterable[str], *, json: bool, value: object) -> None:
+    """Print lines for people, or `value` as JSON."""
+    if json:
+        echo_json(value)
+        return
+    for line in lines:
+        typer.echo(line)
+
+
 def print_report(report: CrawlReport | HarvestReport, *, json: bool) -> None:
     """Print what a run did, as JSON or in a few lines."""
-    if json:
-        echo_json(report.as_json())
-        return
-    for line in report.lines():
-        typer.echo(line)
+    print_lines(report.lines(), json=json, value=report.as_json())
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

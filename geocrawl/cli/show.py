@@ -40,11 +40,7 @@ def show(
             found = _service_at(connection, service)
     if found is None:
         raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
-    if json:
-        output.echo_json(asdict(found))
-        return
-    for line in service_lines(found):
-        typer.echo(line)
+    output.print_lines(service_lines(found), json=json, value=asdict(found))
 
 
 def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
@@ -134,11 +130,8 @@ def why(
     with opt.reading(overrides) as connection:
         found = read_why(connection, asked)
         strategy, parts, refused = explain(settings, connection, asked, found, _say)
-    if json:
-        output.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
-    else:
-        for line in why_lines(asked, found, strategy, parts, refused, time.time()):
-            typer.echo(line)
+    value = {"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)}
+    output.print_lines(why_lines(asked, found, strategy, parts, refused, time.time()), json=json, value=value)
     if found.page is None and not found.endpoints:
         raise typer.Exit(1)
 
@@ -217,12 +210,8 @@ def history(
             found = history_of_address(connection, endpoint_key(service_address(service)), time.time())
     if not found:
         raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
-    if json:
-        output.echo_json([asdict(each) for each in found])
-        return
-    for each in found:
-        for line in history_lines(each):
-            typer.echo(line)
+    lines = (line for each in found for line in history_lines(each))
+    output.print_lines(lines, json=json, value=[asdict(each) for each in found])
 
 
 def history_lines(found: EndpointHistory) -> Iterator[str]:

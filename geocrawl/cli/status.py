@@ -51,12 +51,9 @@ def status(
     path = opt.database_path_from(settings)
     with Store.open_readonly(path) as connection:
         found = read_status(connection, time.time())
-    if json:
-        limits = {name: getattr(settings, name) for name in _LIMITS}
-        output.echo_json({"database": str(path), **limits, **asdict(found)})
-        return
-    for line in status_lines(found, path, time.time(), settings):
-        typer.echo(line)
+    limits = {name: getattr(settings, name) for name in _LIMITS}
+    value = {"database": str(path), **limits, **asdict(found)}
+    output.print_lines(status_lines(found, path, time.time(), settings), json=json, value=value)
 
 
 def _watch(overrides: opt.Overrides) -> None:
