@@ -275,7 +275,7 @@ def test_a_query_without_a_letter_or_digit_is_not_taken_for_the_whole_catalogue_
     engine: SearchEngine, text: str
 ) -> None:
     assert engine.search(text).differences == (
-        "no letter or digit to look for: found are all services that meet the conditions",
+        "the query contains no words; showing all services that match the filters",
     )
     assert engine.search("soil ?").differences == () and engine.search("kind:wms").differences == ()
 
