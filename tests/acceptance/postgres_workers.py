@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,7 +14,6 @@ from pathlib import Path
 
 from geocrawl.demo.web import DemoWeb
 from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.processes import read_workers
 from geocrawl.urls.database import place_of
 from tests.support.daemons import wait_for
 from tests.support.invariants import check_invariants
@@ -73,13 +71,6 @@ class Field:
         log = self.folder / f"worker-{len(self.workers)}.log"
         self.workers.append(Worker([*command, *options], {**clean_environment(self.folder), **environ}, log))
         return self.workers[-1]
-
-    def learner(self) -> Worker | None:
-        """Return the worker that learns from the visits of all; None while none of those that run does."""
-        with open_readonly(place_of(self.url)) as connection:
-            learning = {each.process for each in read_workers(connection, time.time()) if each.learns}
-        running = (each for each in self.workers if each.process.poll() is None)
-        return next((each for each in running if f"{socket.gethostname()}:{each.process.pid}" in learning), None)
 
     def settled(self, url: str = "") -> set[str]:
         """Return the pages that were visited; none while the server is away."""

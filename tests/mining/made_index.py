@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -105,27 +105,6 @@ def write_part(folder: Path, urls: Sequence[str], *, part: int = 0, without: Seq
     }
     table = _completed({name: pa.array(each, SCHEMA.field(name).type) for name, each in values.items()}, file, draw)
     return _write(folder, table.drop_columns(list(without)), part)
-
-
-def make_index(folder: Path, rows: int, services: Sequence[str], *, part_rows: int = 1_000_000) -> Iterator[Path]:
-    """Write an index of made addresses with `services` among them, part by part; yield each part's file.
-
-    Of ordinary addresses some have words of services in places where they mean none.
-    """
-    parts = max(1, rows // part_rows)
-    for part in range(parts):
-        draw = np.random.default_rng(_SEED + part)
-        ordinary = _ordinary(part_rows - len(services[part::parts]), part, draw)
-        own = pa.array(services[part::parts], _TEXT)
-        address = pa.concat_arrays([ordinary["url"], own])
-        n = len(address)
-        blank = pa.nulls(len(own), _TEXT)
-        values: dict[str, pa.Array] = {"url": address}
-        for name in ("url_path", "url_query", "url_protocol", *_HOST_COLUMNS):
-            values[name] = pa.concat_arrays([ordinary[name], blank])
-        values["url_surtkey"] = pc.coalesce(values["url_host_name_reversed"], pa.scalar("~"))
-        values["url_port"] = pa.nulls(n, _INT)
-        yield _write(folder, _completed(values, draw.integers(0, _FILES, n), draw), part)
 
 
 def _ordinary(n: int, part: int, draw: np.random.Generator) -> dict[str, pa.Array]:

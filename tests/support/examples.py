@@ -8,16 +8,6 @@ from pathlib import Path
 from tests.support.places import ROOT
 
 
-def add_strategy(root: Path) -> None:
-    """Add the strategy `by-finds`: its file, its line in the registry, its line in the contract."""
-    _write_files(root, "## Add a strategy")
-    line = _line("## Add a strategy", r'^"by-finds": Declaration\(.*\),$')
-    _insert(root / "geocrawl/priority/registry.py", "STRATEGIES: Mapping[str, Declaration] = {\n", f"    {line}\n")
-    contract = '  "geocrawl.priority.breadth_first",\n'
-    if (root / "pyproject.toml").is_file():
-        _insert(root / "pyproject.toml", contract, '  "geocrawl.priority.by_finds",\n')
-
-
 def add_kind(root: Path) -> None:
     """Add the kind `sps`: its file, its name, its line in the registry."""
     _write_files(root, "## Add a kind of service")
