@@ -113,7 +113,7 @@ class Store:
         """Return the catalogue, which settlements write and a crawl queries."""
         from geocrawl.store.catalog.catalog import Catalog
 
-        return Catalog(self.database, self._clock)
+        return Catalog(self.database)
 
     def frontier(self, settings: Settings, catalog: Catalog, options: FrontierOptions | None = None) -> SqlFrontier:
         """Return the queue for commands and for learning."""

@@ -19,11 +19,10 @@ from geocrawl.model import (
     Visit,
     stored_kind,
 )
-from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
 from geocrawl.store.catalog import statements as sql
-from geocrawl.store.catalog.changes import ChangeWriter
-from geocrawl.store.catalog.health import GUESSED, HealthWriter
+from geocrawl.store.catalog.changes import write_changes
+from geocrawl.store.catalog.health import GUESSED, UNASKED_S, health_after
 from geocrawl.store.catalog.services import ServiceWriter, without_secrets
 from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
@@ -77,13 +76,10 @@ class KnownEndpoints:
 class Catalog:
     """The catalogue of one database. Methods that write, except `decide`, run inside the caller's transaction."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
         self._connection = database.connection
-        self._clock = clock
         self._services = ServiceWriter(self._connection)
-        self._health = HealthWriter(self._connection)
-        self._changes = ChangeWriter(self._connection)
 
     # ----------------------------------------------------------------------- writing
 
@@ -138,7 +134,7 @@ class Catalog:
         }
         probe = {"endpoint_id": endpoint_id, "at": at, **said, **answered}
         self._connection.execute(insert("probe", probe), probe)
-        health = self._health.after_probe(endpoint_id, ok=service is not None, reason=verdict.reason, at=at)
+        health = health_after(self._connection, endpoint_id, ok=service is not None, reason=verdict.reason, at=at)
         valid = {"valid_version": service.version if service else None, "valid_at": at if service else None}
         written = {"endpoint": endpoint_id, "last_probe": at, **said, **valid, **health}
         self._connection.execute(sql.WRITE_VERDICT, written)
@@ -163,7 +159,7 @@ class Catalog:
             "deviations": "[]",
         }
         self._connection.execute(insert("probe", probe), probe)
-        health = self._health.after_probe(endpoint_id, ok=True, reason=visit.reason, at=visit.at)
+        health = health_after(self._connection, endpoint_id, ok=True, reason=visit.reason, at=visit.at)
         self._connection.execute(sql.WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, "at": visit.at, **health})
         self._services.confirm(endpoint_id, visit.at)
 
@@ -171,7 +167,7 @@ class Catalog:
         """Write that a probe was not allowed (robots.txt), which is neither valid nor invalid; a former verdict
         stays."""
         self._connection.execute(sql.WRITE_UNASKED, {"endpoint": endpoint_id, "reason": reason})
-        self._health.write_unasked(endpoint_id, at)
+        self._connection.execute(sql.POSTPONE, {"endpoint": endpoint_id, "due_at": at + UNASKED_S})
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
         """Store a person's decision that two endpoints are one service, or are two, in a separate transaction."""
@@ -197,7 +193,7 @@ class Catalog:
         service = without_secrets(service)
         former = self._services.last_described_by(endpoint_id)
         if former is not None:
-            self._changes.write(endpoint_id, former, service, at)
+            write_changes(self._connection, endpoint_id, former, service, at)
         self._services.write(service, endpoint_id, endpoint, at)
 
     # ----------------------------------------------------------------------- reading back

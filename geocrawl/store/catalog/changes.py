@@ -30,22 +30,14 @@ class Difference(NamedTuple):
     after: str
 
 
-class ChangeWriter:
-    """Writes changes; every method works inside the caller's transaction."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def write(self, endpoint_id: int, former: int, service: Service, at: float) -> None:
-        """Write how `service`, which an endpoint describes now, differs from the stored service `former`."""
-        found = list(differences(self._connection, former, service))
-        kept = found[:MOST_CHANGES]
-        if len(found) > MOST_CHANGES:
-            kept.append(Difference("more", "", "", str(len(found) - MOST_CHANGES)))
-        ids = {"endpoint_id": endpoint_id, "service_id": former, "at": at}
-        self._connection.executemany(
-            insert("change", (*ids, *Difference._fields)), [ids | each._asdict() for each in kept]
-        )
+def write_changes(connection: Connection, endpoint_id: int, former: int, service: Service, at: float) -> None:
+    """Write how `service`, which an endpoint describes now, differs from the stored service `former`."""
+    found = list(differences(connection, former, service))
+    kept = found[:MOST_CHANGES]
+    if len(found) > MOST_CHANGES:
+        kept.append(Difference("more", "", "", str(len(found) - MOST_CHANGES)))
+    ids = {"endpoint_id": endpoint_id, "service_id": former, "at": at}
+    connection.executemany(insert("change", (*ids, *Difference._fields)), [ids | each._asdict() for each in kept])
 
 
 def differences(connection: Connection, former: int, service: Service) -> Iterator[Difference]:

@@ -17,39 +17,29 @@ GUESSED = 2
 """`endpoint.weak` of an endpoint that nobody named: another kind of service, guessed next to a valid one."""
 
 
-class HealthWriter:
-    """Updates the health of endpoints; every method works inside the caller's transaction."""
+def health_after(connection: Connection, endpoint_id: int, *, ok: bool, reason: str, at: float) -> Mapping[str, object]:
+    """Return the columns of `endpoint` that say what health follows from a verdict, before the verdict is written.
+    Writes the event when the health changes.
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def after_probe(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> Mapping[str, object]:
-        """Return the columns of `endpoint` that say what health follows from a verdict, before the verdict is written.
-        Writes the event when the health changes.
-
-        An address that never was valid is not probed again when its answer is no service (an ordinary page, or a
-        mistyped link), or when it was only guessed.
-        """
-        row = self._connection.execute(sql.READ_HEALTH, {"endpoint": endpoint_id}).fetchone()
-        key, state, since, in_a_row, interval_s, due_at, last_ok, weak = row
-        before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at)
-        now = after(before, ok=ok, at=at, key=key)
-        is_no_service = last_ok is None and not ok and (reason in NO_SERVICE or weak == GUESSED)
-        condition = {
-            "health": now.state,
-            "health_since": now.since,
-            "in_a_row": now.in_a_row,
-            "interval_s": now.interval_s,
-            "due_at": None if is_no_service else now.due_at,
-        }
-        if now.state is not before.state:
-            event = {"endpoint_id": endpoint_id, "at": at, "before": before.state, "after": now.state, "reason": reason}
-            self._connection.execute(insert("health_event", event), event)
-        return condition
-
-    def write_unasked(self, endpoint_id: int, at: float) -> None:
-        """Postpone the next probe of an endpoint that could not be asked: robots.txt may allow it in a week."""
-        self._connection.execute(sql.POSTPONE, {"endpoint": endpoint_id, "due_at": at + UNASKED_S})
+    An address that never was valid is not probed again when its answer is no service (an ordinary page, or a
+    mistyped link), or when it was only guessed.
+    """
+    row = connection.execute(sql.READ_HEALTH, {"endpoint": endpoint_id}).fetchone()
+    key, state, since, in_a_row, interval_s, due_at, last_ok, weak = row
+    before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at)
+    now = after(before, ok=ok, at=at, key=key)
+    is_no_service = last_ok is None and not ok and (reason in NO_SERVICE or weak == GUESSED)
+    condition = {
+        "health": now.state,
+        "health_since": now.since,
+        "in_a_row": now.in_a_row,
+        "interval_s": now.interval_s,
+        "due_at": None if is_no_service else now.due_at,
+    }
+    if now.state is not before.state:
+        event = {"endpoint_id": endpoint_id, "at": at, "before": before.state, "after": now.state, "reason": reason}
+        connection.execute(insert("health_event", event), event)
+    return condition
 
 
 def due(connection: Connection, now: float, most: int) -> list[int]:
