@@ -30,9 +30,6 @@ class Probe(Protocol):
     @property
     def kind(self) -> Kind: ...
 
-    def recognise(self, candidate: Candidate) -> float:
-        """Return how well this probe fits the candidate, 0…1."""
-
     def interview(self, candidate: Candidate) -> Interview: ...
 
 

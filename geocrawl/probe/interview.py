@@ -71,18 +71,6 @@ CanHelp = Callable[[Question, Sequence[Answer]], bool]
 """Function that returns whether a question can still help, after these answers."""
 
 
-class KindProbe:
-    """Base of all probes (`ports.Probe`): a subclass names its kind and holds the interview."""
-
-    kind: Kind
-
-    def recognise(self, candidate: Candidate) -> float:
-        """Return 1 for a candidate of the probe's kind, 0.5 for a weak one, 0 for a candidate of any other kind."""
-        if candidate.endpoint.kind is not self.kind:
-            return 0.0
-        return 0.5 if candidate.weak else 1.0
-
-
 def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> tuple[Question, ...]:
     """Return GetCapabilities in these versions. A document in a file is requested as it is first."""
     questions = [

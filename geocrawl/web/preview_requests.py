@@ -17,7 +17,7 @@ from geocrawl.probe.kinds.wms.places import Target
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.urls import read_url, with_parameters
 from geocrawl.web.answers import Problem, bad_parameter
-from geocrawl.web.pages.layers import systems_of
+from geocrawl.web.layers import systems_of
 from geocrawl.web.publishing import is_masked
 
 MOST_PIXELS, LEAST_PIXELS = 1_024, 64

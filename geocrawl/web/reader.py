@@ -29,7 +29,7 @@ from geocrawl.store.search.index import search_engine
 from geocrawl.urls.database import Place, ServerDatabase
 from geocrawl.web.answers import Problem
 from geocrawl.web.options import ANSWER_S
-from geocrawl.web.records.parameters import Asked
+from geocrawl.web.parameters import Asked
 from geocrawl.web.site import site_of
 
 _Result = TypeVar("_Result")

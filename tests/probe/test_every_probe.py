@@ -75,14 +75,6 @@ def test_an_interview_can_go_on_in_the_process_that_reads_heavy_answers(kind: Ki
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_probe_fits_its_own_kind_only(kind: Kind) -> None:
-    probe = BY_KIND[kind]
-    assert probe.recognise(candidate_of(kind)) == 1.0
-    assert probe.recognise(candidate_of(kind, weak=True)) == 0.5
-    assert {probe.recognise(candidate_of(other)) for other in KINDS if other is not kind} == {0.0}
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("code", [FailureCode.DNS, FailureCode.TIMEOUT_READ, FailureCode.TLS])
 def test_no_answer_is_asked_for_once_and_its_cause_is_the_reason(kind: Kind, code: FailureCode) -> None:
     verdict = rejected(kind, Failure(url(ADDRESS), code, "no answer from maps.example.org"))

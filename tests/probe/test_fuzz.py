@@ -36,9 +36,6 @@ def test_an_exception_of_a_probe_is_seen() -> None:
     class Raises:
         kind = probes()[0].kind
 
-        def recognise(self, candidate: object) -> float:
-            return 1.0
-
         def interview(self, candidate: object) -> object:
             raise KeyError("a bug")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -202,13 +200,6 @@ def test_first_bytes_hold_no_control_characters() -> None:
     verdict, _ = interview({"*": page(b"\x00\x1b[31m\xff\nred" * 100)})
     assert verdict.first_bytes.isprintable()
     assert len(verdict.first_bytes) == 200
-
-
-def test_only_candidates_of_its_kind_are_recognised() -> None:
-    strong = candidate()
-    assert WmsProbe().recognise(strong) == 1.0
-    assert WmsProbe().recognise(replace(strong, weak=True)) == 0.5
-    assert WmsProbe().recognise(replace(strong, endpoint=replace(strong.endpoint, kind=Kind.WFS))) == 0.0
 
 
 ANSWERS = st.one_of(

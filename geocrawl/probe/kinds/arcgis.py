@@ -46,7 +46,7 @@ from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import NO_BOX, Box, Sides, image_size, in_numbered_system, is_extent, middle_of
-from geocrawl.probe.interview import KindProbe, lead
+from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import FOR_PEOPLE, in_turn, json_verdict
 from geocrawl.urls import below, read_url, with_parameters
 
@@ -341,7 +341,7 @@ def _of_service(value: JsonObject, place: str, rest: str, name: str) -> Iterator
 _ANOTHER_FORM_MAY_HELP = FOR_PEOPLE | {"http-400", "http-500", "http-501"}
 
 
-class ArcGisProbe(KindProbe):
+class ArcGisProbe:
     """Proves ArcGIS folders and services (`ports.Probe`)."""
 
     kind = Kind.ARCGIS

@@ -33,7 +33,7 @@ from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import PIXELS, middle_of
-from geocrawl.probe.interview import KindProbe, lead
+from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import JsonAnswer, json_of, json_verdict, plain_then_json
 from geocrawl.probe.json_links import linked, links_of, relations, spatial_extent, systems
 from geocrawl.probe.roots import kind_of_json
@@ -344,7 +344,7 @@ _MISSING = {"conformance": "no-conformance", "collections": "no-collections"}
 """Deviation codes of parts that the landing page links to and that cannot be read."""
 
 
-class OgcApiProbe(KindProbe):
+class OgcApiProbe:
     """Proves OGC APIs (`ports.Probe`)."""
 
     kind = Kind.OGCAPI

@@ -10,7 +10,6 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents import Box, crs_code, read_box
-from geocrawl.probe.interview import KindProbe
 from geocrawl.probe.json_answers import examine_json, json_verdict
 
 
@@ -95,7 +94,7 @@ def _formats(value: JsonObject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found[1].lower() for found in endings if found))
 
 
-class TileJsonProbe(KindProbe):
+class TileJsonProbe:
     """Proves TileJSON documents (`ports.Probe`)."""
 
     kind = Kind.TILEJSON

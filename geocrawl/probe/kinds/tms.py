@@ -38,7 +38,7 @@ from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_image, spread
 from geocrawl.probe.extents import Box, in_system, is_web_mercator
-from geocrawl.probe.interview import Answer, KindProbe, examined, is_file, lead, verdict_on
+from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
 from geocrawl.probe.json_links import on_host_of
 from geocrawl.probe.ows.description import read_contact, read_wms_keywords
 from geocrawl.probe.stream import read_whole
@@ -172,7 +172,7 @@ def _box(root: etree._Element, code: str) -> Box:
 _OTHER_SPELLING_MAY_HELP = frozenset({"http-400", "http-404", "http-500", "html", "exception", "empty"})
 
 
-class TmsProbe(KindProbe):
+class TmsProbe:
     """Proves tile map services (`ports.Probe`)."""
 
     kind = Kind.TMS

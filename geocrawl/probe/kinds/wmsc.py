@@ -19,7 +19,7 @@ from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.extents import Box, in_system
-from geocrawl.probe.interview import KindProbe, Question, run
+from geocrawl.probe.interview import Question, run
 from geocrawl.probe.ows.description import read_service
 from geocrawl.sanitize import ending_of
 from geocrawl.urls import request_url
@@ -98,7 +98,7 @@ def _titles(root: etree._Element) -> dict[str, str]:
     return {line_of(child(each, "Name")): line_of(child(each, "Title")) for each in layers}
 
 
-class WmscProbe(KindProbe):
+class WmscProbe:
     """Proves WMS-C endpoints (`ports.Probe`)."""
 
     kind = Kind.WMSC

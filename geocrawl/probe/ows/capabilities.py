@@ -20,7 +20,7 @@ from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.ports import Interview
 from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
-from geocrawl.probe.interview import KindProbe, Question, by_version, is_file, lower_case_question, run
+from geocrawl.probe.interview import Question, by_version, is_file, lower_case_question, run
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.description import read_service
 from geocrawl.probe.roots import is_usual_namespace, kind_of_root
@@ -99,7 +99,7 @@ class Form:
         return self.sections & {local_name(section) for section in root}
 
 
-class OwsProbe(KindProbe):
+class OwsProbe:
     """Proves services of a kind by their capabilities (`ports.Probe`)."""
 
     def __init__(self, form: Form, versions: Sequence[str | None], *, lower_case: bool = False) -> None:

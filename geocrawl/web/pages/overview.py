@@ -15,8 +15,8 @@ from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.store.read.statistics import KindCount, kind_counts
 from geocrawl.store.read.status import CatalogStatus, read_status
 from geocrawl.web.answers import wanted_language
+from geocrawl.web.parameters import FACETS, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
-from geocrawl.web.records.parameters import FACETS, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
 from geocrawl.web.texts import Words
 

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from geocrawl.search.results import FacetValue, Results
 from geocrawl.web.answers import Problem, wanted_language
-from geocrawl.web.records.parameters import FACETS, Asked, read_asked
+from geocrawl.web.parameters import FACETS, Asked, read_asked
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
 from geocrawl.web.texts import Words
 

@@ -15,7 +15,7 @@ from geocrawl.sanitize import masked
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.web.answers import Problem
-from geocrawl.web.pages.layers import Tree, layer_tree, systems_of
+from geocrawl.web.layers import Tree, layer_tree, systems_of
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.preview_requests import can_be_shown, projection_of
 from geocrawl.web.publishing import is_masked

@@ -14,8 +14,8 @@ from geocrawl.search.results import Results
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.published import read_thumbnail
 from geocrawl.web.answers import Problem, wanted_language
+from geocrawl.web.parameters import Asked, read_asked
 from geocrawl.web.reader import detail_of, find_detail, number_of
-from geocrawl.web.records.parameters import Asked, read_asked
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service
 from geocrawl.web.site import ITEMS, base_url, document, site_of
 from geocrawl.web.texts import Words
