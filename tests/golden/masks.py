@@ -24,6 +24,7 @@ MASKS = (
         "the machine's clock, when the crawl ran and when it was asked",
     ),
     Mask(re.compile(r"\b[12]\d{9}\.\d+\b"), "<time>", "the machine's clock, as seconds since 1970"),
+    Mask(re.compile(r"<time> \[info +\] progress .*\n"), "", "a line every ten seconds of a crawl that lasts so long"),
     Mask(re.compile(_DAY), "<day>", "the machine's clock"),
     Mask(re.compile(r"\b20\d\d-[01]\d\b"), "<month>", "the machine's clock"),
     Mask(re.compile(r"\b\d+(?:\.\d+)? ?(?:ms\b|毫秒)"), "<duration>", "how fast this machine answers itself"),
