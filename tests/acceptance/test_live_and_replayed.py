@@ -6,15 +6,34 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.lab.contest.measure import measure
+from geocrawl.lab.contest.run import Job, read_seeds, replay, settings_for, valid_endpoints
 from geocrawl.lab.made_worlds.folder import make
-from tests.acceptance.live_and_replayed import live_and_replayed
+from geocrawl.lab.recorded_worlds.replay import WorldWeb
+from geocrawl.lab.recorded_worlds.world import World
+from tests.support import world_crawls
+
+AS_REPLAYED = (
+    ("GEOCRAWL_MAX_CRAWL_DELAY", "0"),
+    ("GEOCRAWL_BACKOFF_FIRST", "0"),
+    ("GEOCRAWL_MAX_ATTEMPTS", "1"),
+    ("GEOCRAWL_MAPS", "false"),
+)
+"""What a contest sets (`lab.contest.run.settings_for`): who rests, and for how long, would be a matter of real time."""
 
 
 @pytest.mark.acceptance
 @pytest.mark.shared
 @pytest.mark.timeout(1_800)
 def test_a_live_crawl_and_its_replay_agree(shared: Path, tmp_path: Path) -> None:
-    make("mixed", 400, 3, tmp_path / "mixed", ())
-    figures = live_and_replayed(tmp_path / "mixed", "gws", tmp_path / "work")
-    assert figures["live"] == figures["replayed"] and figures["same_catalogue"]
-    assert figures["live"]["pages"] > 200 and figures["live"]["found"] > 5
+    folder, work = tmp_path / "mixed", tmp_path / "work"
+    make("mixed", 400, 3, folder, ())
+    world = World(folder)
+    world_crawls.crawl(folder, work, world_crawls.Plan(workers=1, environment=AS_REPLAYED), "--slow-seconds", "0.2")
+    live = world_crawls.score(folder, work, world.pages)
+    crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings_for(Job(folder, "gws", world.pages)))
+    again = measure(world, crawled.log, crawled.catalogue, world.pages)
+    figures = (live["pages_downloaded"], live["wms_found"], live["area"])
+    assert figures == (again.pages, again.found, again.area)
+    assert set(valid_endpoints(work / "geocrawl.db")) == set(crawled.catalogue)
+    assert again.pages > 200 and again.found > 5
