@@ -21,7 +21,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "architecture.md"
 PACKAGE = str(ROOT / "geocrawl") + "/"
-_LEASE = ("crawler/loop.py", "Crawler._next_lease")
+_LEASE = ("store/frontier/frontier.py", "AwaitedFrontier.lease")
 _VISITORS = {
     "page": ("crawler/page_visit.py", "PageVisitor.visit"),
     "probe": ("crawler/probe_visit.py", "ProbeVisitor.visit"),
@@ -131,7 +131,7 @@ def figures(visits: Sequence[Way]) -> Figures:
     )
 
 
-def stops(visits: Sequence[Way]) -> list[Call]:
+def stops(visits: Sequence[Way], least_share: float = _LEAST_SHARE) -> list[Call]:
     """Return the files that most visits enter, in the usual order, each with the function that is entered first."""
     entered: dict[str, list[float]] = defaultdict(list)
     first: dict[str, Counter[str]] = defaultdict(Counter)
@@ -143,7 +143,7 @@ def stops(visits: Sequence[Way]) -> list[Call]:
         for place, (path, function) in enumerate(seen.items()):
             entered[path].append(place / len(seen))
             first[path][function] += 1
-    usual = [path for path, places in entered.items() if len(places) >= _LEAST_SHARE * len(visits)]
+    usual = [path for path, places in entered.items() if len(places) >= least_share * len(visits)]
     usual.sort(key=lambda path: statistics.median(entered[path]))
     return [(path, min(first[path].most_common(), key=lambda each: (-each[1], each[0]))[0]) for path in usual]
 
@@ -153,16 +153,32 @@ def _room(path: str) -> str:
 
 
 def section(name: str, visits: Sequence[Way]) -> str:
-    """Return the stops of a way as a part of docs/architecture.md."""
-    lines, room = [f"### {_TITLES[name]}", ""], ""
+    """Return the stops of a way as a part of docs/architecture.md: one line for each stay in a room."""
+    told = f"Most {name}s of the demo's web go through these {len(stops(visits))} files (`make architecture`)."
+    lines = [
+        f"### {_TITLES[name]}",
+        "",
+        told,
+        "",
+        "| room | files, with the function that is entered first |",
+        "|---|---|",
+    ]
+    room = ""
     for path, function in stops(visits):
-        if _room(path) != room:
-            room = _room(path)
-            lines.append(f"- **{room}**: ")
+        stop = f"`{path}` {function.replace('<locals>.', '')}"
+        if _room(path) == room:
+            lines[-1] = lines[-1].removesuffix(" |") + f" → {stop} |"
         else:
-            lines[-1] += ", "
-        lines[-1] += f"`{path.removeprefix(room + '/')}` {function}"
+            room = _room(path)
+            lines.append(f"| {room} | {stop} |")
     return "\n".join(lines) + "\n"
+
+
+def documented(name: str) -> set[str]:
+    """Return the files below geocrawl/ that docs/architecture.md names as stops of a way."""
+    text = DOCUMENT.read_text("utf-8")
+    part = text.partition(f"<!-- stops of a {name} -->")[2].partition("<!-- end -->")[0]
+    return set(re.findall(r"`([^`]+\.py)`", part))
 
 
 def document(text: str, found: Mapping[str, Sequence[Way]]) -> str:

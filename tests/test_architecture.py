@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.ports import CrawlQueue, HostLeases, RobotsStore
-from scripts import architecture
+from scripts import architecture, ways
 from tests.support.places import ROOT
 
 PACKAGE, TESTS = ROOT / "geocrawl", ROOT / "tests"
@@ -125,3 +125,11 @@ def test_no_test_imports_a_measurement() -> None:
         if any(module.partition(".")[0] == "benchmarks" for module in imported_modules(path))
     ]
     assert importing == []
+
+
+def test_the_stops_of_a_page_and_of_a_probe_are_current() -> None:
+    """Visits differ, so a file that about half of them enter may be named or not."""
+    for name, visits in ways.ways().items():
+        named = ways.documented(name)
+        assert named <= {path for path, _ in ways.stops(visits, 0.4)}, "make architecture"
+        assert named >= {path for path, _ in ways.stops(visits, 0.6)}, "make architecture"
