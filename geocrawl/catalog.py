@@ -157,16 +157,11 @@ class Catalog:
             import geopandas
         except ImportError:
             raise EnvironmentFault("to_geodataframe: geopandas is not installed (pip install geopandas)") from None
-        from geocrawl.export.properties import SERVICE_COLUMNS, geojson_geometry, service_properties
+        from geocrawl.export.properties import SERVICE_COLUMNS, extent_of, service_properties
 
-        features = [
-            {"type": "Feature", "geometry": geojson_geometry(each.box), "properties": service_properties(each)}
-            for each in self.services(text, filters)
-        ]
+        rows = [{"geometry": extent_of(each.box), **service_properties(each)} for each in self.services(text, filters)]
         columns = ["geometry", *SERVICE_COLUMNS]
-        if not features:
-            return geopandas.GeoDataFrame({name: [] for name in columns}, geometry="geometry", crs="EPSG:4326")
-        return geopandas.GeoDataFrame.from_features(features, columns=columns, crs="EPSG:4326")
+        return geopandas.GeoDataFrame(rows, columns=columns, geometry="geometry", crs="EPSG:4326")
 
     def _services(self, selection: Selection) -> Iterator[CatalogService]:
         for found in published_services(self._connection, selection, with_secrets=self._with_secrets):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
-from geocrawl.export.properties import description_address, name_of, wkt
+from geocrawl.export.properties import description_address, extent_of, name_of
 from geocrawl.model.kinds import service_parameter
 from geocrawl.model.published import PublishedService
 from geocrawl.sanitize import plain
@@ -88,7 +88,7 @@ def _node(service: PublishedService) -> Node:
     """Return a service as a resource; properties that are unknown are left out."""
     keywords = list(dict.fromkeys(filter(None, map(plain, service.keywords))))
     rights = "; ".join(filter(None, map(plain, (service.access_constraints, service.fees))))
-    extent = wkt(service.box)
+    extent = extent_of(service.box)
     found: Node = {
         "@id": f"urn:geocrawl:service:{service.id}",
         "@type": "dcat:DataService",
@@ -103,7 +103,7 @@ def _node(service: PublishedService) -> Node:
         else "",
         "dcat:keyword": keywords,
         "dct:rights": {"@type": "dct:RightsStatement", "rdfs:label": rights} if rights else "",
-        "dct:spatial": {"@type": "dct:Location", "dcat:bbox": extent} if extent else "",
+        "dct:spatial": {"@type": "dct:Location", "dcat:bbox": extent.wkt} if extent else "",
         "dct:issued": service.first_seen,
         "dct:modified": service.last_ok,
     }

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.export.properties import SERVICE_COLUMNS, bounds_of, parts_of, service_properties, wkb_multipolygon
+from geocrawl.export.properties import SERVICE_COLUMNS, extent_of, service_properties, wkb_multipolygon
 from geocrawl.model.published import PublishedService
 
 _ROWS_OF_A_GROUP = 10_000
@@ -65,9 +65,9 @@ def _groups(services: Iterable[PublishedService]) -> Iterator[list[dict[str, obj
 
 
 def _row(service: PublishedService) -> dict[str, object]:
-    parts = parts_of(service.box)
+    extent = extent_of(service.box)
     return {
         **service_properties(service),
-        "geometry": wkb_multipolygon(parts) if parts else None,
-        "bbox": dict(zip(_SIDES, bounds_of(parts), strict=True)) if parts else None,
+        "geometry": wkb_multipolygon(extent) if extent is not None else None,
+        "bbox": dict(zip(_SIDES, extent.bounds, strict=True)) if extent is not None else None,
     }

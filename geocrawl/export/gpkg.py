@@ -10,13 +10,14 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from shapely import GeometryCollection, MultiPolygon, Polygon
+
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.properties import (
     LAYER_COLUMNS,
     SERVICE_COLUMNS,
-    bounds_of,
+    extent_of,
     layer_properties,
-    parts_of,
     service_properties,
     wkb_multipolygon,
 )
@@ -106,7 +107,7 @@ def _filled(
     _insert(connection, "services", names, written.rows(services))
     _insert(connection, "layers", tuple(LAYER_COLUMNS), (tuple(layer_properties(each).values()) for each in layers))
     connection.execute("CREATE INDEX layers_service ON layers (service_id)")
-    _register(connection, written.box or _WHOLE_WORLD, iso(now) or "")
+    _register(connection, written.around.bounds if written.around else _WHOLE_WORLD, iso(now) or "")
     connection.execute("COMMIT")
     return written.count
 
@@ -116,18 +117,18 @@ class _Extent:
 
     def __init__(self) -> None:
         self.count = 0
-        self.box: Box | None = None
+        self.around: Polygon | None = None
 
     def rows(self, services: Iterable[PublishedService]) -> Iterator[tuple[object, ...]]:
         for service in services:
             self.count += 1
-            parts = parts_of(service.box)
-            if parts:
-                self.box = bounds_of((*parts, self.box) if self.box else parts)
+            extent = extent_of(service.box)
+            if extent is not None:
+                self.around = GeometryCollection([extent, self.around or extent]).envelope
             values = service_properties(service)
             for name in _TIMES:
                 values[name] = _with_milliseconds(values[name])
-            yield (values.pop("id"), geometry_blob(parts), *values.values())
+            yield (values.pop("id"), geometry_blob(extent), *values.values())
 
 
 def _with_milliseconds(time: str | int | bool | None) -> str | None:
@@ -135,14 +136,14 @@ def _with_milliseconds(time: str | int | bool | None) -> str | None:
     return time.replace("Z", ".000Z") if isinstance(time, str) else None
 
 
-def geometry_blob(parts: tuple[Box, ...]) -> bytes | None:
+def geometry_blob(extent: Polygon | MultiPolygon | None) -> bytes | None:
     """Return a geometry as GeoPackage stores it (2.1.3): header with envelope, then well-known binary."""
-    if not parts:
+    if extent is None:
         return None
-    west, south, east, north = bounds_of(parts)
+    west, south, east, north = extent.bounds
     little_endian_with_envelope = 0b0000_0011
     header = struct.pack("<2sBBi4d", b"GP", 0, little_endian_with_envelope, _WGS84, west, east, south, north)
-    return header + wkb_multipolygon(parts)
+    return header + wkb_multipolygon(extent)
 
 
 def _application_number() -> int:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-import struct
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from shapely import MultiPolygon, Polygon, get_parts, multipolygons, to_wkb
+from shapely.geometry import mapping
 
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.sanitize import plain
@@ -131,28 +133,26 @@ def is_vector(template: str) -> bool:
 
 # --------------------------------------------------------------------------- geometries
 
-_POLYGON, _MULTIPOLYGON = 3, 6
-_LITTLE_ENDIAN = 1
 
+def extent_of(box: Box | None) -> Polygon | MultiPolygon | None:
+    """Return the geometry within -180…180 that a box covers: two polygons when it crosses the antimeridian.
 
-def parts_of(box: Box | None) -> tuple[Box, ...]:
-    """Return the boxes within -180…180 that cover a box: two when it crosses the antimeridian, none without numbers.
-
-    A box crosses it by west > east, or by a side beyond 180 degrees.
+    A box crosses it by west > east, or by a side beyond 180 degrees. None without numbers. Rings are counter-clockwise
+    (RFC 7946, 3.1.6) and begin in the south-west.
     """
     if box is None or not all(map(math.isfinite, box)):
-        return ()
+        return None
     west, south, east, north = box
     south, north = max(south, -90.0), min(north, 90.0)
     if south > north:
-        return ()
-    if west <= east and east - west >= 360:
-        return ((-180.0, south, 180.0, north),)
-    west, east = _within(west), _within(east)
-    if west <= east:
-        return ((west, south, east, north),)
-    both = ((west, south, 180.0, north), (-180.0, south, east, north))
-    return tuple(part for part in both if part[0] < part[2]) or both[:1]
+        return None
+    west, east = (-180.0, 180.0) if east - west >= 360 else (_within(west), _within(east))
+    both = ((west, 180.0), (-180.0, east)) if west > east else ((west, east),)
+    parts = [
+        Polygon(((first, south), (last, south), (last, north), (first, north), (first, south)))
+        for first, last in [each for each in both if each[0] < each[1]] or both[:1]
+    ]
+    return parts[0] if len(parts) == 1 else MultiPolygon(parts)
 
 
 def _within(degrees: float) -> float:
@@ -160,42 +160,13 @@ def _within(degrees: float) -> float:
     return degrees if -180 <= degrees <= 180 else (degrees + 180) % 360 - 180
 
 
-def bounds_of(parts: tuple[Box, ...]) -> Box:
-    """Return the box around all parts, which is the whole circle for a box across the antimeridian."""
-    west, south, east, north = zip(*parts, strict=True)
-    return min(west), min(south), max(east), max(north)
-
-
-def geojson_geometry(box: Box | None) -> dict[str, object] | None:
+def geojson_geometry(box: Box | None) -> dict[str, Any] | None:
     """Return a Polygon, a MultiPolygon across the antimeridian, None for an unknown extent."""
-    polygons = [[[list(point) for point in _ring(part)]] for part in parts_of(box)]
-    if not polygons:
-        return None
-    if len(polygons) == 1:
-        return {"type": "Polygon", "coordinates": polygons[0]}
-    return {"type": "MultiPolygon", "coordinates": polygons}
+    extent = extent_of(box)
+    return mapping(extent) if extent is not None else None
 
 
-def wkt(box: Box | None) -> str:
-    """Return well-known text, '' for an unknown extent."""
-    rings = ["((" + ", ".join(f"{x:.10g} {y:.10g}" for x, y in _ring(part)) + "))" for part in parts_of(box)]
-    if len(rings) == 1:
-        return f"POLYGON{rings[0]}"
-    return f"MULTIPOLYGON({', '.join(rings)})" if rings else ""
-
-
-def wkb_multipolygon(parts: tuple[Box, ...]) -> bytes:
-    """Return a MultiPolygon of the parts as well-known binary (OGC 06-103r4, 8.2)."""
-    return b"".join((struct.pack("<BII", _LITTLE_ENDIAN, _MULTIPOLYGON, len(parts)), *map(_wkb_polygon, parts)))
-
-
-def _wkb_polygon(part: Box) -> bytes:
-    ring = list(_ring(part))
-    points = (number for point in ring for number in point)
-    return struct.pack(f"<BIII{len(ring) * 2}d", _LITTLE_ENDIAN, _POLYGON, 1, len(ring), *points)
-
-
-def _ring(part: Box) -> Iterator[tuple[float, float]]:
-    """Yield the corners, counter-clockwise, the first one again at the end."""
-    west, south, east, north = part
-    yield from ((west, south), (east, south), (east, north), (west, north), (west, south))
+def wkb_multipolygon(extent: Polygon | MultiPolygon) -> bytes:
+    """Return an extent, which may be one polygon, as a MultiPolygon in little-endian well-known binary."""
+    wkb: bytes = to_wkb(multipolygons(get_parts(extent)), byte_order=1)
+    return wkb

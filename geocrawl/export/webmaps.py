@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TextIO
 
-from geocrawl.export.properties import bounds_of, description_address, is_vector, name_of, parts_of, tiles_of
+from geocrawl.export.properties import description_address, extent_of, is_vector, name_of, tiles_of
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.sanitize import plain
 
@@ -90,7 +90,7 @@ def _entry(library: str, service: PublishedService, names: list[tuple[str, str]]
             return None
     elif not names:
         return None
-    parts = parts_of(service.box)
+    extent = extent_of(service.box)
     return {
         "title": name_of(service),
         "kind": service.kind,
@@ -98,5 +98,5 @@ def _entry(library: str, service: PublishedService, names: list[tuple[str, str]]
         **({"firstZoom": first_zoom} if first_zoom else {}),
         **({"description": description_address("wmts", address)} if service.kind == "wmts" else {}),
         "layers": names if service.kind in _BY_NAME else [],
-        "box": bounds_of(parts) if parts else None,
+        "box": extent.bounds if extent is not None else None,
     }

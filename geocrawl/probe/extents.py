@@ -43,9 +43,7 @@ def read_box(west: str, south: str, east: str, north: str) -> tuple[Polygon | No
     mended = _mended(values, codes)
     if mended is None:
         return None, tuple(dict.fromkeys(codes))
-    from shapely import box
-
-    return box(*mended), tuple(dict.fromkeys(codes))
+    return mended, tuple(dict.fromkeys(codes))
 
 
 def _number(text: str, codes: list[str]) -> float | None:
@@ -60,7 +58,7 @@ def _number(text: str, codes: list[str]) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _mended(values: Sequence[float], codes: list[str]) -> tuple[float, float, float, float] | None:
+def _mended(values: Sequence[float], codes: list[str]) -> Polygon | None:
     west, south, east, north = values
     if west == south == east == north == 0:
         codes.append("box-zeros")
@@ -99,16 +97,17 @@ def _longitudes(west: float, east: float, codes: list[str]) -> tuple[float, floa
     return -180.0, 180.0
 
 
-def _with_area(
-    west: float, south: float, east: float, north: float, codes: list[str]
-) -> tuple[float, float, float, float]:
+def _with_area(west: float, south: float, east: float, north: float, codes: list[str]) -> Polygon:
+    """Return the part of a box that is within the world, a little polygon for a point or a line."""
+    from shapely import box, clip_by_rect
+
     if west == east or south == north:
         codes.append("box-no-area")
     if west == east:
         west, east = west - _POINT_DEG, east + _POINT_DEG
     if south == north:
         south, north = south - _POINT_DEG, north + _POINT_DEG
-    return max(west, -180.0), max(south, -90.0), min(east, 180.0), min(north, 90.0)
+    return clip_by_rect(box(west, south, east, north), -180, -90, 180, 90)
 
 
 _ALIKE_DEG = 0.02

@@ -13,6 +13,7 @@ from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
+from shapely import STRtree, box
 
 from geocrawl.search.filters import Box, QueryError
 from geocrawl.search.fold import words_of
@@ -76,6 +77,7 @@ class Places:
         boxed = [(place.country, each) for place in places if place.country for each in place.boxes]
         self._owners = tuple(country for country, _ in boxed)
         self._sides = sides_of(each for _, each in boxed)
+        self._tree = STRtree(box(*self._sides))
 
     def named(self, words: Words) -> tuple[Place, ...]:
         """Return the places with this name, folded: a country alone where one has it, else all of them."""
@@ -92,9 +94,7 @@ class Places:
         of_host = self._country_of_host(host)
         if extent is None or extent[0] > extent[2] or not self._owners:
             return of_host
-        west, south, east, north = extent
-        wests, souths, easts, norths = self._sides
-        near = ((wests <= east) & (easts >= west) & (souths <= north) & (norths >= south)).nonzero()[0]
+        near = np.sort(self._tree.query(box(*extent)))
         if not near.size:
             return ""
         alike, within = likeness(sides_of([extent]), self._sides[:, near])

@@ -212,19 +212,18 @@ def coverage(boxes: Iterable[Box]) -> tuple[NDArray[np.int32], int, int]:
     """Return how many boxes touch each cell (rows from north to south), how many these are, and how many more span most
     of the world. Boxes outside the world, and those without a number, are left out."""
     import numpy as np
+    from shapely import bounds, get_parts
+
+    from geocrawl.export.properties import extent_of
 
     cells, inside, worldwide = np.zeros((_ROWS, _COLUMNS), np.int32), 0, 0
-    for west, south, east, north in boxes:
-        if not all(map(math.isfinite, (west, south, east, north))) or south > north or north < -90 or south > 90:
-            continue
-        width = (east - west) if west <= east else 360 - west + east
-        if min(width, 360) * (min(north, 90) - max(south, -90)) >= _MOST_OF_THE_WORLD:
+    for extent in filter(None, map(extent_of, boxes)):
+        if extent.area >= _MOST_OF_THE_WORLD:
             worldwide += 1
             continue
         inside += 1
-        rows = _touched(90 - north, 90 - south, _ROWS)
-        for first, last in ((west, east),) if west <= east else ((west, 180.0), (-180.0, east)):
-            cells[rows, _touched(first + 180, last + 180, _COLUMNS)] += 1
+        for west, south, east, north in bounds(get_parts(extent)).tolist():
+            cells[_touched(90 - north, 90 - south, _ROWS), _touched(west + 180, east + 180, _COLUMNS)] += 1
     return cells, inside, worldwide
 
 
@@ -259,10 +258,12 @@ def world_map(cells: NDArray[np.int32], base_map: Any, title: str) -> Markup:
 
 def _land(base_map: Any) -> Iterator[Sequence[tuple[float, float]]]:
     """Yield the outlines of the land of a base map."""
+    from shapely import get_parts
+    from shapely.geometry import shape
+
     for feature in base_map["features"]:
-        shape = feature["geometry"]
-        for polygon in shape["coordinates"] if shape["type"] == "MultiPolygon" else [shape["coordinates"]]:
-            yield polygon[0]
+        for polygon in get_parts(shape(feature["geometry"])):
+            yield polygon.exterior.coords
 
 
 # --------------------------------------------------------------------------- frames

@@ -146,7 +146,7 @@ def test_dcat_leads_to_the_capabilities_and_names_the_standard(tmp_path: Path) -
         URIRef("http://www.opengis.net/def/serviceType/ogc/wms")
     ]
     (box,) = graph.objects(None, DCAT.bbox)
-    assert str(box).startswith("POLYGON((5 45") and box.datatype == GEO.wktLiteral  # type: ignore[attr-defined]
+    assert str(box).startswith("POLYGON ((5 45") and box.datatype == GEO.wktLiteral  # type: ignore[attr-defined]
 
 
 def test_seeds_are_read_again_without_masked_addresses(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from shapely import GeometryCollection, Polygon
+
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.sanitize import masked
 from geocrawl.store.catalog import statements as sql
@@ -199,10 +201,8 @@ class ServiceWriter:
 # --------------------------------------------------------------------------- rows
 
 
-Box = tuple[float | None, float | None, float | None, float | None]
 _SIDES = ("west", "south", "east", "north")
 _Described = TypeVar("_Described", Service, Layer)
-_NO_BOX: Box = (None, None, None, None)
 
 
 _TEXTS = ("title", "abstract", "provider", "fees", "access_constraints")
@@ -249,7 +249,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "layer_count": sum(1 for layer in service.layers if layer.name),
         "read_by": service.read_by,
         "last_ok": at,
-        **dict(zip(_SIDES, _union(_box(layer) for layer in service.layers), strict=True)),
+        **_sides(layer.box for layer in service.layers),
     }
 
 
@@ -266,25 +266,14 @@ def layer_row(layer: Layer) -> Mapping[str, object]:
         "queryable": int(layer.queryable),
         "item": layer.item,
         "formats": _json(layer.formats),
-        **dict(zip(_SIDES, _box(layer), strict=True)),
+        **_sides([layer.box]),
     }
 
 
-def _box(layer: Layer) -> Box:
-    """Return west, south, east, north of a layer's own extent, degrees."""
-    if layer.box is None or layer.box.is_empty:
-        return _NO_BOX
-    west, south, east, north = layer.box.bounds
-    return (west, south, east, north)
-
-
-def _union(boxes: Iterable[Box]) -> Box:
-    """Return the box around all boxes that are known."""
-    known = [box for box in boxes if box[0] is not None]
-    if not known:
-        return _NO_BOX
-    west, south, east, north = zip(*known, strict=True)
-    return (min(west), min(south), max(east), max(north))
+def _sides(extents: Iterable[Polygon | None]) -> Mapping[str, float | None]:
+    """Return the sides of the box around all extents that are known, degrees; None for each when none is known."""
+    union = GeometryCollection([extent for extent in extents if extent is not None])
+    return dict(zip(_SIDES, (None,) * 4 if union.is_empty else union.bounds, strict=True))
 
 
 @lru_cache(maxsize=16)  # layers that follow each other mostly have the same lists, or none
