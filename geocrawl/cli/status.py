@@ -19,6 +19,7 @@ from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.store import OpenSnapshot, Store
+from geocrawl.store.read.processes import JobRun
 from geocrawl.store.read.status import CatalogStatus, Run, last_visit_at, read_status
 from geocrawl.urls.database import Place
 from geocrawl.wording import RUN_ENDS, counted, moment, span
@@ -106,6 +107,8 @@ def status_lines(status: CatalogStatus, path: Place, now: float, settings: Setti
     if status.open_snapshot:
         yield f"snapshot    {snapshot_text(status.open_snapshot, path)}"
     yield f"daemon      {_daemon(status, now)}"
+    for job in status.jobs:
+        yield f"job         {_job(job, now)}"
     yield f"limits      {_limits(settings)}"
     if status.today or status.running:
         counts = [
@@ -230,6 +233,14 @@ def _daemon(status: CatalogStatus, now: float) -> str:
         )
         return f"running, {since}; {silent}"
     return f"{'paused' if status.paused else 'running'}, {since}: {plain(holder.state, 80) or 'starting'}"
+
+
+def _job(job: JobRun, now: float) -> str:
+    """Return a job's last run, its next run and its last error."""
+    last = f"last run {span(now - job.last_run)} ago, {job.seconds:.1f} s" if job.last_run else "has not run yet"
+    next_run = "at work" if job.next_run is None else f"next in {span(job.next_run - now)}"
+    error = f"; failed {moment(job.failed_at)}: {plain(job.last_error, 120)}" if job.failed_at else ""
+    return f"{job.name:<9}  {next_run}; {last}{error}"
 
 
 def _size(status: CatalogStatus, max_bytes: int) -> str:

@@ -1,7 +1,8 @@
-"""Run the daemon: a loop that crawls while there is something to do, and ticks at fixed intervals.
+"""Run the daemon: APScheduler runs its recurring jobs, of which the crawl is one.
 
-The ticks run the jobs (`jobs`), whose due times are stored in the database. The heartbeat renews the daemon's lock on
-the database, reads people's requests (pause, resume, reload), writes the day's counts and resets systemd's watchdog.
+What is due is stored in the database, and `jobs` queues it. The heartbeat renews the daemon's lock on the database,
+reads people's requests (pause, resume, reload), writes the day's counts and how the jobs stand, and resets systemd's
+watchdog.
 After SIGTERM the visits under way are settled, or released at the end of the settling time.
 """
 
@@ -15,8 +16,10 @@ import signal
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.fetchers import session_renderer
@@ -32,6 +35,7 @@ from geocrawl.errors import DatabaseFault, GeocrawlError, PassingFault
 from geocrawl.ports import Clock, Observer
 from geocrawl.store import Store
 from geocrawl.store.maintenance.daemon_lock import BEAT_S, DaemonLock
+from geocrawl.store.read.processes import JobRun
 from geocrawl.wording import counted
 
 
@@ -41,29 +45,44 @@ class Tick:
 
     name: str
     every_s: float
+    at_once: bool = False
+    """Whether it is also done at the start of the daemon."""
 
 
 TICKS = (
-    Tick("heartbeat", BEAT_S),
-    Tick("reprobe", 60.0),
-    Tick("metrics", 60.0),
+    Tick("heartbeat", BEAT_S, at_once=True),
+    Tick("reprobe", 60.0, at_once=True),
+    Tick("metrics", 60.0, at_once=True),
     Tick("watches", 300.0),
     Tick("revisit", 600.0),
     Tick("refresh", 3600.0),
     Tick("retention", 3600.0),
+    Tick("crawl", 5.0, at_once=True),
 )
-"""The ticks of a daemon. The crawl itself is not a tick: its loop runs all the time, within its budget."""
+"""The jobs of a daemon. A crawl lasts until nothing is ready or the budget is spent; the next one follows within 5 s.
+"""
 
 
-def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float, ticks: Sequence[Tick] = TICKS) -> Any:
-    """Return an AsyncIOScheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not
-    0).
+class _Scheduler(AsyncIOScheduler):  # type: ignore[misc]  # untyped
+    """Runs jobs at intervals, also after the clock was set back: none waits for longer than its interval."""
+
+    def _process_jobs(self) -> float | None:
+        now = datetime.now(UTC)
+        for job in self.get_jobs():
+            if job.next_run_time and job.next_run_time - now > job.trigger.interval:
+                job.modify(next_run_time=now + job.trigger.interval)
+        wait_s: float | None = super()._process_jobs()
+        return wait_s
+
+
+def make_scheduler(
+    tick: Callable[[str], Awaitable[None]], watchdog_s: float, ticks: Sequence[Tick] = TICKS
+) -> AsyncIOScheduler:
+    """Return a scheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not 0).
 
     Missed calls of a tick are replaced by one call, and a tick that is still running is not called again.
     """
-    from apscheduler.schedulers.asyncio import AsyncIOScheduler
-
-    scheduler = AsyncIOScheduler(timezone="UTC")
+    scheduler = _Scheduler(timezone=UTC)
     for each in ticks:
         scheduler.add_job(
             tick,
@@ -71,6 +90,7 @@ def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float, ti
             args=(each.name,),
             seconds=min(each.every_s, watchdog_s) if each.name == "heartbeat" and watchdog_s else each.every_s,
             id=each.name,
+            **({"next_run_time": datetime.now(UTC)} if each.at_once else {}),
             replace_existing=True,
             coalesce=True,
             max_instances=1,
@@ -81,10 +101,6 @@ def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float, ti
 
 Configured = tuple["Session", Jobs, Budget]
 """The parts of a daemon that its settings decide."""
-
-IDLE_S = 5.0
-"""Pause between two runs of the crawl when nothing is ready."""
-
 
 _PATIENCE_S = 30.0
 """The longest wait of one run for hosts in back-off, if `patience_s` is not shorter: the daemon runs the loop again in
@@ -195,7 +211,8 @@ class Daemon:
         """Set up the daemon. `log(event, **values)` writes a line. `reload` reads the configuration again, or raises
         UsageError.
         """
-        self._ticks = ticks
+        self._scheduler = make_scheduler(self._tick, notifier.watchdog_s, ticks)
+        self._runs = {run.name: run for run in lock.jobs()}
         self._jobs = jobs
         self._lock = lock
         self._store = store
@@ -207,9 +224,10 @@ class Daemon:
         self._day = DayCounts(lock, clock, counting)
         self._crawl = BudgetedCrawl(session, budget, observer=counting, day=self._day, clock=clock)
         self._retrying = RetryPolicy(store.path, clock, log, before_pause=self._begin_pause)
-        self._damage: DatabaseFault | None = None
+        self._damage: Exception | None = None
         self._reloads = lock.reloads()
         self._ending = ""
+        self._ended, self._crawling = asyncio.Event(), asyncio.Lock()
         self._reload_wanted = False
         self._paused = lock.paused()
         self._state = "starting"
@@ -217,6 +235,7 @@ class Daemon:
     def stop(self, reason: str) -> None:
         """End the daemon: visits under way are settled, or released at the end of the settling time."""
         self._ending = self._ending or reason
+        self._ended.set()
         self._crawl.interrupt(reason)
 
     def reload(self) -> None:
@@ -226,19 +245,17 @@ class Daemon:
 
     async def run(self) -> str:
         """Run until stopped. Returns why the daemon ended; raises DatabaseFault for a damaged database."""
-        scheduler = make_scheduler(self._tick, self._notifier.watchdog_s, self._ticks)
         with self._signals_handled():
-            scheduler.start()
+            self._scheduler.start()
             self._notifier.ready()
             self._log("started", process=os.getpid())
-            await self._tick("reprobe")
-            await self._tick("metrics")
             try:
-                while not self._ending:
-                    await self.turn()
+                await self._ended.wait()
+                async with self._crawling:  # its visits are settled first
+                    pass
             finally:
                 self._notifier.stopping(f"ending: {self._ending or 'error'}")
-                scheduler.shutdown(wait=False)
+                self._scheduler.shutdown(wait=False)
         if self._damage is not None:
             raise self._damage
         return self._ending
@@ -266,52 +283,50 @@ class Daemon:
         except DatabaseFault as error:
             self._log("the end could not be written into the database", error=str(error))
 
-    # ----------------------------------------------------------------------- one turn of the loop
+    # ----------------------------------------------------------------------- the crawl
 
-    async def turn(self) -> None:
-        """Crawl until nothing is ready, then pause; or wait until the database can be written again."""
-        try:
-            await self._crawl_or_rest()
-        except PassingFault as fault:
-            release_all = self._crawl.session.frontier.release_all
-            await self._retrying.until_writable(fault, self._store, release_all, lambda: bool(self._ending))
+    async def _crawl_turn(self) -> None:
+        """Crawl until nothing is ready, or wait until the database can be written again. The job has no next run
+        meanwhile, so that no run counts as missed. What goes wrong otherwise ends the daemon.
+        """
+        async with self._crawling:
+            self._scheduler.pause_job("crawl")
+            try:
+                if not self._ending:
+                    await self._crawl_or_rest()
+            except PassingFault as fault:
+                release_all = self._crawl.session.frontier.release_all
+                await self._retrying.until_writable(fault, self._store, release_all, lambda: bool(self._ending))
+                raise
+            finally:
+                self._scheduler.resume_job("crawl")
 
     async def _crawl_or_rest(self) -> None:
         if self._reload_wanted:
             self._reload_now()
         if self._paused:
             self._state = "paused"
-            await self._clock.sleep(1.0)
             return
         self._day.begin_day()
         if self._crawl.is_traffic_spent:
-            await self._rest_until_midnight()
+            self._rest_until_midnight()
             return
         self._state = "crawling"
         summary = await self._crawl.run()
         if not self._ending and not self._crawl.is_traffic_spent:
             why = self._crawl.why_no_pages()
             self._state = f"{why}: probes only" if why and summary.stopped == "max-pages" else "nothing is ready"
-            await self._idle()
 
     def _begin_pause(self, fault: PassingFault, pause_s: float) -> None:
         """Show in the state what the daemon waits for until its next attempt to write."""
         self._state = f"waiting: {fault}"
 
-    async def _rest_until_midnight(self) -> None:
-        """Send no requests, because the day's traffic is spent; the day's end is noticed after the next pause."""
+    def _rest_until_midnight(self) -> None:
+        """Send no requests, because the day's traffic is spent; the next run of the crawl notices the day's end."""
         text = "the day's traffic is spent: no requests until midnight UTC"
         if self._state != text:
             self._state = text
             self._log(text, bytes=self._day.total("bytes"))
-        await self._idle()
-
-    async def _idle(self) -> None:
-        """Sleep; a stop or a reload ends the sleep within a second."""
-        for _ in range(int(IDLE_S)):
-            if self._ending or self._reload_wanted:
-                return
-            await self._clock.sleep(1.0)
 
     def _reload_now(self) -> None:
         self._reload_wanted = False
@@ -324,32 +339,58 @@ class Daemon:
             self._log("configuration not read again: the former one stays in force", error=str(error))
         self._notifier.ready()
 
-    # ----------------------------------------------------------------------- ticks
+    # ----------------------------------------------------------------------- jobs
 
     async def _tick(self, name: str) -> None:
-        """Do a tick. A tick that cannot write is skipped, and its jobs stay due; a damaged database ends the daemon."""
+        """Do a job and note how it went. A job that cannot write is skipped, and what it does stays due; a damaged
+        database ends the daemon.
+        """
         if self._retrying.is_waiting:
             self._notifier.alive(self._state)
             return
+        began, before, error = self._clock.now(), self._clock.monotonic(), ""
         try:
-            if name == "heartbeat":
-                self._beat()
-                return
+            await self._do(name)
+        except PassingFault as fault:
+            error = str(fault)
+            if name != "crawl":  # which has waited and said so
+                self._log(f"tick {name} skipped", error=error)
+                self._notifier.alive(f"waiting: {fault}")
+        except Exception as failure:
+            error = f"{type(failure).__name__}: {failure}"
+            if name != "crawl" and not isinstance(failure, DatabaseFault):
+                raise  # the scheduler logs it, and the job runs again at its next time
+            self._damage = failure
+            self.stop("the database cannot be used" if isinstance(failure, DatabaseFault) else "error")
+        finally:
+            seconds = self._clock.monotonic() - before
+            run = replace(self._runs.get(name, JobRun(name)), last_run=began, seconds=seconds)
+            self._runs[name] = replace(run, last_error=error, failed_at=began) if error else run
+
+    async def _do(self, name: str) -> None:
+        if name == "heartbeat":
+            self._beat()
+        elif name == "crawl":
+            await self._crawl_turn()
+        else:
             counts = getattr(self._jobs, name)()
             if inspect.isawaitable(counts):
                 counts = await counts
             if any(counts.values()):
                 self._log(f"tick {name}", **counts)
-        except PassingFault as fault:
-            self._log(f"tick {name} skipped", error=str(fault))
-            self._notifier.alive(f"waiting: {fault}")
-        except DatabaseFault as damage:
-            self._damage = damage
-            self.stop("the database cannot be used")
+
+    def _job_runs(self) -> list[JobRun]:
+        """Return the jobs, the next one first, those at work last."""
+        return [
+            replace(
+                self._runs.get(job.id, JobRun(job.id)), next_run=job.next_run_time and job.next_run_time.timestamp()
+            )
+            for job in self._scheduler.get_jobs()
+        ]
 
     def _beat(self) -> None:
         state = f"waiting: {fault}" if (fault := self._crawl.waits_for) else self._state
-        if not self._lock.beat(self._clock.now(), state):
+        if not self._lock.beat(self._clock.now(), state, self._job_runs()):
             self.stop("the database was taken over by another daemon")
             return
         self._day.begin_day()

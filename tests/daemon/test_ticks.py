@@ -6,24 +6,28 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from apscheduler.events import EVENT_JOB_SUBMITTED
 
 from geocrawl.app import wiring
 from geocrawl.app.crawl import claim, run_crawl
+from geocrawl.cli.status import status_lines
 from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import TICKS, Daemon, Tick, make_scheduler
 from geocrawl.demo import DemoWeb
+from geocrawl.errors import PassingFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.maintenance.daemon_lock import DaemonLock, ask_to_pause
 from geocrawl.store.maintenance.watches import Watches
-from geocrawl.store.read.processes import read_holder
+from geocrawl.store.read.processes import JobRun, read_holder
+from geocrawl.store.read.status import read_status
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, settings_for, url
 
@@ -71,6 +75,43 @@ async def test_moments_that_were_missed_are_one() -> None:
     await until(lambda: len(moments) >= len(TICKS), "the ticks that were missed")
     scheduler.shutdown(wait=False)
     assert set(moments) == {1}
+
+
+async def test_jobs_go_on_after_the_clock_was_set_back() -> None:
+    begun = Counter[str]()
+
+    async def tick(name: str) -> None:
+        begun[name] += 1
+
+    scheduler = make_scheduler(tick, 0.0, OFTEN)
+    scheduler.start()
+    for job in scheduler.get_jobs():
+        job.modify(next_run_time=datetime.now(UTC) + timedelta(hours=1))  # as they stand after the step
+    await until(lambda: all(begun[each.name] >= 2 for each in TICKS), "two of each tick")
+    scheduler.shutdown(wait=False)
+
+
+async def test_how_the_jobs_stand_is_told(tmp_path: Path) -> None:
+    with DemoWeb() as web, Store.open(tmp_path / "c.db", clock=SystemClock()) as store:
+        daemon, connection = _daemon(store, settings_for(web)), store.database.connection
+        daemon._jobs.refresh = _is_locked  # type: ignore[method-assign]
+        running = asyncio.create_task(daemon.run())
+
+        def jobs() -> dict[str, JobRun]:
+            return {job.name: job for job in read_status(connection, time.time()).jobs}
+
+        await until(lambda: jobs() and all(job.last_run for job in jobs().values()), "a run of each job")
+        assert set(jobs()) == {each.name for each in TICKS}
+        assert [name for name, job in jobs().items() if job.failed_at] == ["refresh"]
+        found = read_status(connection, time.time())
+        lines = [each for each in status_lines(found, store.path, time.time(), settings_for(web)) if "refresh" in each]
+        assert "next in 0s; last run " in lines[0] and lines[0].endswith(": database is locked")
+        daemon.stop("test")
+        assert await running == "test" and not jobs()
+
+
+def _is_locked() -> dict[str, int]:
+    raise PassingFault("database is locked")
 
 
 def test_the_watchdog_hastens_the_heartbeat_alone() -> None:

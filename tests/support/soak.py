@@ -398,7 +398,7 @@ async def _live(
     session: Session, work: Jobs, clock: ReplayClock, days: int, begun: float, sample: Callable[[float], None]
 ) -> None:
     """Hour by hour: the ticks that are due, then the loop until nothing is ready."""
-    observer, due = Silent(), {tick.name: begun for tick in TICKS if tick.name != "heartbeat"}
+    observer, due = Silent(), {tick.name: begun for tick in TICKS if tick.name not in ("heartbeat", "crawl")}
     every = {tick.name: tick.every_s for tick in TICKS}
     fetcher = fetchers.make_session_fetcher(session)
     next_sample = begun

@@ -7,13 +7,23 @@ its process is gone from this machine, else when its heartbeat is old.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.store.engine.database import Database, stored_fact
 from geocrawl.store.engine.owner import this_process
-from geocrawl.store.read.processes import DAEMON_LOCK, DAEMON_PAUSED, Holder, counts_of_day, is_paused, read_holder
+from geocrawl.store.read.processes import (
+    DAEMON_JOBS,
+    DAEMON_LOCK,
+    DAEMON_PAUSED,
+    Holder,
+    JobRun,
+    counts_of_day,
+    is_paused,
+    read_holder,
+    read_jobs,
+)
 from geocrawl.wording import moment
 
 BEAT_S = 5.0
@@ -47,8 +57,9 @@ class DaemonLock:
             f"since {moment(other.since)} UTC; `geocrawl status` shows more"
         )
 
-    def beat(self, now: float, state: str) -> bool:
-        """Write a heartbeat. Returns False when another daemon has the lock now, so that this one must end."""
+    def beat(self, now: float, state: str, jobs: Sequence[JobRun] = ()) -> bool:
+        """Write a heartbeat and how the jobs stand. Returns False when another daemon has the lock now, so that this
+        one must end."""
         if self._mine is None:
             return False
         with self._database.transaction:
@@ -61,6 +72,7 @@ class DaemonLock:
                 return False
             self._mine = replace(self._mine, beat=now, state=state)
             self._write(self._mine)
+            self._database.write_meta(DAEMON_JOBS, json.dumps([asdict(job) for job in jobs]))
         return True
 
     def release(self) -> None:
@@ -76,6 +88,10 @@ class DaemonLock:
     def paused(self) -> bool:
         """Return whether a person paused the daemon."""
         return is_paused(self._connection)
+
+    def jobs(self) -> tuple[JobRun, ...]:
+        """Return the jobs as the last heartbeat of this or a former daemon wrote them."""
+        return read_jobs(self._connection)
 
     def reloads(self) -> int:
         """Return how many reloads people have requested so far."""

@@ -14,7 +14,7 @@ from geocrawl.store.engine.database import stored_fact
 from geocrawl.store.engine.owner import BEAT, LEARNER, MEMBER, Owner, is_dead, this_process
 from geocrawl.wording import moment
 
-DAEMON_LOCK, DAEMON_PAUSED = "daemon:lease", "daemon:paused"
+DAEMON_LOCK, DAEMON_PAUSED, DAEMON_JOBS = "daemon:lease", "daemon:paused", "daemon:jobs"
 STALE_S = 60.0
 """A daemon on another machine without a heartbeat for so long counts as dead."""
 # Find runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it leases a host at ?3.
@@ -57,6 +57,26 @@ class Holder:
         cannot be seen (on another machine, in another container), whether its heartbeat is old."""
         running = self.owner.is_running(this_process())
         return not -STALE_S < now - self.beat < STALE_S if running is None else not running
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """A recurring job of the daemon: its last run that ended, its next run, and its last error."""
+
+    name: str
+    last_run: float | None = None
+    """When the last run began (all times: seconds since the epoch); None: it has not run yet."""
+    seconds: float | None = None
+    """How long the last run took."""
+    next_run: float | None = None
+    """None: the job is at work, and its next run is set at the end."""
+    last_error: str = ""
+    failed_at: float | None = None
+
+
+def read_jobs(connection: Connection) -> tuple[JobRun, ...]:
+    """Return the daemon's jobs as its last heartbeat wrote them."""
+    return tuple(JobRun(**each) for each in json.loads(stored_fact(connection, DAEMON_JOBS) or "[]"))
 
 
 def read_holder(connection: Connection) -> Holder | None:

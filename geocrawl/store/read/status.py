@@ -17,7 +17,15 @@ from geocrawl.store.engine.database import stored_fact, stored_strategy
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
-from geocrawl.store.read.processes import Holder, counts_of_day, is_paused, read_holder, read_workers
+from geocrawl.store.read.processes import (
+    Holder,
+    JobRun,
+    counts_of_day,
+    is_paused,
+    read_holder,
+    read_jobs,
+    read_workers,
+)
 from geocrawl.wording import day_of
 
 
@@ -64,6 +72,8 @@ class CatalogStatus:
     daemon: Holder | None
     """The daemon that runs, or was killed: machine, process, since, heartbeat, what it does."""
     paused: bool
+    jobs: tuple[JobRun, ...]
+    """The jobs of the daemon that runs, the next one first."""
     today: Mapping[str, int]
     """The daemon's counts of this day (UTC): pages, probes, valid, failures, not modified, new endpoints, bytes
     received."""
@@ -163,10 +173,12 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
     """Return the state at the time `now`; costs the same whatever the frontier's size."""
     services, layers = connection.execute(_SERVICES).fetchone()
     holder = read_holder(connection)
+    running = holder is not None and not holder.is_dead(now)
     return CatalogStatus(
-        running=holder is not None and not holder.is_dead(now),
+        running=running,
         daemon=holder,
         paused=is_paused(connection),
+        jobs=read_jobs(connection) if running else (),
         today=counts_of_day(connection, day_of(now)),
         health=dict(connection.execute(_HEALTH).fetchall()),
         due=connection.execute(_DUE, (now,)).fetchone()[0],
