@@ -57,9 +57,9 @@ class Visitor(Protocol):
         """Visit the leased address in this turn of its host."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _UnderWay:
-    """A lease whose visit is running."""
+    """A lease whose visit is running. An address may be leased again while a visit whose lease ended still runs."""
 
     lease: Lease
     turn: Turn | None = None
@@ -106,8 +106,8 @@ class Crawler:
         self.summary = RunSummary()
         """The counts so far."""
         self._pages_counted = pages_counted or (lambda: self.summary.pages)
-        self._under_way: dict[int, _UnderWay] = {}
-        """Visits that are running, by entry."""
+        self._under_way = set[_UnderWay]()
+        """Visits that are running."""
         self._wake_queue = WakeQueue(clock)
         self._places = Places(limits.max_waiting, self._wake_queue)
         self._visits: set[asyncio.Task[None]] = set()
@@ -258,27 +258,28 @@ class Crawler:
                     self._is_concluded = pause_s is None
                 else:
                     self._promised_at, self._broken_promises = -math.inf, 0
-                    self._under_way[lease.entry.id] = _UnderWay(lease)
+                    under_way = _UnderWay(lease)
+                    self._under_way.add(under_way)
             if lease is not None:
                 self._wake_queue.wake_one()
-                await self._begin(lease).work()
+                await self._begin(under_way).work()
             elif pause_s is not None:
                 await self._wake_queue.sleep(pause_s, since=calls)
             else:
                 break
         self._wake_queue.wake_one()
 
-    def _begin(self, lease: Lease) -> Place:
+    def _begin(self, under_way: _UnderWay) -> Place:
         """Begin the visit of a leased address, and return its place."""
-        place = Place(self._places, lease.host)
-        visit = place.begin(self._carry_out(lease, place))
+        place = Place(self._places, under_way.lease.host)
+        visit = place.begin(self._carry_out(under_way, place))
         self._visits.add(visit)
         visit.add_done_callback(self._visits.discard)
         return place
 
     def _pages_left(self) -> int:
         """Return how many pages may still be leased: those under way count, because all may be answered."""
-        under_way = sum(visit.lease.entry.purpose is Purpose.PAGE for visit in self._under_way.values())
+        under_way = sum(visit.lease.entry.purpose is Purpose.PAGE for visit in self._under_way)
         return self._limits.max_pages - self._pages_counted() - under_way
 
     async def _pause_s(self) -> float | None:
@@ -356,8 +357,9 @@ class Crawler:
             bare = broken(visit.lease, error, visit.host, visit.at, self._limits.retry_first_s)
             return bare, await self._queue.settle(bare)
 
-    async def _carry_out(self, lease: Lease, place: Place) -> None:
-        entry, under_way = lease.entry, self._under_way[lease.entry.id]
+    async def _carry_out(self, under_way: _UnderWay, place: Place) -> None:
+        lease = under_way.lease
+        entry = lease.entry
         self._observer.leased(lease)
         settled = False
         try:
@@ -379,6 +381,6 @@ class Crawler:
         except GivenBack:
             pass  # the host's state says when the address may be leased again
         finally:
-            self._under_way.pop(entry.id, None)
+            self._under_way.discard(under_way)
             if not settled:
                 await self._queue.release(lease, under_way.host)
