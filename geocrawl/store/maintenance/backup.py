@@ -256,6 +256,9 @@ def remove_if_only_of(url: str | Place, hosts: Set[str], now: float) -> None:
     EnvironmentFault while anybody uses it.
     """
     place = file_of(url, "removing a database").resolve()
+    if place.exists() and place.stat().st_size:  # to lock a file changes its first page: not of one that stays
+        with closing(SqliteConnection.open(place, "ro", busy_s=_BUSY_S)) as reading:
+            _demand_only(reading, hosts)
     with alone(place, now) as connection:
         if connection is None:
             return
