@@ -71,7 +71,7 @@ def _check_host(run: Run, host: str, log: Sequence[Exchange]) -> None:
         # A process that is killed or paused right after it was told of a Crawl-delay has told nobody yet.
         is_known = before.process is after.process or not before.address.endswith("/robots.txt")
         delay_s = max(run.scenario.delay_s, crawl_delay_s if is_known else 0.0)
-        if before.after_pause or after.after_pause:
+        if any(each.after_pause or each.after_stall for each in (before, after)):
             continue
         ended = min(before.ended or before.over_at, before.over_at)
         if after.begun < ended - _SLACK_S:
@@ -90,6 +90,7 @@ def _check_host(run: Run, host: str, log: Sequence[Exchange]) -> None:
 def _check_ips(run: Run, log: Sequence[Exchange]) -> None:
     settings = run.settings(1)
     gap_s = settings.ip_delay_factor * settings.delay_s
+    lasts_s = 2 * settings.total_timeout_s  # the request of a process that is paused is counted no longer
     for ip, of_ip in _by(log, "ip").items():
         for place, exchange in enumerate(of_ip):
             if exchange.after_pause:
@@ -97,7 +98,7 @@ def _check_ips(run: Run, log: Sequence[Exchange]) -> None:
             under_way = [
                 each
                 for each in of_ip[:place]
-                if min(each.ended or each.over_at, each.over_at) > exchange.begun + _SLACK_S
+                if min(each.ended or each.over_at, each.over_at, each.begun + lasts_s) > exchange.begun + _SLACK_S
             ]
             if len(under_way) >= settings.requests_per_ip:
                 run.fail(f"{ip} was asked {len(under_way) + 1} at once at {exchange.begun:.3f}")

@@ -45,7 +45,7 @@ class ProcessInterruptions:
             return
         fault = self._run.database_fault()
         if fault == "busy" and statement == "BEGIN":
-            self._run.loop.advance(_HASTE_S if self._has_waited else _LOCKED_S)
+            self._run.stall(_HASTE_S if self._has_waited else _LOCKED_S)
             self._has_waited = True
             raise PassingFault("the database: locked (simulated)")
         if fault == "full" and _WRITES.match(statement) and self._rng.random() < 0.5:

@@ -42,6 +42,8 @@ class Exchange:
     """When the server is done, whatever becomes of the client."""
     after_pause: bool = False
     """Whether the process had just been paused: what it checked before may have changed meanwhile."""
+    after_stall: bool = False
+    """Whether the process had just waited for a busy database: the lease that it checked before may have ended."""
 
 
 class Network:
@@ -64,6 +66,7 @@ class Network:
         day = int((START + now) // 86_400)
         exchange = Exchange(process, host, self.web.hosts[host].ip, address, now, day)
         exchange.after_pause = now - process.resumed_at < 0.5
+        exchange.after_stall = now - process.stalled_at < 0.5
         self.log.append(exchange)
         self._say(process.name, f"GET {address}")
         process.requests += 1

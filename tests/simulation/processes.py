@@ -32,6 +32,8 @@ class Process:
     paused: bool = False
     resumed_at: float = float("-inf")
     """Virtual time at which its last pause ended."""
+    stalled_at: float = float("-inf")
+    """Virtual time at which its last wait for a busy database ended, which blocked it."""
     wrong_by_s: float = 0.0
     """How far its clock is ahead."""
     steps: int = 0

@@ -131,6 +131,12 @@ class Run:
                 return fault.kind
         return ""
 
+    def stall(self, seconds: float) -> None:
+        """Let time pass while a process blocks, and all others with it in this one thread."""
+        self.loop.advance(seconds)
+        for process in self.processes:
+            process.stalled_at = self.loop.time()
+
     def opened(self, process: Process, store: SimulatedStore) -> None:
         """Note the store of a process."""
         self._stores[process] = store
