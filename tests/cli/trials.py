@@ -25,7 +25,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from multiprocessing import forkserver
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -319,8 +321,11 @@ def _small_disk(folder: Path) -> Iterator[None]:
 
 
 def _main(arguments: tuple[str, ...]) -> int:
-    """Return the exit code of the command line with these arguments."""
+    """Return the exit code of the command line with these arguments, in a process that was forked for it."""
     code: object = 0
+    # The server that starts processes for contests is a child of the process that was forked, and none of this one.
+    server: Any = vars(forkserver)["_forkserver"]
+    server.__init__()
     # Kept: masking wraps their buffers, which a stream that is dropped would close.
     streams = [open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2)]  # noqa: SIM115
     sys.stdout, sys.stderr = streams
