@@ -87,7 +87,9 @@ def test_files_beside_the_code_are_installed(installed: Path, home: Path, catalo
     assert json.loads(run(installed, home, "metrics", "--grafana"))["panels"]
     assert "geocrawl.service" in run(installed, home, "service", "install", "--root", home / "root", "--dry-run")
     assert "土地" in run(installed, home, "search", "landuse", "--db", catalogue), "the synonyms"
-    assert "·" in run(installed, home, "stats", "--picture", "map", "--db", catalogue), "the base map"
+    drawn = home / "map.svg"
+    run(installed, home, "stats", "--picture", "map", "--out", drawn, "--db", catalogue)
+    assert "<svg" in drawn.read_text("utf-8"), "the base map"
 
 
 def test_pages_and_all_they_load_are_served(address: str) -> None:
