@@ -112,16 +112,11 @@ def test_a_crawl_goes_on_in_a_restored_dump(postgres_server: Server, tmp_path: P
 
 def _take_all_connections(field: Field) -> list[psycopg.Connection[Any]]:
     """Take all connections of the server, those of the workers included."""
-    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'geocrawl'"
-    taken = list[psycopg.Connection[Any]]()
-    with psycopg.connect(field.server.url("postgres"), autocommit=True) as first:
-        for _ in range(3):  # a worker may have taken its place again
-            first.execute(end)
-            try:
-                while True:
-                    taken.append(psycopg.connect(field.url))
-            except psycopg.OperationalError:
-                continue
-    with suppress(psycopg.OperationalError):
-        taken.append(psycopg.connect(field.url))
+    workers = "FROM pg_stat_activity WHERE application_name = 'geocrawl'"
+    first = psycopg.connect(field.server.url("postgres"), autocommit=True)
+    taken = [first]
+    while first.execute(f"SELECT pg_terminate_backend(pid) {workers}").fetchall() or len(taken) == 1:
+        with suppress(psycopg.OperationalError):  # a worker that was quicker is looked for again
+            while True:
+                taken.append(psycopg.connect(field.url))
     return taken
