@@ -1,8 +1,9 @@
 """Define a connection to a database, which both engines implement, and the rows that a statement returns.
 
-Statements are written in SQLite's dialect, as far as `postgres/dialect.py` translates it. Every statement goes through
-`Connection`, every row through `Rows`, so that nothing outside this package sees a driver or its exceptions: an error
-leaves as a DatabaseFault that names the database and what helps, as a PassingFault where waiting helps.
+Statements are SQLAlchemy Core's, compiled for the engine (`core.py`), or text in SQLite's dialect, as far as
+`postgres/dialect.py` translates it. Every statement goes through `Connection`, every row through `Rows`, so that
+nothing outside this package sees a driver or its exceptions: an error leaves as a DatabaseFault that names the database
+and what helps, as a PassingFault where waiting helps.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 if TYPE_CHECKING:
     from sqlalchemy import ClauseElement
 
-    from geocrawl.store.engine.core import Binder, Compiler
+    from geocrawl.store.engine.core import Prepared
     from geocrawl.urls.database import Place
 
 Values = Sequence[Any] | Mapping[str, Any]
-"""Values for the placeholders of one statement, by position or by name."""
+"""Values for the placeholders of one statement, by position or by name; of SQLAlchemy's, by name."""
+Statement = Union[str, "ClauseElement"]
+"""A statement of SQLAlchemy Core (`core.py`), or plain text."""
 
 BUSY_S = 5.0
 """How long a statement waits for another process's lock."""
@@ -93,7 +96,7 @@ class Rows(ABC):
 class Connection(ABC):
     """One connection to a database; outside a transaction each statement commits by itself."""
 
-    __slots__ = ("_compiler", "path")
+    __slots__ = ("path",)
 
     engine = "sqlite"
     """sqlite or postgresql: what the few statements that differ are chosen by."""
@@ -103,45 +106,42 @@ class Connection(ABC):
     def __init__(self, path: Place) -> None:
         """Make a connection; `path` is the database's name in errors."""
         self.path = path
-        self._compiler: Compiler | None = None
 
     # ----------------------------------------------------------------------- statements
 
     @abstractmethod
-    def execute(self, statement: str, values: Values = ()) -> Rows:
-        """Execute one statement; return its rows."""
+    def execute(self, statement: Statement, values: Values = ()) -> Rows:
+        """Execute one statement; return its rows. SQLAlchemy's INSERT or UPDATE that says no columns itself writes
+        those that `values` names."""
 
     @abstractmethod
-    def executemany(self, statement: str, values: Iterable[Values]) -> Rows:
-        """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
+    def executemany(self, statement: Statement, values: Iterable[Values]) -> Rows:
+        """Execute a writing statement once for each element of `values`, which have the same names; `rowcount` is the
+        sum."""
 
-    def write(self, statement: str, values: Values = ()) -> None:
+    def write(self, statement: Statement, values: Values = ()) -> None:
         """Execute a writing statement inside a transaction whose outcome nobody asks for.
 
         It may be sent with the next `execute`, which sees its effect and raises its error."""
         self.execute(statement, values)
 
-    def write_many(self, statement: str, values: Iterable[Values]) -> None:
+    def write_many(self, statement: Statement, values: Iterable[Values]) -> None:
         """Execute a writing statement as `write` does, once for each element of `values`."""
         self.executemany(statement, values)
 
     def run(self, statement: ClauseElement, values: Mapping[str, Any] = NO_VALUES) -> Rows:
-        """Execute a statement of SQLAlchemy Core, compiled at its first use (`core.py`); return its rows. An INSERT or
-        UPDATE writes the columns that `values` names."""
-        text, binder = self._compiled(statement, values)
-        return self.execute(text, binder(values))
+        """Execute a statement of SQLAlchemy Core; return its rows."""
+        return self.execute(statement, values)
 
     def add_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows of values for these columns, in the way that is the fastest one for many."""
         names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
         self.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608 our own names
 
-    def _compiled(self, statement: ClauseElement, values: Mapping[str, Any]) -> tuple[str, Binder]:
-        if self._compiler is None:
-            from geocrawl.store.engine.core import Compiler  # SQLAlchemy's import takes 0.3 s: not for `status`
+    def _prepared(self, statement: ClauseElement, values: Mapping[str, Any]) -> Prepared:
+        from geocrawl.store.engine.core import compiler  # SQLAlchemy's import takes 0.3 s: not for `--help`
 
-            self._compiler = Compiler()
-        return self._compiler.compiled(statement, values)
+        return compiler(self.engine).prepared(statement, values)
 
     # ----------------------------------------------------------------------- transactions
 

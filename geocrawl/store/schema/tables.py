@@ -1,7 +1,6 @@
-"""Collect the classes of all tables, and provide the catalogue's as SQLAlchemy's `Table` objects, for its statements.
+"""Collect the classes of all tables, and provide these as SQLAlchemy's `Table` objects, for statements.
 
-`ENDPOINT.c.url` is a column of the table `endpoint`. The frontier's statements are plain SQL
-(`frontier/statements.py`).
+`ENDPOINT.c.url` is a column of the table `endpoint`.
 """
 
 from __future__ import annotations
@@ -56,23 +55,40 @@ MODELS: tuple[type[SQLModel], ...] = (
 )
 """All classes, in the order in which docs/database.md shows them."""
 
+ALIKE = METADATA.tables["alike"]
+BLOCKED = METADATA.tables["blocked"]
 CHANGE = METADATA.tables["change"]
+COUNTER = METADATA.tables["counter"]
+DAILY = METADATA.tables["daily"]
 DESCRIPTION = METADATA.tables["description"]
 ENDPOINT = METADATA.tables["endpoint"]
 EVIDENCE = METADATA.tables["evidence"]
 HEALTH_EVENT = METADATA.tables["health_event"]
 HOST = METADATA.tables["host"]
+IP_PLACE = METADATA.tables["ip_place"]
 LAYER = METADATA.tables["layer"]
+LESSON = METADATA.tables["lesson"]
+META = METADATA.tables["meta"]
+NOTICE = METADATA.tables["notice"]
+OUTLINKS = METADATA.tables["outlinks"]
+PAGE_STORE = METADATA.tables["page_store"]
+PATTERN = METADATA.tables["pattern"]
 PROBE = METADATA.tables["probe"]
 PROOF = METADATA.tables["proof"]
+QUERY_GROUP = METADATA.tables["query_group"]
+ROBOTS = METADATA.tables["robots"]
+RUN = METADATA.tables["run"]
 SAME_SERVICE = METADATA.tables["same_service"]
 SEARCH_CHANGE = METADATA.tables["search_change"]
 SEARCH_ENTRY = METADATA.tables["search_entry"]
 SEARCH_LIST = METADATA.tables["search_list"]
 SEED = METADATA.tables["seed"]
 SERVICE = METADATA.tables["service"]
+SITE = METADATA.tables["site"]
 THUMBNAIL = METADATA.tables["thumbnail"]
 URL = METADATA.tables["url"]
+VALIDATOR = METADATA.tables["validator"]
+WATCH = METADATA.tables["watch"]
 
 SEARCH_TEXT = table("search_text", *(column(name) for name in ("rowid", *TEXT_COLUMNS)))
 """Full-text index (SQLite's FTS5) of services: a virtual table, `rowid` is the service's id."""

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import Select, bindparam, insert, literal, select, update
+from sqlalchemy import Integer, Select, Text, bindparam, insert, literal, select, update
 
+from geocrawl.model import State
 from geocrawl.store import Store
 from geocrawl.store.engine import core
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.core import Compiler
-from geocrawl.store.schema.tables import METADATA
+from geocrawl.store.engine.constructs import (
+    greatest,
+    in_list,
+    json_elements,
+    json_list,
+    json_member,
+    least,
+    upsert,
+    utc_text,
+)
+from geocrawl.store.engine.core import compiler
+from geocrawl.store.schema.tables import METADATA, URL
 from tests.support.world import ManualClock
 
+COUNTER = METADATA.tables["counter"]
 META = METADATA.tables["meta"]
 NAMED = select(META.c.value).where(META.c.name == bindparam("wanted"))
 ROWS = select(META.c.name, META.c.value).where(META.c.name.like("test:%")).order_by(META.c.name)
@@ -81,18 +94,74 @@ def test_a_statement_of_values_cannot_become_sql(connection: Connection) -> None
 
 
 def test_a_statement_is_compiled_once_for_the_same_names() -> None:
-    compiler = Compiler()
-    first = compiler.compiled(NAMED, {"wanted": "a"})
-    assert compiler.compiled(NAMED, {"wanted": "b"}) is first
+    first = compiler("sqlite").prepared(NAMED, {"wanted": "a"})
+    assert compiler("sqlite").prepared(NAMED, {"wanted": "b"}) is first
     table = insert(META)
-    both = compiler.compiled(table, {"name": "a", "value": b""})
-    assert compiler.compiled(table, {"name": "a"})[0] != both[0]
+    both = compiler("sqlite").prepared(table, {"name": "a", "value": b""})
+    assert compiler("sqlite").prepared(table, {"name": "a"}).parts != both.parts
 
 
 def test_the_texts_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "_MOST_KEPT", 10)
-    compiler = Compiler()
+    kept = core.Compiler(core._Sqlite(paramstyle="qmark"))
     for number in range(50):
-        text, binder = compiler.compiled(select(literal(number)), {})
-        assert binder({}) == (number,), text
-    assert len(compiler._compiled) <= 10
+        prepared = kept.prepared(select(literal(str(number))), {})
+        assert prepared.bind({}) == (str(number),), prepared.parts
+    assert len(kept._prepared) <= 10
+
+
+def test_numbers_and_words_of_a_statement_stand_in_its_text_and_what_was_typed_does_not() -> None:
+    chosen = select(URL.c.id).where(URL.c.state == State.WAITING, URL.c.depth == 0, URL.c.title == "it's")
+    for engine in ("sqlite", "postgresql"):
+        prepared = compiler(engine).prepared(chosen, {})
+        assert "state = 'waiting' AND url.depth = 0" in prepared.parts[0]
+        assert prepared.bind({}) == ("it's",)
+
+
+def test_the_number_of_a_limit_stands_in_the_text_for_postgresql() -> None:
+    chosen = select(URL.c.id).where(URL.c.tier >= bindparam("tier")).limit(bindparam("most"))
+    prepared = compiler("postgresql").prepared(chosen, {"tier": 1, "most": 7})
+    assert " ".join(prepared.text({"most": 7}).split()).endswith("url.tier >= $1 LIMIT 7")
+    assert prepared.bind({"tier": 1, "most": 7}) == (1,)
+
+
+def test_a_hint_and_a_lock_of_rows_reach_the_engine_that_knows_them() -> None:
+    chosen = select(URL.c.id).with_hint(URL, "INDEXED BY url_seed", dialect_name="sqlite")
+    chosen = chosen.with_for_update(skip_locked=True)
+    assert "INDEXED BY url_seed" in compiler("sqlite").prepared(chosen, {}).parts[0]
+    assert compiler("postgresql").prepared(chosen, {}).parts[0].endswith("FROM url FOR UPDATE SKIP LOCKED")
+
+
+def test_expressions_mean_the_same_in_both_engines(connection: Connection) -> None:
+    stored = literal(json.dumps({"code": "a\0", "n": 1}), type_=Text)
+    element = json_elements(literal('["x", "y"]', type_=Text)).table_valued("value")
+    chosen = select(
+        greatest(bindparam("one", type_=Integer), 2), least(bindparam("one", type_=Integer), 2),
+        utc_text(1_700_000_000.9),
+        json_member(stored, "n"), select(json_list(element.c.value)).scalar_subquery(),
+        literal("Ab", type_=Text).ilike("aB"), literal(None, type_=Integer).is_distinct_from(1),
+    )  # fmt: skip
+    (row,) = connection.execute(chosen, {"one": 5}).fetchall()
+    assert (row[0], row[1], row[2], str(row[3])) == (5, 2, "2023-11-14T22:13:20Z", "1")
+    assert (json.loads(row[4]), bool(row[5]), bool(row[6])) == (["x", "y"], True, True)
+
+
+def test_a_list_of_values_is_one_value(connection: Connection) -> None:
+    connection.executemany(insert(META), [{"name": f"test:{name}", "value": b""} for name in "abc"])
+    chosen = select(META.c.name).where(in_list(META.c.name, "wanted")).order_by(META.c.name)
+    wanted = ["test:a", "test:c", 'it\'s "odd", {x}']
+    assert connection.execute(chosen, {"wanted": wanted}).fetchall() == [("test:a",), ("test:c",)]
+    assert connection.execute(chosen, {"wanted": []}).fetchall() == []
+    numbers = select(URL.c.id).where(in_list(URL.c.key, "keys"))
+    assert connection.execute(numbers, {"keys": [2**62, -(2**62)]}).fetchall() == []
+
+
+def test_an_upsert_writes_a_row_or_changes_it(connection: Connection) -> None:
+    counting = upsert(COUNTER)
+    counting = counting.on_conflict_do_update(
+        index_elements=["name"], set_={"value": COUNTER.c.value + counting.excluded.value}
+    )
+    for _ in range(2):
+        connection.execute(counting, {"name": "test", "value": 2**40})
+    found = connection.execute(select(COUNTER.c.value).where(COUNTER.c.name == "test")).fetchone()
+    assert found == (2**41,)

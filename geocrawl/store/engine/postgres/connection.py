@@ -7,10 +7,10 @@ so it ends the transaction of a client that vanished.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from psycopg.adapt import AdaptersMap, Loader
@@ -20,7 +20,17 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumperUnknown
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
+from geocrawl.store.engine.connection import (
+    BUSY_S,
+    NO_VALUES,
+    SNAPSHOT_S,
+    Connection,
+    OpenSnapshot,
+    Rows,
+    Size,
+    Statement,
+    Values,
+)
 from geocrawl.store.engine.migrations import known_revision
 from geocrawl.store.engine.postgres.dialect import Translation, translated
 from geocrawl.store.engine.postgres.faults import ERRORS, fault
@@ -105,23 +115,30 @@ class PostgresConnection(Connection):
 
     # ----------------------------------------------------------------------- statements
 
-    def execute(self, statement: str, values: Values = ()) -> Rows:
+    def execute(self, statement: Statement, values: Values = ()) -> Rows:
         """Execute one statement; return its rows."""
-        translation = self._texts.get(statement) or self._translated(statement)
         if statement == "ROLLBACK":
             self._later.clear()
         try:
-            cursor = self._sent(translation.text(values), translation.bound(values) or None)
+            cursor = self._sent(*self._bound(statement, values))
         except ERRORS as error:
             raise self._fault(error) from error
         return PostgresRows(cursor)
 
-    def write(self, statement: str, values: Values = ()) -> None:
+    def write(self, statement: Statement, values: Values = ()) -> None:
         """Execute a writing statement with the next `execute`, inside a transaction."""
-        translation = self._texts.get(statement) or self._translated(statement)
-        self._later.append((translation.text(values), translation.bound(values) or None))
+        self._later.append(self._bound(statement, values))
 
-    def write_many(self, statement: str, values: Iterable[Values]) -> None:
+    def _bound(self, statement: Statement, values: Values) -> tuple[str, Any]:
+        """Return a statement's text, and its values in the order of their placeholders."""
+        if isinstance(statement, str):
+            translation = self._texts.get(statement) or self._translated(statement)
+            return translation.text(values), translation.bound(values) or None
+        named = cast(Mapping[str, Any], values or NO_VALUES)
+        prepared = self._prepared(statement, named)
+        return prepared.text(named), prepared.bind(named)
+
+    def write_many(self, statement: Statement, values: Iterable[Values]) -> None:
         """Execute a writing statement with the next `execute`, once for each element of `values`."""
         for each in values:
             self.write(statement, each)
@@ -136,19 +153,18 @@ class PostgresConnection(Connection):
                 self._raw.execute(*each)
             return self._raw.execute(text, values)
 
-    def executemany(self, statement: str, values: Iterable[Values]) -> Rows:
+    def executemany(self, statement: Statement, values: Iterable[Values]) -> Rows:
         """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
-        translation = self._texts.get(statement) or self._translated(statement)
-        rows = [translation.bound(each) for each in values]
+        bound = [self._bound(statement, each) for each in values]
         cursor = self._live().cursor()
-        if not rows:
+        if not bound:
             return PostgresRows(cursor, 0)
         try:
             self._send_later()
-            if len(rows) == 1:
-                cursor.execute(translation.text(()), rows[0])
+            if len(bound) == 1:
+                cursor.execute(*bound[0])
             else:
-                cursor.executemany(translation.text(()), rows)
+                cursor.executemany(bound[0][0], [row for _, row in bound])
         except ERRORS as error:
             raise self._fault(error) from error
         return PostgresRows(cursor)

@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.connection import BUSY_S, SNAPSHOT_S, Connection, OpenSnapshot, Rows, Size, Values
+from geocrawl.store.engine.connection import (
+    BUSY_S,
+    NO_VALUES,
+    SNAPSHOT_S,
+    Connection,
+    OpenSnapshot,
+    Rows,
+    Size,
+    Statement,
+    Values,
+)
 from geocrawl.store.engine.migrations import known_revision
 from geocrawl.store.engine.sqlite.faults import ERRORS, Error, copy_fault, damage, fault, file_identity, moved
 from geocrawl.store.engine.sqlite.files import refuse_name
@@ -111,8 +121,12 @@ class SqliteConnection(Connection):
             raise fault(path, error) from error
         return cls(raw, path, wait_s)
 
-    def execute(self, statement: str, values: Values = ()) -> Rows:
+    def execute(self, statement: Statement, values: Values = ()) -> Rows:
         """Execute one statement; return its rows. Waits while another process has a lock that it needs."""
+        if not isinstance(statement, str):
+            named = cast(Mapping[str, Any], values or NO_VALUES)
+            prepared = self._prepared(statement, named)
+            statement, values = prepared.parts[0], prepared.bind(named)
         try:
             return SqliteRows(self._execute(statement, values), self.file)
         except ERRORS as error:
@@ -130,8 +144,12 @@ class SqliteConnection(Connection):
                 if not _is_locked(error) or time.monotonic() >= ends_at:
                     raise fault(self.file, error) from error
 
-    def executemany(self, statement: str, values: Iterable[Values]) -> Rows:
+    def executemany(self, statement: Statement, values: Iterable[Values]) -> Rows:
         """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
+        if not isinstance(statement, str):
+            rows = cast(list[Mapping[str, Any]], list(values))
+            prepared = self._prepared(statement, rows[0] if rows else NO_VALUES)
+            statement, values = prepared.parts[0], map(prepared.bind, rows)
         try:
             return SqliteRows(self._raw.executemany(statement, values), self.file)
         except ERRORS as error:

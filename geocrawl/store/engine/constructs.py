@@ -1,0 +1,161 @@
+"""Expressions of statements that the two engines write differently, and that SQLAlchemy has no word for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Boolean, ColumnElement, Integer, Text, bindparam
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement, ReturnTypeFromArgs
+from sqlalchemy.types import TypeDecorator
+
+__all__ = ["greatest", "in_list", "json_elements", "json_list", "json_member", "least", "upsert", "utc_text"]
+# `upsert(table).on_conflict_do_update(…)`: SQLite's compiler writes PostgreSQL's INSERT as its own.
+
+
+class greatest(ReturnTypeFromArgs[Any]):  # noqa: N801 named as the function
+    """The greatest of some values. None of them may be NULL: SQLite's `max` is NULL then, `greatest` ignores it."""
+
+    inherit_cache = True
+
+
+class least(ReturnTypeFromArgs[Any]):  # noqa: N801 named as the function
+    """The least of some values; none of them may be NULL."""
+
+    inherit_cache = True
+
+
+class utc_text(FunctionElement[str]):  # noqa: N801 named as the function
+    """A time in seconds since the epoch as text, `2024-05-17T09:30:00Z`."""
+
+    inherit_cache = True
+    type = Text()
+
+
+class json_member(FunctionElement[str]):  # noqa: N801 named as the function
+    """The text of a member of a JSON object: `json_member(column, "code")`."""
+
+    inherit_cache = True
+    type = Text()
+
+
+class json_elements(FunctionElement[str]):  # noqa: N801 named as the function
+    """The elements of a JSON list as rows: `json_elements(column).table_valued("value")`."""
+
+    inherit_cache = True
+
+
+class json_list(FunctionElement[str]):  # noqa: N801 named as the function
+    """The values of all rows as a JSON list, an aggregate."""
+
+    inherit_cache = True
+    type = Text()
+
+
+class _List(TypeDecorator[Iterable[Any]]):
+    """A list of values as one: an array where the engine has them, else JSON."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Iterable[Any] | None, dialect: Dialect) -> Any:
+        values = list(value or ())
+        return json.dumps(values) if dialect.name == "sqlite" else values
+
+
+class _InList(FunctionElement[bool]):
+    inherit_cache = True
+    type = Boolean()
+
+
+def in_list(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """Return the condition that a column has one of the values in the list that is given by this name."""
+    return _InList(column, bindparam(name, type_=_List()))
+
+
+# --------------------------------------------------------------------------- as SQLite and PostgreSQL write them
+
+
+@compiles(greatest, "sqlite")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"max({_arguments(element, compiler, **options)})"
+
+
+@compiles(least, "sqlite")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"min({_arguments(element, compiler, **options)})"
+
+
+@compiles(utc_text, "sqlite")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"strftime('%Y-%m-%dT%H:%M:%SZ', {_arguments(element, compiler, **options)}, 'unixepoch')"
+
+
+@compiles(utc_text, "postgresql")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    seconds = f"to_timestamp(floor({_arguments(element, compiler, **options)}))"
+    return f"""to_char({seconds} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')"""
+
+
+@compiles(json_member, "sqlite")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"({' ->> '.join(_each(element, compiler, **options))})"
+
+
+@compiles(json_member, "postgresql")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    document, name = _each(element, compiler, **options)
+    return f"({_json(document)} ->> {name})"
+
+
+@compiles(json_elements, "sqlite")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({_arguments(element, compiler, **options)})"
+
+
+@compiles(json_elements, "postgresql")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_array_elements_text({_json(_arguments(element, compiler, **options))})"
+
+
+@compiles(json_list, "sqlite")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_group_array({_arguments(element, compiler, **options)})"
+
+
+@compiles(json_list, "postgresql")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"CAST(coalesce(json_agg({_arguments(element, compiler, **options)}), '[]') AS text)"
+
+
+@compiles(_InList, "sqlite")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    column, values = _each(element, compiler, **options)
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 compiled expressions
+
+
+@compiles(_InList, "postgresql")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    # An array is looked up by an index, whatever the planner knows of the table. Without SELECT the planner sees the
+    # array's length, and reads the whole table for a long one.
+    column, values = _each(element, compiler, **options)
+    kind = "bigint[]" if isinstance(next(iter(element.clauses)).type, Integer) else "text[]"
+    return f"{column} = ANY (CAST((SELECT CAST({values} AS {kind})) AS {kind}))"
+
+
+def _json(document: str) -> str:
+    """Return PostgreSQL's JSON of a text, which may hold NUL, as PostgreSQL's text cannot."""
+    return rf"CAST(replace({document}, '\u0000', '\ufffd') AS json)"
+
+
+def _each(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> list[str]:
+    return [compiler.process(each, **options) for each in element.clauses]
+
+
+def _arguments(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return ", ".join(_each(element, compiler, **options))
