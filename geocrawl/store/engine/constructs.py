@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Boolean, ColumnElement, Integer, Text, bindparam
-from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy import Boolean, ColumnElement, Integer, Table, Text, bindparam
+from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -15,7 +15,18 @@ from sqlalchemy.sql.functions import FunctionElement, ReturnTypeFromArgs
 from sqlalchemy.types import TypeDecorator
 
 __all__ = ["greatest", "in_list", "json_elements", "json_list", "json_member", "least", "upsert", "utc_text"]
-# `upsert(table).on_conflict_do_update(…)`: SQLite's compiler writes PostgreSQL's INSERT as its own.
+
+
+def upsert(table: Table, *key: str, add: Sequence[str] = ()) -> Insert:
+    """Return an INSERT that changes the row which has this key already: `add` names the columns to whose numbers the
+    new ones are added, by default all columns but the key are replaced.
+
+    It is PostgreSQL's INSERT, which SQLite's compiler writes as its own; `on_conflict_do_update` is for other changes.
+    """
+    row = insert(table)
+    changed = {name: table.c[name] + row.excluded[name] for name in add}
+    replaced = {column.name: row.excluded[column.name] for column in table.c if column.name not in key}
+    return row.on_conflict_do_update(index_elements=key, set_=changed or replaced)
 
 
 class greatest(ReturnTypeFromArgs[Any]):  # noqa: N801 named as the function

@@ -157,11 +157,11 @@ def test_a_list_of_values_is_one_value(connection: Connection) -> None:
 
 
 def test_an_upsert_writes_a_row_or_changes_it(connection: Connection) -> None:
-    counting = upsert(COUNTER)
-    counting = counting.on_conflict_do_update(
-        index_elements=["name"], set_={"value": COUNTER.c.value + counting.excluded.value}
-    )
+    counting = upsert(COUNTER, "name", add=["value"])
     for _ in range(2):
         connection.execute(counting, {"name": "test", "value": 2**40})
     found = connection.execute(select(COUNTER.c.value).where(COUNTER.c.name == "test")).fetchone()
     assert found == (2**41,)
+    for value in (b"1", b"2"):
+        connection.execute(upsert(META, "name"), {"name": "test:a", "value": value})
+    assert rows(connection) == [("test:a", b"2")]
