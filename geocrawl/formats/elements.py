@@ -11,7 +11,6 @@ from lxml import etree
 from geocrawl.formats.text import fold
 
 XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
-_HREF = (XLINK_HREF, "xlink:href", "href")
 MAX_TEXTS = 20_000
 """Most elements of a list (keywords, formats, reference systems) whose texts are read."""
 _MAX_TEXT_CHARS = 20_000
@@ -91,13 +90,12 @@ def texts(elements: Iterator[etree._Element]) -> tuple[str, ...]:
 
 
 def href_of(element: etree._Element | None) -> str:
-    """Return the address of an OnlineResource: its xlink:href with or without a prefix, or its text (WMS 1.0.0)."""
+    """Return the address of an OnlineResource: its attribute href of any namespace, or its text (WMS 1.0.0)."""
     if element is None:
         return ""
-    for name in _HREF:
-        if address := element.get(name):
-            return address.strip()
-    return line_of(element)
+    stated = (value for name, value in element.attrib.items() if value and _plain(str(name)) == "href")
+    address = next(stated, None)
+    return line_of(element) if address is None else str(address).strip()
 
 
 def attribute(element: etree._Element, name: str) -> str:

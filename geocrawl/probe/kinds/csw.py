@@ -33,8 +33,7 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, refusal
 from geocrawl.probe.interview import is_file
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
-from geocrawl.probe.ows.description import parameter_values
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import RECORDS, get_records_url, with_parameters
 from geocrawl.urls.records import ISO_19139
@@ -73,10 +72,10 @@ def _read_nothing(element: etree._Element, parent: int | None) -> Part:
     return Part(Layer("", ""))
 
 
-def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    types = parameter_values(root, "GetRecords", "typeNames", "typeName") or (_DUBLIN_CORE,)
+def _finish(said: Said, _parts: Sequence[Part]) -> Service:
+    types = said.operations.values("GetRecords", "typeNames", "typeName") or (_DUBLIN_CORE,)
     layers = tuple(Layer(name=name, title=name, item=Item.RECORD_TYPE) for name in types)
-    return replace(service, layers=layers, formats=parameter_values(root, "GetRecords", "outputFormat"))
+    return replace(said.service, layers=layers, formats=said.operations.values("GetRecords", "outputFormat"))
 
 
 FORM = Form(

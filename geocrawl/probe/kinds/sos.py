@@ -11,9 +11,9 @@ from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, union
-from geocrawl.probe.ows.description import first_line, first_text, parameter_values
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union, with_layers
 from geocrawl.probe.ows.extents import read_envelope
+from geocrawl.probe.ows.items import first_line, first_text
 from geocrawl.probe.stream import ItemSpec
 
 KIND = KindDeclaration(
@@ -64,10 +64,9 @@ def _read_offering(element: etree._Element, parent: int | None) -> Part:
     return Part(layer, codes)
 
 
-def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    layers = tuple(part.layer for part in parts)
-    formats = parameter_values(root, "GetObservation", "responseFormat")
-    return replace(service, layers=layers, formats=formats or union([layer.formats for layer in layers]))
+def _finish(said: Said, parts: Sequence[Part]) -> Service:
+    formats = said.operations.values("GetObservation", "responseFormat")
+    return replace(with_layers(said, parts), formats=formats or union([part.layer.formats for part in parts]))
 
 
 FORM = Form(

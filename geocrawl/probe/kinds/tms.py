@@ -40,7 +40,7 @@ from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, j
 from geocrawl.probe.extents import Box, in_system, is_web_mercator
 from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
 from geocrawl.probe.json_links import on_host_of
-from geocrawl.probe.ows.description import read_contact, read_wms_keywords
+from geocrawl.probe.ows.owslib_reader import read_wms_section
 from geocrawl.probe.stream import read_whole
 from geocrawl.sanitize import ending_of
 from geocrawl.urls import below, read_url
@@ -107,15 +107,9 @@ def _services(root: etree._Element) -> list[etree._Element]:
 
 
 def _service(root: etree._Element, layers: tuple[Layer, ...]) -> Service:
-    contact = read_contact(root)
-    return Service(
-        kind=Kind.TMS,
-        version=attribute(root, "version").strip() or "1.0.0",
-        title=line_of(child(root, "Title")),
-        abstract=text_of(child(root, "Abstract")),
-        keywords=read_wms_keywords(root),
-        provider=contact.get("organization", ""),
-        contact=contact,
+    version = attribute(root, "version").strip() or "1.0.0"
+    return replace(
+        read_wms_section(root, Service(Kind.TMS, version, "")),
         formats=tuple(dict.fromkeys(name for layer in layers for name in layer.formats)),
         layers=layers,
     )

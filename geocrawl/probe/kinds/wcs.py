@@ -11,9 +11,9 @@ from geocrawl.formats.elements import child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, union
-from geocrawl.probe.ows.description import first_line, first_text, parameter_values, read_keywords
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
 from geocrawl.probe.ows.extents import read_extent
+from geocrawl.probe.ows.items import first_line, first_text, read_keywords
 from geocrawl.probe.stream import ItemSpec
 
 KIND = KindDeclaration(
@@ -73,17 +73,17 @@ def _read_coverage(element: etree._Element, parent: int | None) -> Part:
     return Part(layer, codes)
 
 
-def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
+def _finish(said: Said, parts: Sequence[Part]) -> Service:
     """Add layers and formats. WCS 2.0 states reference systems once: a group around all coverages gets them."""
     layers = tuple(part.layer for part in parts)
-    metadata = child(root, "ServiceMetadata")
-    stated = texts(children(metadata, "formatSupported")) or parameter_values(root, "GetCoverage", "format")
+    metadata = child(said.root, "ServiceMetadata")
+    stated = texts(children(metadata, "formatSupported")) or said.operations.values("GetCoverage", "format")
     crs = _crs_for_all(metadata)
     if crs and layers:
-        group = Layer(name="", title=service.title, crs=crs, item=Item.COVERAGE)
+        group = Layer(name="", title=said.service.title, crs=crs, item=Item.COVERAGE)
         below = (replace(layer, parent=0 if layer.parent is None else layer.parent + 1) for layer in layers)
         layers = (group, *below)
-    return replace(service, layers=layers, formats=stated or union([layer.formats for layer in layers]))
+    return replace(said.service, layers=layers, formats=stated or union([layer.formats for layer in layers]))
 
 
 def _crs_for_all(metadata: etree._Element | None) -> tuple[str, ...]:

@@ -41,10 +41,10 @@ from geocrawl.probe.content.attempts import (
 from geocrawl.probe.content.exceptions import Subject, exception_of
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.interview import is_file, named_for
-from geocrawl.probe.ows.addresses import get_addresses, given_address
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
-from geocrawl.probe.ows.description import first_line, first_text, parameter_values, read_keywords
+from geocrawl.probe.ows.addresses import given_address
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, with_layers
 from geocrawl.probe.ows.extents import read_extent
+from geocrawl.probe.ows.items import first_line, first_text, read_keywords
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import request_url, with_parameters
 from geocrawl.wording import counted
@@ -117,16 +117,10 @@ def _crs(element: etree._Element) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, stated)))
 
 
-def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    formats = parameter_values(root, "GetFeature", "outputFormat") or _old_formats(root)
-    address = next(get_addresses(root, "GetFeature"), "")
-    return replace(service, layers=tuple(part.layer for part in parts), formats=formats, content_address=address)
-
-
-def _old_formats(root: etree._Element) -> tuple[str, ...]:
-    """Return formats of WFS 1.0.0 (12.3.3), elements without text: `<ResultFormat><GML2/></ResultFormat>`."""
-    listed = child(root, "Capability", "Request", "GetFeature", "ResultFormat")
-    return tuple(dict.fromkeys(filter(None, map(local_name, listed)))) if listed is not None else ()
+def _finish(said: Said, parts: Sequence[Part]) -> Service:
+    """Add types, and formats and address of GetFeature."""
+    formats = said.operations.values("GetFeature", "outputFormat")
+    return replace(with_layers(said, parts), formats=formats, content_address=said.operations.address("GetFeature"))
 
 
 FORM = Form(

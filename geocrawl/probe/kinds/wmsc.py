@@ -20,7 +20,7 @@ from geocrawl.ports import Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.extents import Box, in_system
 from geocrawl.probe.interview import Question, run
-from geocrawl.probe.ows.description import read_service
+from geocrawl.probe.ows.owslib_reader import read_service
 from geocrawl.sanitize import ending_of
 from geocrawl.urls import request_url
 from geocrawl.wording import counted

@@ -1,8 +1,5 @@
 """Compare the addresses of operations in capabilities with the requested address, and choose the one to request.
 
-WMS, WFS 1.0.0 and WCS 1.0.0 have `Capability/Request/GetMap/DCPType/HTTP/Get` with an OnlineResource or an attribute
-`onlineResource`; OWS Common (OGC 06-121r9, 7.4.6) has `OperationsMetadata/Operation/DCP/HTTP/Get` with `xlink:href`.
-
 Behind proxies and on moved machines these addresses are often wrong: `localhost`, a name of the intranet, http where
 the service answers by https. GIS clients request the given address nevertheless. Another host has to be leased for it,
 so it is the first choice on the endpoint's origin alone, and the second choice elsewhere.
@@ -12,42 +9,27 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from itertools import islice
 from urllib.parse import urlsplit
 
-from lxml import etree
-
-from geocrawl.formats.elements import attribute, child, children, href_of, local_name
 from geocrawl.model import Deviation, Url
+from geocrawl.probe.ows.owslib_reader import Operations
 from geocrawl.urls import endpoint_key, is_own_machine, is_private_name, read_url
 
 _MAX_ADDRESSES = 200
 _INNER = re.compile(r"\.(?:localdomain|lan|intranet|intern|corp|home|private)\Z")
 """Endings that are kept for private networks by custom, beside those of `is_private_name`."""
-_CARRIERS = frozenset({"OnlineResource", "Get", "Post"})
 
 
-def address_deviations(root: etree._Element, answered: Url) -> list[Deviation]:
+def address_deviations(operations: Operations, answered: Url) -> list[Deviation]:
     """Return one deviation for each code, with its first address. `answered`: the address of the document."""
     found: dict[str, str] = {}
-    for address in dict.fromkeys(_stated(root)):
+    stated = (address.url for operation in operations.listed for address in operation.addresses)
+    for address in dict.fromkeys(islice(stated, _MAX_ADDRESSES)):
         code = _fault(address, answered)
         if code:
             found.setdefault(code, address[:200])
     return [Deviation(code, detail) for code, detail in found.items()]
-
-
-def _stated(root: etree._Element) -> Iterator[str]:
-    """Yield addresses of operations: WMS, WFS 1.0 and WCS 1.0 have a `Request`, OWS Common `OperationsMetadata`."""
-    count = 0
-    for section in (child(root, "Capability", "Request"), child(root, "OperationsMetadata")):
-        for element in section.iter() if section is not None else ():
-            if local_name(element) not in _CARRIERS or len(element):
-                continue
-            count += 1
-            if count > _MAX_ADDRESSES:
-                return
-            yield href_of(element) or attribute(element, "onlineResource").strip()
 
 
 def _fault(address: str, answered: Url) -> str:
@@ -80,33 +62,6 @@ def _kind_of_host(host: str) -> str:
     if number.is_loopback or number.is_unspecified:
         return "online-resource-local"
     return "online-resource-intranet" if number.is_private or number.is_link_local else ""
-
-
-# --------------------------------------------------------------------------- operations
-
-
-def get_addresses(root: etree._Element, *names: str) -> Iterator[str]:
-    """Yield the addresses for GET of an operation, by any of its names, as written."""
-    for element in get_elements(root, *names):
-        if address := address_of(element):
-            yield address
-
-
-def get_elements(root: etree._Element, *names: str) -> Iterator[etree._Element]:
-    """Yield the elements `Get` of an operation, by any of its names in any case."""
-    wanted = {name.lower() for name in names}
-    named = [each for each in children(child(root, "Capability", "Request")) if local_name(each).lower() in wanted]
-    for operation in children(child(root, "OperationsMetadata"), "Operation"):
-        if attribute(operation, "name").strip().lower() in wanted:
-            named.append(operation)
-    for operation in named:
-        yield from (each for each in operation.iter() if local_name(each) == "Get")
-
-
-def address_of(get: etree._Element) -> str:
-    """Return the address in an element `Get`, as written; '' for none."""
-    inner = child(get, "OnlineResource")
-    return href_of(inner) if inner is not None else (attribute(get, "onlineResource").strip() or href_of(get))
 
 
 def given_address(endpoint: Url, written: str) -> Url | None:

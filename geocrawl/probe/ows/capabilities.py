@@ -22,7 +22,7 @@ from geocrawl.ports import Interview
 from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
 from geocrawl.probe.interview import Question, by_version, is_file, lower_case_question, run
 from geocrawl.probe.ows.addresses import address_deviations
-from geocrawl.probe.ows.description import read_service
+from geocrawl.probe.ows.owslib_reader import Operations, read_operations, read_service
 from geocrawl.probe.roots import is_usual_namespace, kind_of_root
 from geocrawl.probe.stream import STREAM_BYTES, Items, ItemSpec, read_items
 from geocrawl.sanitize import ending_of
@@ -42,9 +42,19 @@ class Part:
     """Names of objects that the document describes elsewhere, such as the tile matrix sets of a WMTS layer."""
 
 
-def with_layers(_root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A document's root with what it says about its service and operations."""
+
+    root: etree._Element
+    service: Service
+    """The service without formats and content items."""
+    operations: Operations
+
+
+def with_layers(said: Said, parts: Sequence[Part]) -> Service:
     """Return the service with its content items as layers."""
-    return replace(service, layers=tuple(part.layer for part in parts))
+    return replace(said.service, layers=tuple(part.layer for part in parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +69,8 @@ class Form:
     items: ItemSpec[Part]
     usual_version: str
     """Version that is assumed if the document names none."""
-    finish: Callable[[etree._Element, Service, Sequence[Part]], Service] = with_layers
-    """Function of (root, service so far, its items) that returns the service with layers and formats."""
+    finish: Callable[[Said, Sequence[Part]], Service] = with_layers
+    """Function of (what the document says, its items) that returns the service with layers and formats."""
     noun: str = "items"
     """What content items are called in the details of deviations."""
 
@@ -68,9 +78,14 @@ class Form:
         """Return how the items of one document are read."""
         return self.items
 
-    def describe(self, root: etree._Element) -> Service:
-        """Return the service without content items."""
-        return read_service(root, self.kind, version_of(root) or self.usual_version)
+    def describe(self, root: etree._Element) -> Said:
+        """Return what a document says about its service and operations."""
+        service = read_service(root, self.kind, version_of(root) or self.version_of_root(root))
+        return Said(root, service, read_operations(root, self.kind))
+
+    def version_of_root(self, root: etree._Element) -> str:
+        """Return the version of a document that names none."""
+        return self.usual_version
 
     def missing(self, root: etree._Element) -> str:
         """Return what a document lacks that capabilities of the kind must have; '' when nothing."""
@@ -147,12 +162,12 @@ def _capabilities(page: Page, form: Form, root: etree._Element, read: Items[Part
         return Finding("not-capabilities", f"{local_name(root)} without {missing}"[:_MAX_DETAIL_CHARS])
     if reading.cut is Cut.OVER_LIMIT and form.contents and not parts:
         return Finding("over-limit", f"the limit was reached before any {form.noun}", deviations=reading.deviations)
-    service = form.finish(root, form.describe(root), parts)
-    of_root = (*form.root_deviations(root), *address_deviations(root, page.final))
+    said = form.describe(root)
+    of_root = (*form.root_deviations(root), *address_deviations(said.operations, page.final))
     return Finding(
         "ok",
         "",
-        service,
+        form.finish(said, parts),
         (*answer_deviations(page), *reading.deviations, *of_root, *_item_deviations(parts, form.noun)),
     )
 

@@ -1,16 +1,16 @@
-"""Read what a document of capabilities says about its service by OWSLib: identification, provider, contact.
+"""Read what capabilities say about their service and its operations, by OWSLib.
 
-OWSLib gets copies of these sections, mended: every element in the one namespace that it looks in, attributes without
-prefixes but for xlink. It raises for what it does not expect, in many ways; `description` then reads the same sections.
-Layers and other content items are read by `stream`, because OWSLib copies what a layer inherits into each, ignores
-groups without names and all but one layer of a name, and loses the service if one legend lacks its width.
+OWSLib gets copies of these sections that are mended to what it expects (`mending`), so it reads every version of WMS,
+WFS, WMTS, WCS, CSW, WPS and SOS. Layers and other content items are read by `stream`, because OWSLib copies what a
+layer inherits into each, ignores groups without names and all but one layer of a name, and loses the service if one
+legend lacks its width.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from itertools import islice
@@ -18,10 +18,11 @@ from typing import Any
 
 from lxml import etree
 
-from geocrawl.formats.elements import MAX_TEXTS, child, children, href_of, line_of, local_name, texts
+from geocrawl.formats.elements import MAX_TEXTS, child, children, href_of, line_of, texts
 from geocrawl.model import Kind, Service
+from geocrawl.probe.ows.items import read_wms_keywords
+from geocrawl.probe.ows.mending import mended
 
-_XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
 _WFS, _WCS = "http://www.opengis.net/wfs", "http://www.opengis.net/wcs"
 _CONTACT = {
     "person": "name",
@@ -34,22 +35,14 @@ _CONTACT = {
     "country": "country",
 }
 """Our names of a contact's parts → OWSLib's."""
-_IN_LANGUAGES = ("Title", "Abstract")
-"""Elements that may stand several times, in several languages."""
+_OLD_OPERATIONS = {
+    Kind.WMS: ("map.wms111", ""),
+    Kind.WFS: ("feature.wfs100", _WFS),
+    Kind.WCS: ("coverage.wcs100", _WCS),
+}
+"""Module that reads the operations of documents before OWS Common, and the namespace in which it looks."""
 _LONGEST_CHARS = 1_000
-
-
-def read_by_owslib(root: etree._Element, kind: Kind, version: str) -> Service:
-    """Return the service without content items, as OWSLib reads it.
-
-    Raises whatever OWSLib raises, and LookupError for a document that it does not read.
-    """
-    said = Service(kind, version, "", read_by="owslib")
-    if kind in (Kind.WMS, Kind.WMSC):
-        return _wms(root, said)
-    if child(root, "ServiceIdentification") is not None or child(root, "ServiceProvider") is not None:
-        return _ows(root, said)
-    return _wfs_1_0(root, said) if kind is Kind.WFS else _wcs_1_0(root, said)
+_MAX_OPERATIONS = 200
 
 
 @cache
@@ -59,74 +52,83 @@ def _owslib(name: str) -> Any:
     return import_module(f"owslib.{name}")
 
 
+# --------------------------------------------------------------------------- the service
+
+
+def read_service(root: etree._Element, kind: Kind, version: str) -> Service:
+    """Return the service without formats and content items."""
+    said = Service(kind, version, "")
+    if kind in (Kind.WMS, Kind.WMSC):
+        return read_wms_section(child(root, "Service"), said)
+    old = child(root, "Service")
+    if old is None or child(root, "ServiceIdentification") is not None:
+        return _ows(root, said)
+    return _wcs_1_0(old, said) if child(old, "label") is not None else _wfs_1_0(old, said)
+
+
+def read_wms_section(section: etree._Element | None, service: Service) -> Service:
+    """Return `service` with what the Service section of a WMS says (OGC 01-047r2, 7.1; 06-042, 7.2.4.3)."""
+    wms111, copy = _owslib("map.wms111"), mended(section)
+    said, provider = wms111.ServiceIdentification(copy, service.version), wms111.ServiceProvider(copy)
+    found = _identified(service, said, said.keywords or read_wms_keywords(section), said.accessconstraints)
+    phone = child(section, "ContactInformation", "ContactVoiceTelephone")
+    return replace(
+        found,
+        provider=_line(provider.name),
+        contact=_with(_contact(provider.contact), {"phone": phone}),
+        online_resource=provider.url or "",
+    )
+
+
 def _ows(root: etree._Element, service: Service) -> Service:
     """Read OWS Common (OGC 06-121r9, 7.4)."""
     ows = _owslib("ows")
-    said = ows.ServiceIdentification(_section(root, "", "ServiceIdentification"), "")
-    provider = ows.ServiceProvider(_section(root, "", "ServiceProvider"), "")
+    said = ows.ServiceIdentification(mended(child(root, "ServiceIdentification")), "")
+    provider = ows.ServiceProvider(mended(child(root, "ServiceProvider")), "")
     name = _line(provider.name)
     constraints = children(child(root, "ServiceIdentification"), "AccessConstraints")  # OWSLib reads the first
     return replace(
-        _identified(service, said, "; ".join(texts(constraints))),
+        _identified(service, said, said.keywords, "; ".join(texts(constraints))),
         provider=name,
         contact={**({"organization": name} if name else {}), **_contact(provider.contact)},
         online_resource=provider.url or provider.contact.url or "",
     )
 
 
-def _wms(root: etree._Element, service: Service) -> Service:
-    """Read the Service section of WMS 1.1.0 to 1.3.0 (OGC 01-047r2, 7.1; 06-042, 7.2.4.3)."""
-    wms111 = _owslib("map.wms111")
-    if not service.version.startswith(("1.1", "1.2", "1.3")):
-        raise LookupError(f"OWSLib reads no WMS {service.version or 'without a version'}")
-    section = _section(root, "", "Service")
-    said, provider = wms111.ServiceIdentification(section, service.version), wms111.ServiceProvider(section)
-    get_map = child(root, "Capability", "Request", "GetMap")
-    operation = wms111.OperationMetadata(_copied(get_map, "")) if get_map is not None else None
-    phone = child(root, "Service", "ContactInformation", "ContactVoiceTelephone")
-    return replace(
-        _identified(service, said, said.accessconstraints),
-        provider=_line(provider.name),
-        contact=_with(_contact(provider.contact), {"phone": phone}),
-        online_resource=provider.url or "",
-        formats=_lines(operation.formatOptions if operation is not None else ()),
-    )
-
-
-def _wfs_1_0(root: etree._Element, service: Service) -> Service:
+def _wfs_1_0(section: etree._Element, service: Service) -> Service:
     """Read the Service section of WFS 1.0.0 (OGC 02-058, 12.3.2)."""
-    wfs100 = _owslib("feature.wfs100")
-    section = _section(root, _WFS, "Service")
-    said, provider = wfs100.ServiceIdentification(section, service.version), wfs100.ServiceProvider(section)
-    found = replace(_identified(service, said, said.accessconstraints), online_resource=provider.url or "")
-    keywords = (
+    wfs100, copy = _owslib("feature.wfs100"), mended(section, _WFS)
+    said, provider = wfs100.ServiceIdentification(copy, service.version), wfs100.ServiceProvider(copy)
+    keywords = [
         word for text in said.keywords for word in (text or "").split(",")
-    )  # one text, which OWSLib leaves whole
-    return replace(found, keywords=_lines(keywords))
+    ]  # one text, which OWSLib leaves whole
+    return replace(_identified(service, said, keywords, said.accessconstraints), online_resource=provider.url or "")
 
 
-def _wcs_1_0(root: etree._Element, service: Service) -> Service:
+def _wcs_1_0(section: etree._Element, service: Service) -> Service:
     """Read the Service section of WCS 1.0.0 (OGC 03-065r6, 8.3.1)."""
-    wcs100 = _owslib("coverage.wcs100")
-    section = _section(root, _WCS, "Service")
-    said = wcs100.ServiceIdentification(section)
-    provider = wcs100.ServiceProvider(section.find(f"{{{_WCS}}}responsibleParty"))
-    party = child(root, "Service", "responsibleParty")
+    wcs100, copy = _owslib("coverage.wcs100"), mended(section, _WCS)
+    for needed in ("fees", "accessConstraints"):  # both are optional, and OWSLib raises without
+        etree.SubElement(copy, f"{{{_WCS}}}{needed}")
+    said = wcs100.ServiceIdentification(copy)
+    provider = wcs100.ServiceProvider(copy.find(f"{{{_WCS}}}responsibleParty"))
+    party = child(section, "responsibleParty")
     rest = {"position": child(party, "positionName"), "phone": child(party, "contactInfo", "phone", "voice")}
     return replace(
-        _identified(service, said, said.accessConstraints),
+        _identified(service, said, said.keywords, said.accessConstraints),
         provider=_line(provider.name),
         contact=_with(_contact(provider.contact), rest),
         online_resource=href_of(child(party, "contactInfo", "onlineResource")),
     )
 
 
-def _identified(service: Service, said: Any, access_constraints: str | None) -> Service:
+def _identified(service: Service, said: Any, keywords: Iterable[str | None], access_constraints: str | None) -> Service:
     return replace(
         service,
+        read_by="owslib",
         title=_line(said.title),
         abstract=(said.abstract or "").strip(),
-        keywords=_lines(said.keywords),
+        keywords=_lines(keywords),
         fees=_line(said.fees),
         access_constraints=_line(access_constraints),
     )
@@ -143,28 +145,109 @@ def _with(contact: Mapping[str, str], rest: Mapping[str, etree._Element | None])
     return {**contact, **{key: value for key, value in found.items() if value}}
 
 
-def _section(root: etree._Element, namespace: str, name: str) -> etree._Element:
-    """Return a copy of a section, empty when the document has none."""
-    found = child(root, name)
-    return _copied(found, namespace) if found is not None else etree.Element(name)
+# --------------------------------------------------------------------------- its operations
 
 
-def _copied(element: etree._Element, namespace: str) -> etree._Element:
-    """Return a copy with every element in one namespace, without comments and prefixes that nothing declares."""
-    prefix = f"{{{namespace}}}" if namespace else ""
-    copy = etree.Element(prefix + local_name(element))
-    copy.text = element.text
-    for key, value in element.attrib.items():
-        plain = str(key).rpartition("}")[2].rpartition(":")[2]
-        copy.set(_XLINK_HREF if plain == "href" else plain, value)
-    for each in element:
-        name = local_name(each)
-        is_empty = name in _IN_LANGUAGES and not (each.text or "").strip()  # OWSLib takes the first
-        if name and not is_empty:
-            inner = _copied(each, namespace)
-            inner.tail = each.tail
-            copy.append(inner)
-    return copy
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address of an operation, as written; '' where the document has none."""
+
+    url: str
+    method: str
+    """Get, Post."""
+    encodings: frozenset[str] = frozenset()
+    """Values of the constraint GetEncoding (OGC 07-057r7, table 29), in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of a service."""
+
+    name: str
+    """In lower case."""
+    addresses: tuple[Address, ...]
+    values: Mapping[str, tuple[str, ...]]
+    """Allowed values of parameters and constraints by their names in lower case. Formats of WMS are values of `format`,
+    those of WFS 1.0.0 of `outputformat`, as in later versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """The operations of a service, as its capabilities state them. Names match in any case."""
+
+    listed: tuple[Operation, ...] = ()
+    for_all: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Allowed values of parameters that are stated for all operations."""
+
+    def addresses(self, *names: str) -> Iterator[Address]:
+        """Yield the addresses for GET of an operation, by any of its names."""
+        for operation in self._named(names):
+            yield from (each for each in operation.addresses if each.url and each.method == "Get")
+
+    def address(self, *names: str) -> str:
+        """Return the first address for GET of an operation; '' for none."""
+        return next((each.url for each in self.addresses(*names)), "")
+
+    def values(self, operation: str, *names: str) -> tuple[str, ...]:
+        """Return the allowed values of an operation's parameter (OGC 06-121r9, 7.4.6), by any of its names.
+
+        If the operation states none, those stated for all operations count.
+        """
+        places = [*(each.values for each in self._named((operation,))), self.for_all]
+        found = (values[name.lower()] for values in places for name in names if name.lower() in values)
+        return next(found, ())
+
+    def _named(self, names: Sequence[str]) -> Iterator[Operation]:
+        wanted = {name.lower() for name in names}
+        return (each for each in self.listed if each.name in wanted)
+
+
+def read_operations(root: etree._Element, kind: Kind) -> Operations:
+    """Return the operations that a document states."""
+    metadata = child(root, "OperationsMetadata")
+    if metadata is not None:
+        return _ows_operations(mended(metadata))
+    module, namespace = _OLD_OPERATIONS.get(kind, _OLD_OPERATIONS[Kind.WMS])
+    read = _owslib(module).OperationMetadata
+    listed = islice(children(child(root, "Capability", "Request")), _MAX_OPERATIONS)
+    return Operations(tuple(_old_operation(read(mended(each, namespace))) for each in listed))
+
+
+def _old_operation(said: Any) -> Operation:
+    """Return an operation of WMS, or of WFS 1.0.0, whose formats are names of elements, or of WCS 1.0.0."""
+    formats = _lines(str(name).rpartition("}")[2] for name in getattr(said, "formatOptions", ()) if name)
+    values = {"format": formats, "outputformat": formats} if formats else {}
+    return Operation(said.name.lower(), _addresses(said), values)
+
+
+def _ows_operations(metadata: etree._Element) -> Operations:
+    """Read a mended OperationsMetadata of OWS Common (OGC 06-121r9, 7.4.6)."""
+    ows, listed = _owslib("ows"), []
+    for element in islice(metadata.iterfind("Operation"), _MAX_OPERATIONS):
+        said = ows.OperationsMetadata(element, "")
+        stated = [(name, each["values"]) for name, each in said.parameters.items()]
+        values = _by_name([*stated, *((each.name, each.values) for each in said.constraints)])
+        listed.append(Operation(said.name.strip().lower(), _addresses(said), values))
+    for_all = [ows.Parameter(each, "") for name in ("Parameter", "Constraint") for each in metadata.iterfind(name)]
+    return Operations(tuple(listed), _by_name((each.name, each.values) for each in for_all))
+
+
+def _by_name(stated: Iterable[tuple[str, Sequence[str | None]]]) -> Mapping[str, tuple[str, ...]]:
+    """Return the first values that are not empty of each name."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, values in stated:
+        if read := _lines(values):
+            found.setdefault(name.strip().lower(), read)
+    return found
+
+
+def _addresses(said: Any) -> tuple[Address, ...]:
+    found = []
+    for each in said.methods:
+        limits = (limit for limit in each.get("constraints", ()) if limit.name.lower() == "getencoding")
+        encodings = frozenset(_line(value).lower() for limit in limits for value in limit.values)
+        found.append(Address(each["url"], each["type"], encodings))
+    return tuple(found)
 
 
 def _line(text: str | None) -> str:

@@ -18,7 +18,7 @@ from geocrawl.formats.json import number_of
 from geocrawl.model import Dimension, Layer
 from geocrawl.probe.extents import PIXEL_M, axes_are_swapped, is_extent, read_box
 from geocrawl.probe.ows.capabilities import Part
-from geocrawl.probe.ows.description import read_wms_keywords
+from geocrawl.probe.ows.items import read_wms_keywords
 from geocrawl.probe.stream import ItemSpec
 
 if TYPE_CHECKING:

@@ -21,9 +21,7 @@ from geocrawl.model import Candidate, Deviation, Kind, Service, Url
 from geocrawl.ports import Interview
 from geocrawl.probe.interview import Answer, Question, is_file, run
 from geocrawl.probe.kinds.wms.layers import LAYERS, layer_spec
-from geocrawl.probe.ows.addresses import get_addresses
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, examine, version_of
-from geocrawl.probe.ows.description import read_service
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, examine, version_of, with_layers
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import capabilities_url, read_url
 
@@ -45,10 +43,9 @@ class WmsForm(Form):
         """Return how the layers of one document are read, with a cache for that document."""
         return layer_spec()
 
-    def describe(self, root: etree._Element) -> Service:
-        """Return the service without layers."""
-        service = read_service(root, Kind.WMS, version_of(root) or _usual_version(root))
-        return replace(service, content_address=next(get_addresses(root, "GetMap", "Map"), ""))
+    def version_of_root(self, root: etree._Element) -> str:
+        """Return the version that the root's name stands for."""
+        return "1.3.0" if local_name(root).lower() == "wms_capabilities" else "1.1.1"
 
     def missing(self, root: etree._Element) -> str:
         """Return which of the two sections a document lacks; '' when neither."""
@@ -61,10 +58,10 @@ class WmsForm(Form):
         if name != _ROOTS[name.lower()]:
             found.append(Deviation("root-case", name))
         if not version:
-            found.append(Deviation("no-version", f"taken for {_usual_version(root)}"))
+            found.append(Deviation("no-version", f"taken for {self.version_of_root(root)}"))
         if version and (name.lower() == "wms_capabilities") != version.startswith("1.3"):
             found.append(Deviation("root-name", f"{name} for version {version}"))
-        expected = _NAMESPACE if (version or _usual_version(root)).startswith("1.3") else None
+        expected = _NAMESPACE if (version or self.version_of_root(root)).startswith("1.3") else None
         namespace = namespace_of(root) or None
         if namespace != expected:
             code = "namespace-missing" if namespace is None else "namespace-wrong"
@@ -72,8 +69,11 @@ class WmsForm(Form):
         return found
 
 
-def _usual_version(root: etree._Element) -> str:
-    return "1.3.0" if local_name(root).lower() == "wms_capabilities" else "1.1.1"
+def _finish(said: Said, parts: Sequence[Part]) -> Service:
+    """Add layers, and formats and address of GetMap, which is called Map before 1.1.0."""
+    formats = said.operations.values("GetMap", "format") or said.operations.values("Map", "format")
+    address = said.operations.address("GetMap", "Map")
+    return replace(with_layers(said, parts), formats=formats, content_address=address)
 
 
 FORM = WmsForm(
@@ -81,6 +81,7 @@ FORM = WmsForm(
     sections=frozenset({"Service", "Capability"}),
     contents=frozenset({"Capability"}),
     items=LAYERS,
+    finish=_finish,
     usual_version="1.3.0",
     noun="layers",
 )

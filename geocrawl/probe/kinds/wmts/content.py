@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, children, local_name, text_of
 from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import (
@@ -32,7 +31,8 @@ from geocrawl.probe.content.images import decodable
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.kinds.wmts.probe import restful_document
 from geocrawl.probe.kinds.wmts.tiles import MatrixSet, Tile, TileLayer, choose_tiles, layer_spec, read_sets
-from geocrawl.probe.ows.addresses import address_of, get_elements, given_address, is_inner
+from geocrawl.probe.ows.addresses import given_address, is_inner
+from geocrawl.probe.ows.owslib_reader import read_operations
 from geocrawl.probe.stream import read_items
 from geocrawl.urls import read_url, request_url, with_parameters
 
@@ -104,25 +104,14 @@ def addresses_of(root: etree._Element, endpoint: Url, *, by_kvp: bool) -> tuple[
 
     `by_kvp`: whether the document came by KVP, so that the endpoint may answer GetTile likewise.
     """
-    stated = [(address_of(get), _encodings(get)) for get in get_elements(root, "GetTile")]
-    kvp = [address for address, encodings in stated if not encodings or "kvp" in encodings]
+    stated = list(read_operations(root, Kind.WMTS).addresses("GetTile"))
+    kvp = [address.url for address in stated if not address.encodings or "kvp" in address.encodings]
     given = next(filter(None, (given_address(endpoint, address) for address in kvp)), None)
     is_open = given is not None and given.origin == endpoint.origin
     own = [endpoint] if by_kvp else []
     by_query = [given, *own] if is_open else [*own, given]
     known = [url for url in by_query if url is not None]
     return (None, *known) if stated and not kvp else (*known, None)
-
-
-def _encodings(get: etree._Element) -> frozenset[str]:
-    """Return the values of the constraint GetEncoding, in lower case."""
-    return frozenset(
-        text_of(value).lower()
-        for constraint in children(get, "Constraint")
-        if attribute(constraint, "name").lower() == "getencoding"
-        for value in constraint.iter()
-        if local_name(value) == "Value"
-    )
 
 
 def formats_of(layer: TileLayer) -> tuple[str, ...]:
