@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from geocrawl.app import wiring
 from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
+from geocrawl.errors import DatabaseFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings
 from geocrawl.store import Connection, Store
+from geocrawl.store.maintenance import backup
 from geocrawl.store.maintenance.migrate import TableSum
 from geocrawl.store.maintenance.migrate import migrate as copy
+from geocrawl.store.maintenance.promises import CarriedOver, carry_over, read_promises
 from geocrawl.store.read.show import Address
 from geocrawl.urls.database import Place
 
@@ -35,6 +40,36 @@ def release(settings: Settings, path: Place, site: str) -> int | None:
 
 def _session(settings: Settings, store: Store, clock: Clock) -> Session:
     return wiring.make_session(with_stored_depth(settings, store), store, clock, MAINTENANCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What became of the database that a backup replaced."""
+
+    kept: Path | None
+    """Where the former database is kept; None when there was none."""
+    carried_over: CarriedOver | None
+    """What the backup was given of the former database's promises; None when there was no former database."""
+    unread: str
+    """Why the promises of the former database could not be read; '' when they were."""
+
+
+def restore(settings: Settings, source: Path, target: Place) -> Restored:
+    """Replace the database at `target` by a backup, which keeps what the former one promised to hosts and people."""
+    clock, carried, unread = SystemClock(), list[CarriedOver](), list[str]()
+
+    def prepare(former: Connection, copy: Path) -> None:
+        try:
+            promises = read_promises(former)
+        except DatabaseFault as fault:  # a damaged database is why many restore a backup
+            unread.append(str(fault))
+            return
+        with Store.open(copy, clock=clock, create=False) as store:
+            frontier = _session(settings, store, clock).frontier
+            carried.append(carry_over(promises, store.database, store.catalog(), frontier))
+
+    kept = backup.restore(source, target, clock.now(), prepare)
+    return Restored(kept, carried[0] if carried else None, unread[0] if unread else "")
 
 
 def migrate(source: str, target: str, tell: Callable[[str, int], object] | None = None) -> Mapping[str, TableSum]:

@@ -23,7 +23,6 @@ from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection, read_blocked
-from geocrawl.store.maintenance import backup as copies
 from geocrawl.store.maintenance.backup import back_up
 from geocrawl.store.maintenance.forget import undo
 from geocrawl.store.read.show import Address, addresses_at, addresses_of
@@ -47,10 +46,23 @@ def restore(
     overrides: opt.Overrides,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
 ) -> None:
-    """Replace the database with a copy. Stop the daemon first; the former database is kept in the same folder."""
-    target = opt.new_database_path_from(opt.settings_from(overrides))
-    kept = copies.restore(file, target, time.time())
-    typer.echo(f"{target}: restored from {file}." + (f" The former database is kept as {kept}." if kept else ""))
+    """Replace the database with a copy. Stop the daemon first; the former database is kept in the same folder.
+
+    What was promised since the copy was made holds on: opt-outs (`forget`), quarantine, merges and splits, a pause.
+    """
+    settings = opt.settings_from(overrides)
+    target = opt.new_database_path_from(settings)
+    done = maintenance.restore(settings, file, target)
+    kept = f" The former database is kept as {done.kept}." if done.kept else ""
+    typer.echo(f"{target}: restored from {file}.{kept}")
+    if done.unread:
+        typer.echo(f"{done.unread}. Opt-outs, merges and splits since the backup are lost: repeat them.", err=True)
+    if done.carried_over is not None and any(asdict(done.carried_over).values()):
+        found = done.carried_over
+        typer.echo(
+            f"Carried over from the former database: {counted(found.opt_outs, 'opt-out')}, "
+            f"{counted(found.sites, 'quarantine')}, {counted(found.decisions, 'merge or split decision')}."
+        )
 
 
 def migrate(

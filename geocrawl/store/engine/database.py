@@ -36,12 +36,16 @@ class Transaction:
         self._database = database
         self._shared = shared
         self._in_vain = False
+        self._is_first = True
 
     def __enter__(self) -> None:
         connection = self._database.connection
         try:
             connection.begin(shared=self._shared)
             self._database.blocked.look()
+            if self._is_first:  # `migrate` takes no database into which anybody has written, so no later one need look
+                refuse_half(self._database.path, connection)
+                self._is_first = False
         except DatabaseFault as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -93,9 +97,9 @@ class Database:
         """Return the database at `place` (`Path(":memory:")`: a new one in memory), its schema brought up to date.
 
         Raises DatabaseFault when it is missing (and `create` is false), locked for 5 s, read-only, damaged, no
-        database of geocrawl, newer than this program, or its server cannot be used.
+        database of geocrawl, half a copy of one, newer than this program, or its server cannot be used.
         """
-        return cls(place, _engine(place).open_database(place, create=create), clock)
+        return cls(place, _whole(place, _engine(place).open_database(place, create=create)), clock)
 
     @classmethod
     def join(cls, place: Place, *, clock: Clock) -> Database:
@@ -103,7 +107,7 @@ class Database:
 
         Raises DatabaseFault when it is missing, damaged, of another program or of another schema than this one's.
         """
-        return cls(place, _engine(place).join_database(place), clock, joined=True)
+        return cls(place, _whole(place, _engine(place).join_database(place)), clock, joined=True)
 
     def close(self) -> None:
         """Close the connection; what is committed stays."""
@@ -145,6 +149,19 @@ class Database:
         self.connection.execute("DELETE FROM meta WHERE name = ?", (name,))
 
 
+COPIED_FROM = "migrated"
+"""Name of the fact that stands in a database while another one is copied into it."""
+
+
+def refuse_half(place: Place, connection: Connection) -> None:
+    """Raise DatabaseFault for a database into which another one is being copied, or was not copied to its end."""
+    if source := stored_fact(connection, COPIED_FROM):
+        raise DatabaseFault(
+            f"{place}: holds only a part of {source}: `geocrawl migrate` is copying it or was stopped; wait for its "
+            "end, or remove this copy and repeat the command"
+        )
+
+
 def exists(place: Place) -> bool:
     """Return whether there is a database at `place`. Raises DatabaseFault when that cannot be determined."""
     found: bool = _engine(place).is_there(place)
@@ -157,6 +174,17 @@ def reading_connection(place: Place) -> Connection:
     Raises DatabaseFault when it is missing, no database of geocrawl, or written by a newer geocrawl.
     """
     connection: Connection = _engine(place).reading_connection(place)
+    return _whole(place, connection)
+
+
+def _whole(place: Place, connection: Connection) -> Connection:
+    """Return a connection to a database that is not being filled; close it and raise DatabaseFault otherwise."""
+    try:
+        if connection.version() is not None:
+            refuse_half(place, connection)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -62,12 +62,18 @@ def back_up(url: str | Place, target: Path) -> int:
     return place.stat().st_size
 
 
-def restore(source: Path, url: str | Place, now: float) -> Path | None:
+def restore(
+    source: Path,
+    url: str | Place,
+    now: float,
+    prepare: Callable[[Connection, Path], object] = lambda former, copy: None,
+) -> Path | None:
     """Put a copy in the place of the database at `url`; return where the former one was kept, None when there was none.
 
-    The former database is complete under its new name, which no other file has. Raises DatabaseFault when the copy is
-    damaged or from a newer geocrawl, UsageError when it is the database itself, EnvironmentFault while anybody uses the
-    database.
+    `prepare(former, copy)` is called with a connection to the former database and the path of the copy before the copy
+    takes its place. The former database is complete under its new name, which no other file has. Raises DatabaseFault
+    when the copy is damaged or from a newer geocrawl, UsageError when it is the database itself, EnvironmentFault while
+    anybody uses the database.
     """
     target = file_of(url, "restoring a backup")
     if leads_to(source, target):
@@ -82,6 +88,7 @@ def restore(source: Path, url: str | Place, now: float) -> Path | None:
         check(part)
         if former is not None:
             part.chmod(stat.S_IMODE(place.stat().st_mode))
+            prepare(former, part)
         kept = _keep(place) if former is not None else None
         part.replace(place)
     return kept

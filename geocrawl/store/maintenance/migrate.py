@@ -15,12 +15,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Table
+from sqlalchemy import Table, literal, select
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import Database, exists
+from geocrawl.store.engine.database import COPIED_FROM, Database, exists
 from geocrawl.store.read.processes import working_processes
 from geocrawl.store.schema.tables import METADATA
 from geocrawl.store.search.upkeep import copy_words, index_missing
@@ -29,9 +29,7 @@ from geocrawl.urls.database import Place, place_of
 _ROWS = 1_000
 _MADE_ANEW = frozenset({"search_change"})
 """Tables that are not copied, because triggers of the copy fill them."""
-_COPIED_FROM = "migrated"
-"""Name of the fact that stands in a database while it is being filled: one that was not finished is refused."""
-_NAMES_A_PROCESS = frozenset({"daemon:lease", _COPIED_FROM})
+_NAMES_A_PROCESS = frozenset({"daemon:lease", COPIED_FROM})
 """Facts that are not copied."""
 
 Tell = Callable[[str, int], object]
@@ -66,10 +64,10 @@ def migrate(source: str | Place, target: str | Place, clock: Clock, tell: Tell) 
 
 def _migrate(source: Database, target: Database, now: float, tell: Tell) -> dict[str, TableSum]:
     _refuse_work(source, now)
-    _refuse_full(target)
     read = dict[str, TableSum]()
-    with target.transaction:
-        target.write_meta(_COPIED_FROM, str(source.path))
+    with target.transaction:  # whoever writes first has the database: a crawl, or this copy
+        _refuse_full(target)
+        target.write_meta(COPIED_FROM, str(source.path))
     with source.connection.snapshot(), target.connection.foreign_keys_off():
         for table in _tables():
             read[table.name] = _copy(source.connection, target, table)
@@ -78,7 +76,7 @@ def _migrate(source: Database, target: Database, now: float, tell: Tell) -> dict
     sums = {table.name: _compared(source, target, table, read[table.name]) for table in _tables()}
     target.connection.number_on()  # after the comparison: SQLite keeps the number of the last settlement in a row
     with target.transaction:
-        target.delete_meta(_COPIED_FROM)
+        target.delete_meta(COPIED_FROM)
     return sums
 
 
@@ -119,12 +117,8 @@ def _refuse_work(source: Database, now: float) -> None:
 
 
 def _refuse_full(target: Database) -> None:
-    if target.meta(_COPIED_FROM) is not None:
-        raise DatabaseFault(
-            f"{target.path}: holds a part of a catalogue that was not copied to its end; empty it first"
-        )
-    for name in ("host", "url", "endpoint", "seed", "meta"):
-        if target.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone():  # noqa: S608 our own names
+    for table in _tables():
+        if target.connection.execute(select(literal(1)).select_from(table).limit(1)).fetchone():
             raise DatabaseFault(f"{target.path}: holds a catalogue already; name an empty database")
 
 

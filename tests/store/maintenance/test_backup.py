@@ -9,12 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.app import maintenance
 from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
 from geocrawl.files import SIDE_FILES, part_of
+from geocrawl.model import Kind, Service
+from geocrawl.settings import Settings
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.maintenance import backup
 from geocrawl.store.maintenance.backup import back_up, restore
-from tests.support.world import World
+from geocrawl.store.maintenance.daemon_lock import ask_to_pause
+from geocrawl.store.maintenance.forget import forget
+from geocrawl.store.maintenance.promises import CarriedOver, read_promises
+from geocrawl.store.store import Store
+from tests.support.world import World, candidate, verdict
 
 NOW = 1_000_000.0
 
@@ -228,3 +235,48 @@ def test_nothing_is_restored_while_a_process_of_another_pid_namespace_works(path
     with pytest.raises(EnvironmentFault, match=f"process {owner.pid}"):
         restore(tmp_path / "b.db", path, NOW)
     assert restore(tmp_path / "b.db", path, NOW + 61) is not None
+
+
+# --------------------------------------------------------------------------- what was promised since
+
+
+def test_a_restored_backup_keeps_what_was_promised_since(tmp_path: Path) -> None:
+    place, copy = tmp_path / "c.db", tmp_path / "b.db"
+    world = World(place)
+    world.seed("a.example/", "www.leave-me.example/")
+    services = [candidate(f"maps{n}.example/wms?service=WMS") for n in range(2)]
+    world.settle(world.lease(), candidates=[(each, None) for each in services])
+    for title in ("Water", "Soil"):
+        world.settle(world.lease(), verdict=verdict(service=Service(Kind.WMS, "1.3.0", title)))
+    quarantine = "INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?, 3, 7.0, 'wms', ?)"
+    with world.database.transaction:
+        world.database.connection.execute(quarantine, ("released.example", 0))
+    world.database.close()
+    back_up(place, copy)
+
+    world = World(place)
+    forget(world.database, "leave-me.example", "asked by letter", 9.0)
+    numbers = [row[0] for row in world.database.connection.execute("SELECT id FROM endpoint ORDER BY id").fetchall()]
+    world.store.catalog().decide(*numbers, same=True, at=8.0)
+    with world.database.transaction:
+        world.database.connection.execute(quarantine, ("held.example", 0))
+        world.database.connection.execute("UPDATE site SET released = 1 WHERE name = 'released.example'")
+    ask_to_pause(world.database, pause=True)
+    promised = read_promises(world.database.connection)
+    world.database.close()
+
+    for carried in (CarriedOver(1, 2, 1), CarriedOver(0, 0, 0)):
+        assert maintenance.restore(Settings(), copy, place).carried_over == carried
+        copy = tmp_path / "b2.db"
+        back_up(place, copy)
+        with Store.open_readonly(place) as connection:
+            assert read_promises(connection) == promised
+            assert not connection.execute("SELECT 1 FROM url WHERE address LIKE '%leave-me%'").fetchall()
+            assert connection.execute("SELECT count(*) FROM service").fetchone()[0] == 1
+
+
+def test_a_backup_replaces_a_damaged_catalogue_and_says_what_is_lost_with_it(path: Path, tmp_path: Path) -> None:
+    back_up(path, tmp_path / "b.db")
+    path.write_bytes(path.read_bytes()[:100] + os.urandom(20_000))
+    done = maintenance.restore(Settings(), tmp_path / "b.db", path)
+    assert "damaged" in done.unread and done.kept is not None and pages(path) == 1

@@ -9,6 +9,7 @@ import pytest
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
+from geocrawl.settings import Settings
 from geocrawl.store.maintenance.migrate import TableSum, migrate
 from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store
@@ -116,6 +117,45 @@ def test_what_arrives_otherwise_is_told(tmp_path: Path, postgres_url: str, monke
     with pytest.raises(DatabaseFault, match="the table url arrived otherwise"):
         copied(first, postgres_url)
     monkeypatch.undo()
-    with pytest.raises(DatabaseFault, match="holds a part of a catalogue"):
+    with pytest.raises(DatabaseFault, match="only a part of"):
         copied(first, postgres_url)
     assert replace(TableSum(1, "a"), rows=2) != TableSum(1, "a") and Rank(1) < Rank(2)
+
+
+async def test_half_a_copy_is_refused_by_everybody_until_it_is_removed(tmp_path: Path, shared_url: str) -> None:
+    source = f"sqlite:///{tmp_path / 'a.db'}"
+    filled(source).store.close()
+
+    def killed(table: str, rows: int) -> None:
+        if table == "url":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        migrate(source, shared_url, ManualClock(), killed)
+    for attempt in (
+        lambda: Store.open(shared_url, clock=ManualClock(), create=True),
+        lambda: Store.join(shared_url, clock=ManualClock()),
+        lambda: Store.open_readonly(shared_url).__enter__(),
+        lambda: copied(source, shared_url),
+    ):
+        with pytest.raises(DatabaseFault, match=r"only a part of .*a\.db"):
+            attempt()
+
+
+@pytest.mark.parametrize("first", ["migrate", "other"])
+async def test_the_first_to_write_into_an_empty_database_has_it(tmp_path: Path, shared_url: str, first: str) -> None:
+    source = f"sqlite:///{tmp_path / 'a.db'}"
+    filled(source).store.close()
+    other = Store.open(shared_url, clock=ManualClock(), create=True)
+    if first == "other":
+        other.start_run("gws", Settings())
+        with pytest.raises(DatabaseFault, match="holds a catalogue already"):
+            copied(source, shared_url)
+    else:
+
+        def joined(table: str, rows: int) -> None:
+            with pytest.raises(DatabaseFault, match="only a part of"):
+                other.start_run("gws", Settings())
+
+        migrate(source, shared_url, ManualClock(), joined)
+    other.close()

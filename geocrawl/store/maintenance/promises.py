@@ -1,0 +1,143 @@
+"""Carry what one database promises over into a copy that takes its place: opt-outs, quarantine, decisions, a pause.
+
+A backup is older than the promises that hosts and people were given since. Whoever restores it wants its data, and not
+to visit again a host that has asked to be left alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, select
+
+from geocrawl.store.catalog.catalog import Catalog
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import upsert
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.opt_out import BlockedHost, read_blocked
+from geocrawl.store.frontier.frontier import SqlFrontier
+from geocrawl.store.maintenance.daemon_lock import ask_to_pause
+from geocrawl.store.maintenance.forget import forget
+from geocrawl.store.read.processes import is_paused
+from geocrawl.store.schema.tables import ENDPOINT, SAME_SERVICE, SITE
+
+_SITES = (
+    select(SITE.c.name, SITE.c.held_at, SITE.c.held_for, SITE.c.released)
+    .where(SITE.c.held_at.is_not(None))
+    .order_by(SITE.c.name)
+)
+_HELD = select(SITE.c.held_at, SITE.c.held_for, SITE.c.released).where(SITE.c.name == bindparam("name"))
+_ADD_SITE = upsert(SITE)
+_HOLD = _ADD_SITE.on_conflict_do_update(
+    index_elements=[SITE.c.name],
+    set_={name: _ADD_SITE.excluded[name] for name in ("held_at", "held_for", "released")},
+)
+_ONE, _OTHER = ENDPOINT.alias("one"), ENDPOINT.alias("other")
+_DECISIONS = (
+    select(_ONE.c.kind, _ONE.c.key, _OTHER.c.kind, _OTHER.c.key, SAME_SERVICE.c.same, SAME_SERVICE.c.at)
+    .join_from(SAME_SERVICE, _ONE, _ONE.c.id == SAME_SERVICE.c.first_id)
+    .join(_OTHER, _OTHER.c.id == SAME_SERVICE.c.second_id)
+    .where(SAME_SERVICE.c.signal == "person")
+    .order_by(SAME_SERVICE.c.at, SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id)
+)
+_VALID_ENDPOINT = select(ENDPOINT.c.id).where(
+    ENDPOINT.c.kind == bindparam("kind"), ENDPOINT.c.key == bindparam("key"), ENDPOINT.c.last_ok.is_not(None)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantinedOnce:
+    """A site that was quarantined, and perhaps released since."""
+
+    name: str
+    held_at: float
+    """Since when, in seconds since the epoch."""
+    held_for: str
+    """The pattern of its services' addresses."""
+    released: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's decision about two endpoints, each named by kind and key."""
+
+    one: tuple[str, str]
+    other: tuple[str, str]
+    same: bool
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What a database promises to hosts and people."""
+
+    opt_outs: tuple[BlockedHost, ...]
+    sites: tuple[QuarantinedOnce, ...]
+    decisions: tuple[Decision, ...]
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOver:
+    """Counts of what a copy lacked and was given."""
+
+    opt_outs: int
+    sites: int
+    decisions: int
+
+
+def read_promises(connection: Connection) -> Promises:
+    """Return what a database promises. Raises DatabaseFault when it cannot be read."""
+    return Promises(
+        tuple(read_blocked(connection)),
+        tuple(QuarantinedOnce(*row) for row in connection.execute(_SITES).fetchall()),
+        tuple(
+            Decision((kind, key), (other_kind, other_key), bool(same), at)
+            for kind, key, other_kind, other_key, same, at in connection.execute(_DECISIONS).fetchall()
+        ),
+        is_paused(connection),
+    )
+
+
+def carry_over(promises: Promises, database: Database, catalog: Catalog, frontier: SqlFrontier) -> CarriedOver:
+    """Write promises into a database that nobody else uses, and remove what it holds of the hosts that opted out.
+
+    `catalog` and `frontier` are that database's; addresses of released sites wait in its queue again. What the database
+    promises itself stays: an opt-out ends by `geocrawl forget --undo` alone.
+    """
+    if promises.paused != is_paused(database.connection):
+        ask_to_pause(database, pause=promises.paused)
+    known = {each.host for each in read_blocked(database.connection)}
+    new = [each for each in promises.opt_outs if each.host not in known]
+    for each in new:
+        forget(database, each.host, each.reason, each.at)
+    sites = sum(_hold(site, database, frontier) for site in promises.sites)
+    decisions = sum(_decide(decision, database, catalog) for decision in promises.decisions)
+    return CarriedOver(len(new), sites, decisions)
+
+
+def _hold(site: QuarantinedOnce, database: Database, frontier: SqlFrontier) -> bool:
+    """Quarantine or release a site as it was; return whether that changed anything."""
+    held = database.connection.execute(_HELD, {"name": site.name}).fetchone()
+    if held is not None and tuple(held) == (site.held_at, site.held_for, site.released):
+        return False
+    row = {"name": site.name, "hosts": 0, "held_at": site.held_at, "held_for": site.held_for, "released": site.released}
+    with database.transaction:
+        database.connection.execute(_HOLD, row)
+    if site.released:
+        frontier.release_site(site.name)
+    return True
+
+
+def _decide(decision: Decision, database: Database, catalog: Catalog) -> bool:
+    """Store a decision about two endpoints if the database knows both; return whether it was new."""
+    ids = []
+    for kind, key in (decision.one, decision.other):
+        row = database.connection.execute(_VALID_ENDPOINT, {"kind": kind, "key": key}).fetchone()
+        if row is None:
+            return False
+        ids.append(row[0])
+    if decision in read_promises(database.connection).decisions:
+        return False
+    catalog.decide(*ids, same=decision.same, at=decision.at)
+    return True
