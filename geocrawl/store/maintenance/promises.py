@@ -6,7 +6,7 @@ to visit again a host that has asked to be left alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import bindparam, select
 
@@ -26,12 +26,8 @@ _SITES = (
     .where(SITE.c.held_at.is_not(None))
     .order_by(SITE.c.name)
 )
-_HELD = select(SITE.c.held_at, SITE.c.held_for, SITE.c.released).where(SITE.c.name == bindparam("name"))
-_ADD_SITE = upsert(SITE)
-_HOLD = _ADD_SITE.on_conflict_do_update(
-    index_elements=[SITE.c.name],
-    set_={name: _ADD_SITE.excluded[name] for name in ("held_at", "held_for", "released")},
-)
+_SITE = select(SITE.c.hosts, SITE.c.held_at, SITE.c.held_for, SITE.c.released).where(SITE.c.name == bindparam("name"))
+_HOLD = upsert(SITE, "name")
 _ONE, _OTHER = ENDPOINT.alias("one"), ENDPOINT.alias("other")
 _DECISIONS = (
     select(_ONE.c.kind, _ONE.c.key, _OTHER.c.kind, _OTHER.c.key, SAME_SERVICE.c.same, SAME_SERVICE.c.at)
@@ -118,12 +114,11 @@ def carry_over(promises: Promises, database: Database, catalog: Catalog, frontie
 
 def _hold(site: QuarantinedOnce, database: Database, frontier: SqlFrontier) -> bool:
     """Quarantine or release a site as it was; return whether that changed anything."""
-    held = database.connection.execute(_HELD, {"name": site.name}).fetchone()
-    if held is not None and tuple(held) == (site.held_at, site.held_for, site.released):
+    hosts, *held = database.connection.execute(_SITE, {"name": site.name}).fetchone() or (0,)
+    if held == [site.held_at, site.held_for, site.released]:
         return False
-    row = {"name": site.name, "hosts": 0, "held_at": site.held_at, "held_for": site.held_for, "released": site.released}
     with database.transaction:
-        database.connection.execute(_HOLD, row)
+        database.connection.execute(_HOLD, {"hosts": hosts, **asdict(site)})
     if site.released:
         frontier.release_site(site.name)
     return True
