@@ -16,6 +16,7 @@ from benchmarks import machine
 
 NAMES = (
     "corpus",
+    "readers",
     "starts",
     "probes",
     "peers",

@@ -3,7 +3,7 @@
 OWSLib gets copies of these sections that are mended to what it expects (`mending`), so it reads every version of WMS,
 WFS, WMTS, WCS, CSW, WPS and SOS. Layers and other content items are read by `stream`, because OWSLib copies what a
 layer inherits into each, ignores groups without names and all but one layer of a name, and loses the service if one
-legend lacks its width.
+logo lacks its width.
 """
 
 from __future__ import annotations
