@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from geocrawl.app.session import Session
     from geocrawl.store import SharedRun, Store
 
+_CLOCKS_DIFFER_S = 2.0
+"""Difference between this machine's clock and that of the database's server from which on it is told."""
+
 
 def run_crawl(
     settings: Settings,
@@ -174,6 +177,11 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
     elif waiting:
         notes.append(f"Continuing with {counted(waiting, 'waiting address')}, strategy {strategy.name}.")
     session.store.facts.write_strategy(strategy.name, topic)
+    if abs(ahead_s := session.store.database.clock_ahead_s) > _CLOCKS_DIFFER_S:
+        notes.append(
+            f"This machine's clock is {abs(ahead_s):,.0f} s {'ahead of' if ahead_s > 0 else 'behind'} that of the "
+            "database's server, by which all times are taken; set it (NTP)."
+        )
     return notes
 
 

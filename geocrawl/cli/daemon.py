@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -70,7 +69,7 @@ def _ask(overrides: opt.Overrides, ask: Callable[[Database], None], running: str
     """Write a request into the database, and print whether a daemon is there to follow it."""
     with opt.writing(overrides) as store:
         ask(store.database)
-        holder = alive_holder(store.connection, time.time())
+        holder = alive_holder(store.connection, store.connection.now())
     if holder is None:
         typer.echo(f"No daemon runs on {store.path} now. {idle} when it is started.")
     else:
@@ -91,7 +90,7 @@ def stop(
     """
     path = opt.path_from(overrides)
     with opt.reading(overrides) as connection:
-        processes = working_processes(connection, time.time())
+        processes = working_processes(connection, connection.now())
     if not processes:
         typer.echo(f"No daemon, crawl or harvest runs on {path}.")
     said = {
@@ -114,7 +113,7 @@ def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
     Example: geocrawl workers --db postgresql://geocrawl@db.example.org/geocrawl
     """
     with opt.reading(overrides) as connection:
-        found = read_workers(connection, time.time())
+        found = read_workers(connection, connection.now())
     if not found and not json:
         typer.echo("No crawl runs on this catalogue.")
         return

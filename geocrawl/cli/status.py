@@ -51,10 +51,11 @@ def status(
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
     with Store.open_readonly(path) as connection:
-        found = read_status(connection, time.time())
+        at = connection.now()
+        found = read_status(connection, at)
     limits = {name: getattr(settings, name) for name in _LIMITS}
     value = {"database": str(path), **limits, **asdict(found)}
-    output.print_lines(status_lines(found, path, time.time(), settings), json=json, value=value)
+    output.print_lines(status_lines(found, path, at, settings), json=json, value=value)
 
 
 def _watch(overrides: opt.Overrides) -> None:
@@ -64,9 +65,10 @@ def _watch(overrides: opt.Overrides) -> None:
     from rich.text import Text
 
     def now() -> Text:
-        at, settings = time.time(), opt.settings_from(overrides)
+        settings = opt.settings_from(overrides)
         path = opt.database_path_from(settings)
         with Store.open_readonly(path) as connection:
+            at = connection.now()
             lines = [*status_lines(read_status(connection, at), path, at, settings)]
         return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
 
@@ -290,11 +292,12 @@ def check(
         return
     try:
         with opt.reading(overrides) as connection:
-            found, last, path = read_status(connection, time.time()), last_visit_at(connection), connection.path
+            at, path = connection.now(), connection.path
+            found, last = read_status(connection, at), last_visit_at(connection)
     except GeocrawlError as error:
         typer.echo(f"GEOCRAWL UNKNOWN - {error}")
         raise typer.Exit(UNKNOWN) from None
-    code, text = assess(found, last, time.time(), silent_for * 3600, path)
+    code, text = assess(found, last, at, silent_for * 3600, path)
     word = {OK: "OK", WARNING: "WARNING", CRITICAL: "CRITICAL"}[code]
     typer.echo(f"GEOCRAWL {word} - {text} | {_performance_data(found)}")
     if code:
@@ -361,5 +364,5 @@ def metrics(
 
     opt.refuse_catalogue(out, overrides)
     with opt.reading(overrides) as connection:
-        found = read_status(connection, time.time())
+        found = read_status(connection, connection.now())
     write_metrics(found, opt.settings_from(overrides).traffic_per_day_bytes, out)

@@ -101,7 +101,7 @@ def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _Prepa
 
 def _configure(settings: Settings, store: Store, log: Log) -> Configured:
     """Claim the database, queue its start pages, and return the parts of the daemon that the settings decide."""
-    clock = SystemClock()
+    clock = store.clock
     session = wiring.make_session(without_limits(settings), store, clock)
     demand_browser(session)
     for note in claim(session):

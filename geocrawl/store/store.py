@@ -36,7 +36,7 @@ class Store:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self.database = database
-        self._clock = clock
+        self.clock = clock
 
     @classmethod
     def open(cls, url: str | Place, *, clock: Clock, create: bool = True) -> Store:
@@ -120,7 +120,7 @@ class Store:
         from geocrawl.store.frontier.frontier import SqlFrontier
         from geocrawl.store.frontier.options import FrontierOptions
 
-        return SqlFrontier(self.database, settings, self._clock, catalog=catalog, options=options or FrontierOptions())
+        return SqlFrontier(self.database, settings, self.clock, catalog=catalog, options=options or FrontierOptions())
 
     def queue(self, frontier: SqlFrontier) -> AwaitedFrontier:
         """Return a frontier as the loop awaits it (`ports.CrawlQueue`)."""
@@ -153,7 +153,7 @@ class Store:
         with self.database.transaction:
             row = self.connection.execute(
                 "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, ?, ?) RETURNING id",
-                (self._clock.now(), this_process().text, strategy, _changed_settings(settings)),
+                (self.clock.now(), this_process().text, strategy, _changed_settings(settings)),
             ).fetchone()
         return int(row[0])
 
@@ -162,14 +162,14 @@ class Store:
         with self.database.transaction:
             self.connection.execute(
                 "UPDATE run SET ended_at = ?, pages = ?, services = ?, stopped = ? WHERE id = ?",
-                (self._clock.now(), pages, services, stopped, run),
+                (self.clock.now(), pages, services, stopped, run),
             )
 
     def earlier_runs(self, run: int) -> list[OtherRun]:
         """Return the crawls of other processes that began before `run` and still run, the earliest first."""
         from geocrawl.store.read.processes import earlier_runs
 
-        return earlier_runs(self.database.connection, run, this_process(), self._clock.now())
+        return earlier_runs(self.database.connection, run, this_process(), self.clock.now())
 
     def run_reports(self, run: int) -> list[dict[str, Any]]:
         """Return what the other processes of a run have done so far, as each has stored it."""

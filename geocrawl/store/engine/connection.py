@@ -8,6 +8,7 @@ and what helps, as a PassingFault where waiting helps.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -196,6 +197,15 @@ class Connection(ABC):
         """Return what keeps the engine from cleaning up, as far as it is seen; None for nothing.
 
         `older_than_s`: a session of a server counts from this age on; SQLite's readers count by what they have cost."""
+
+    def server_time(self) -> float | None:
+        """Return the time by the clock of the database's server, in seconds since the epoch; None without a server."""
+        return None
+
+    def now(self) -> float:
+        """Return the time by the clock that all who use the database share: its server's, or this machine's."""
+        at = self.server_time()
+        return time.time() if at is None else at
 
     @abstractmethod
     def advise(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
 from geocrawl.store.engine.connection import BUSY_S, Connection
@@ -19,6 +19,14 @@ from geocrawl.urls.database import Place, ServerDatabase
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
+
+
+@runtime_checkable
+class FollowingClock(Protocol):
+    """A clock that can go by that of a database's server."""
+
+    def follow(self, server_time: float) -> None:
+        """Show `server_time` (seconds since the epoch) now, and go on from there."""
 
 
 class Transaction:
@@ -91,6 +99,11 @@ class Database:
         self.blocked = OptOut(connection)
         """Hosts that opted out; changes by other processes apply from the next transaction on."""
         self.clock = clock
+        server_time = connection.server_time()
+        self.clock_ahead_s = 0.0 if server_time is None else clock.now() - server_time
+        """By how much this machine's clock was ahead of the server's when the database was opened, in seconds."""
+        if server_time is not None and isinstance(clock, FollowingClock):
+            clock.follow(server_time)
 
     @classmethod
     def open(cls, place: Place, *, create: bool, clock: Clock) -> Database:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +26,7 @@ async def overview(request: Request) -> Response:
     """Return the first page."""
 
     def question(connection: Connection) -> tuple[CatalogStatus, list[KindCount], list[NewsRow]]:
-        return read_status(connection, time.time()), kind_counts(connection), read_news(connection, _MOST_NEWS)
+        return read_status(connection, connection.now()), kind_counts(connection), read_news(connection, _MOST_NEWS)
 
     status, kinds, news = await site_of(request).reader.read(question)
     return page(request, "landing.html", {"status": status, "kinds": kinds, "news": news})

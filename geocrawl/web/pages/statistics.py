@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from markupsafe import Markup
@@ -37,7 +36,7 @@ async def operations(request: Request) -> Response:
     """Return the page."""
 
     def question(connection: Connection) -> tuple[CatalogStatus, Growth | None]:
-        return read_status(connection, time.time()), read_growth(connection, _TIMES)
+        return read_status(connection, connection.now()), read_growth(connection, _TIMES)
 
     status, growth = await site_of(request).reader.read(question)
     words = Words(wanted_language(request))

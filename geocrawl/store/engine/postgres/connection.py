@@ -269,6 +269,10 @@ class PostgresConnection(Connection):
         """Return the session that keeps the server from removing old versions of rows, the oldest one."""
         return oldest_snapshot(self, older_than_s)
 
+    def server_time(self) -> float:
+        """Return the time by the server's clock, in seconds since the epoch, half a round trip ago at most."""
+        return float(self.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()[0])
+
     def advise(self) -> None:
         """Do nothing: autovacuum looks at the tables."""
 
