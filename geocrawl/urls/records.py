@@ -73,7 +73,7 @@ def get_records_url(csw: Url, *, version: str = "2.0.2", schema: str = "", since
     """Return a GetRecords request for whole records (OGC 07-006r1, 10.8.4; for version 3 OGC 12-176r7, 7.3.4).
 
     `csw`: any address of the endpoint. `schema`: output schema, Dublin Core (csw:Record) when ''. `since`: only records
-    modified on that day (YYYY-MM-DD) or later. `start`: number of the first record, from 1.
+    modified on that day (YYYY-MM-DD) or later, for version 2.0.2. `start`: number of the first record, from 1.
     """
     version = "3.0.0" if version.startswith("3") else "2.0.2"
     namespace = _DUBLIN_CORE[version]
@@ -92,12 +92,21 @@ def get_records_url(csw: Url, *, version: str = "2.0.2", schema: str = "", since
         del wanted["resultType"]  # gone in version 3
     if since:
         wanted |= {
-            "constraintLanguage": "CQL_TEXT",
+            "constraintLanguage": "FILTER",
             "constraint_language_version": "1.1.0",
-            "constraint": f"dct:modified >= '{since}'",
+            "constraint": _modified_since(since),
         }
     asked = capabilities_url(csw, service="CSW")
     return with_parameters(asked, {"REQUEST": "GetRecords", **wanted})
+
+
+def _modified_since(day: str) -> str:
+    """Return the filter for records modified on a day or later (Filter Encoding 1.1, OGC 04-095)."""
+    from lxml import etree  # with OWSLib 0.25 s to import
+    from owslib.fes import FilterRequest, PropertyIsGreaterThanOrEqualTo
+
+    chosen = FilterRequest().setConstraint(PropertyIsGreaterThanOrEqualTo("dct:modified", day))
+    return etree.tostring(chosen, encoding="unicode")
 
 
 def records_page(url: Url) -> int | None:

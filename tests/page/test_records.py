@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
+from geocrawl.formats.elements import local_name
+from geocrawl.formats.text import fold
+from geocrawl.formats.xml_reader import read_xml as read_bytes
+from geocrawl.page.metadata import address_in, read_record, records_in
 from geocrawl.page.xml import read_xml
 from geocrawl.urls import get_records_url
 from tests.page.records import following, kinds, named
@@ -170,3 +175,48 @@ def test_hostile_records_cost_no_more_than_their_length(text: str) -> None:
 )
 def test_any_soup_of_records_is_read(soup: list[str]) -> None:
     read_xml(answer("".join(soup), nextRecord="x", numberOfRecordsReturned="-1"), url(CSW), max_links=50)
+
+
+# --------------------------------------------------------------------------- against OWSLib
+
+
+def iso_of(record: etree._Element) -> tuple[str, str, set[str]]:
+    """Title, organisation and addresses of a record in ISO 19139 or 19115-3, as OWSLib reads them."""
+    from owslib import iso, iso3
+
+    module = iso if "isotc211.org/2005" in record.tag else iso3
+    found = module.MD_Metadata(record)
+    titles = [each.title for each in found.identification]
+    online = [each for each in found.distribution.online if each.url] if found.distribution else []
+    for each in found.identification:
+        online += [point for operation in getattr(each, "operations", ()) for point in operation["connectpoint"]]
+    organisation = next((each.organization for each in found.contact), None)
+    return titles[0], organisation or "", {address_in(each.url) for each in online if each.url}
+
+
+def dublin_core_of(record: etree._Element) -> tuple[str, str, set[str]]:
+    """The same of a record in Dublin Core."""
+    from owslib.catalogue.csw2 import CswRecord
+
+    found = CswRecord(record)
+    listed = [*found.references, *found.uris]
+    return found.title or "", found.publisher or found.creator or "", {address_in(each["url"] or "") for each in listed}
+
+
+@pytest.mark.shared
+@pytest.mark.filterwarnings("ignore")
+def test_of_each_recorded_record_all_is_read_that_owslib_reads(shared: Path) -> None:
+    count, more = 0, 0
+    for file in sorted((shared / "corpus/documents/other").glob("*.xml")):
+        root = read_bytes(file.read_bytes(), "").root
+        for record in records_in(root) if root is not None else ():
+            is_iso = local_name(record) in ("MD_Metadata", "MI_Metadata")
+            title, organisation, addresses = iso_of(record) if is_iso else dublin_core_of(record)
+            links = read_record(record, "record")
+            found = {link.href for link in links}
+            assert addresses - {""} <= found, file.name
+            assert all(fold(title, 300) in link.anchor for link in links), file.name
+            assert all(fold(organisation, 100) in link.context for link in links), file.name
+            count, more = count + 1, more + len(found - addresses)
+    assert count == 21
+    assert more >= 5, "contacts, documentation, and the record's own page"

@@ -6,8 +6,11 @@ import json
 import sqlite3
 from typing import Any
 
+import httpx
 import pytest
+from lxml import etree
 
+from geocrawl.urls import get_records_url, read_url
 from tests.servers.conftest import Geocrawl
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
@@ -59,9 +62,21 @@ def test_a_second_harvest_probes_nothing_anew_and_since_reads_less(
     assert (changed["pages"], changed["since"]) == (1, "2024-02-07")
 
 
-def test_version_3_is_read_as_well(servers: dict[str, dict[str, Any]], command: Geocrawl) -> None:
-    from geocrawl.urls import get_records_url, read_url
+def test_pycsw_chooses_records_by_the_filter_of_since(servers: dict[str, dict[str, Any]]) -> None:
+    csw = read_url(servers["pycsw"]["csw"])
+    assert csw is not None
 
+    def matched(since: str) -> int:
+        asked = get_records_url(csw, since=since).address
+        results = etree.fromstring(httpx.get(asked).content).find("{*}SearchResults")
+        assert results is not None, httpx.get(asked).text[:1500]
+        return int(results.get("numberOfRecordsMatched", ""))
+
+    assert 0 < matched("2024-02-07") < matched("2000-01-01") == matched("") == 20
+    assert matched("2100-01-01") == 0
+
+
+def test_version_3_is_read_as_well(servers: dict[str, dict[str, Any]], command: Geocrawl) -> None:
     csw = read_url(servers["pycsw"]["csw"])
     assert csw is not None
     assert harvest(command, get_records_url(csw, version="3.0.0").address)["pages"] == 2

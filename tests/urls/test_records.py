@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from geocrawl.model import Url
 from geocrawl.urls import (
@@ -45,10 +46,14 @@ def test_version_3_has_its_own_schema_and_no_result_type() -> None:
     assert "resultType" not in asked
 
 
-def test_since_is_a_constraint_on_the_day_of_change() -> None:
+def test_since_is_a_filter_on_the_day_of_change() -> None:
     asked = values(get_records_url(url("http://c.example/csw"), since="2024-05-01"))
-    assert asked["constraint"] == "dct:modified >= '2024-05-01'"
-    assert asked["constraintLanguage"] == "CQL_TEXT"
+    assert (asked["constraintLanguage"], asked["constraint_language_version"]) == ("FILTER", "1.1.0")
+    chosen = etree.fromstring(asked["constraint"])
+    (condition,) = chosen
+    assert [each.tag.partition("}")[2] for each in (chosen, condition)] == ["Filter", "PropertyIsGreaterThanOrEqualTo"]
+    assert condition.findtext("{*}PropertyName") == "dct:modified"
+    assert condition.findtext("{*}Literal") == "2024-05-01"
 
 
 @pytest.mark.parametrize(
