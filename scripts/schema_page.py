@@ -15,9 +15,9 @@ from pathlib import Path
 from sqlalchemy import Column, Table
 from sqlmodel import SQLModel
 
+from geocrawl.store.engine.views import VIEWS
 from geocrawl.store.schema.columns import HASH
 from geocrawl.store.schema.tables import METADATA, MODELS
-from geocrawl.store.schema.views import VIEWS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "database.md"
 BEGIN = "<!-- The tables: written by `make schema` from geocrawl/store/schema. -->"

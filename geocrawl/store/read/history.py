@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import bindparam, case, func, literal, select, union_all
+from sqlalchemy import Select, bindparam, case, func, literal, select, union_all
 
 from geocrawl.model.health import DAY_S, availability
 from geocrawl.store.engine.connection import Connection, Rows
@@ -118,15 +119,17 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
 
 # --------------------------------------------------------------------------- what changed lately
 
-_LATE_EVENTS = select(
+_HEALTH_NEWS = select(
     *(HEALTH_EVENT.c.at, HEALTH_EVENT.c.endpoint_id, literal("health").label("what")),
     *(HEALTH_EVENT.c.reason.label("name"), HEALTH_EVENT.c.before, HEALTH_EVENT.c.after, HEALTH_EVENT.c.id),
-).where(HEALTH_EVENT.c.at >= bindparam("since"))
-_LATE_CHANGES = select(
+)
+_CHANGE_NEWS = select(
     *(CHANGE.c.at, CHANGE.c.endpoint_id, CHANGE.c.what),
     *(CHANGE.c.name, CHANGE.c.before, CHANGE.c.after, CHANGE.c.id),
-).where(CHANGE.c.at >= bindparam("since"))
-_LATE = union_all(_LATE_EVENTS, _LATE_CHANGES).subquery("late")
+)
+_LATE = union_all(
+    _HEALTH_NEWS.where(HEALTH_EVENT.c.at >= bindparam("since")), _CHANGE_NEWS.where(CHANGE.c.at >= bindparam("since"))
+).subquery("late")
 _CHANGES_SINCE = (
     select(
         *(_LATE.c.at, ENDPOINT.c.url, ENDPOINT.c.kind, func.coalesce(SERVICE.c.title, "").label("title")),
@@ -218,26 +221,39 @@ class NewsRow:
     """Number of the row in its table: with `what` and the time it identifies the news."""
 
 
-_NEWS = """
-SELECT s.id, s.kind, s.title, coalesce(best.url, own.url), n.at, n.what, n.name, n."before", n."after", n.id FROM (
-  SELECT * FROM (SELECT id, endpoint_id, at, 'health' AS what, reason AS name, "before", "after" FROM health_event
-                 {events} ORDER BY at DESC, id DESC LIMIT :most) events
-  UNION ALL
-  SELECT * FROM (SELECT id, endpoint_id, at, what, name, "before", "after" FROM change
-                 {changes} ORDER BY at DESC, id DESC LIMIT :most) changes) n
-JOIN endpoint own ON own.id = n.endpoint_id JOIN service s ON s.id = own.service_id
-LEFT JOIN endpoint best ON best.id = s.best_id
-ORDER BY n.at DESC, n.what, n.id DESC LIMIT :most"""
-_LATEST = _NEWS.format(events="", changes="")
-_NEWS_OF_SERVICE = _NEWS.format(
-    events="WHERE endpoint_id IN (SELECT id FROM endpoint WHERE service_id = :service)",
-    changes="WHERE endpoint_id IN (SELECT id FROM endpoint WHERE service_id = :service)",
-)
+_OWN, _BEST = ENDPOINT.alias("own"), ENDPOINT.alias("best")
+_ENDPOINTS_OF_SERVICE = select(ENDPOINT.c.id).where(ENDPOINT.c.service_id == bindparam("service"))
+
+
+def _news(*, of_service: bool) -> Select[Any]:
+    """Return the statement that reads the latest news: the latest of each table, and of these the latest."""
+    parts = [
+        rows.where(*([rows.selected_columns.endpoint_id.in_(_ENDPOINTS_OF_SERVICE)] if of_service else []))
+        .order_by(rows.selected_columns.at.desc(), rows.selected_columns.id.desc())
+        .limit(bindparam("most"))
+        .subquery()
+        for rows in (_HEALTH_NEWS, _CHANGE_NEWS)
+    ]
+    news = union_all(*map(select, parts)).subquery("news")
+    return (
+        select(
+            *(SERVICE.c.id, SERVICE.c.kind, SERVICE.c.title, func.coalesce(_BEST.c.url, _OWN.c.url)),
+            *(news.c.at, news.c.what, news.c.name, news.c.before, news.c.after, news.c.id),
+        )
+        .select_from(
+            news.join(_OWN, _OWN.c.id == news.c.endpoint_id)
+            .join(SERVICE, SERVICE.c.id == _OWN.c.service_id)
+            .outerjoin(_BEST, _BEST.c.id == SERVICE.c.best_id)
+        )
+        .order_by(news.c.at.desc(), news.c.what, news.c.id.desc())
+        .limit(bindparam("most"))
+    )
+
+
+_LATEST, _LATEST_OF_SERVICE = _news(of_service=False), _news(of_service=True)
 
 
 def read_news(connection: Connection, most: int, service_id: int | None = None) -> list[NewsRow]:
     """Return the latest news, at most `most`, newest first: of all services, or of one."""
-    values = {"most": most}
-    if service_id is None:
-        return [NewsRow(*row) for row in connection.execute(_LATEST, values)]
-    return [NewsRow(*row) for row in connection.execute(_NEWS_OF_SERVICE, values | {"service": service_id})]
+    statement = _LATEST if service_id is None else _LATEST_OF_SERVICE
+    return [NewsRow(*row) for row in connection.execute(statement, {"most": most, "service": service_id})]

@@ -5,32 +5,51 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Float, Select, bindparam, func, or_, select
 
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
 from geocrawl.store.catalog.health import GUESSED
-from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.schema.tables import ENDPOINT, SERVICE
+from geocrawl.store.engine.constructs import in_list
+from geocrawl.store.engine.views import V_LAYERS, V_SERVICES
+from geocrawl.store.schema.tables import ENDPOINT, PROOF, SERVICE, THUMBNAIL
 
-_SERVICE_COLUMNS = (
-    "id, kind, title, abstract, provider, keywords, version, formats, url, host, online_resource, layers, alive, "
-    "health, level, https, cors, fees, access_constraints, deviations, west, south, east, north, first_seen, last_ok, "
-    "last_probe"
-)
-_LAYER_COLUMNS = (
-    "service_id, position, parent, item, name, title, abstract, crs, styles, queryable, west, south, east, north"
-)
+_service, _layer_row = V_SERVICES.c, V_LAYERS.c
+_SIDES = ("west", "south", "east", "north")
+_LAST = ("alive", "health", "level", "https", "cors", "fees", "access_constraints", "deviations", *_SIDES)
+_TEXTS = ("kind", "title", "abstract", "provider", "keywords", "version", "formats")
 # A tile service's address is a document; only a tile that was delivered tells the form of its tiles' addresses.
-_OF_TILE = """FROM proof p JOIN endpoint e ON e.id = p.endpoint_id WHERE e.service_id = v.id AND p.outcome = 'ok'
-AND v.kind IN ('tms', 'tilejson') ORDER BY p.zoom IS NULL, p.endpoint_id, p.position LIMIT 1"""
-_TILE = f"(SELECT p.url {_OF_TILE}) AS tile, (SELECT p.zoom {_OF_TILE}) AS tile_zoom"
-_FULL_URL = """(SELECT e.url FROM endpoint e WHERE e.service_id = v.id AND e.masked_url = v.url ORDER BY e.id LIMIT 1)
-AS url"""
-_FULL_RESOURCE = "(SELECT s.online_resource FROM service s WHERE s.id = v.id) AS online_resource"
+_TILE = (
+    select(PROOF.c.url)
+    .select_from(PROOF.join(ENDPOINT, ENDPOINT.c.id == PROOF.c.endpoint_id))
+    .where(
+        ENDPOINT.c.service_id == _service.id,
+        PROOF.c.outcome == "ok",
+        or_(_service.kind == "tms", _service.kind == "tilejson"),
+    )
+    .order_by(PROOF.c.zoom.is_(None), PROOF.c.endpoint_id, PROOF.c.position)
+    .limit(1)
+)
+_FULL_URL = (
+    select(ENDPOINT.c.url)
+    .where(ENDPOINT.c.service_id == _service.id, ENDPOINT.c.masked_url == _service.url)
+    .order_by(ENDPOINT.c.id)
+    .limit(1)
+)
+_FULL_RESOURCE = select(SERVICE.c.online_resource).where(SERVICE.c.id == _service.id)
+_MASKED = (_service.url, _service.online_resource)
+_IN_FULL = (_FULL_URL.scalar_subquery().label("url"), _FULL_RESOURCE.scalar_subquery().label("online_resource"))
+_SERVICES = select(
+    *(_service[name] for name in ("id", *_TEXTS, "host", "layers", *_LAST, "first_seen", "last_ok", "last_probe")),
+    _TILE.scalar_subquery().label("tile"),
+    _TILE.with_only_columns(PROOF.c.zoom).scalar_subquery().label("tile_zoom"),
+)
+_LAYER_NAMES = ("service_id", "position", "parent", "item", "name", "title", "abstract", "crs", "styles", "queryable")
+_LAYERS = select(*(_layer_row[name] for name in (*_LAYER_NAMES, *_SIDES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,58 +79,70 @@ def published_services(
     connection: Connection, selection: Selection, *, with_secrets: bool = False
 ) -> Iterator[PublishedService]:
     """Yield the selected services by their number. `with_secrets`: addresses in full, with their keys."""
-    columns = _SERVICE_COLUMNS
-    if with_secrets:
-        columns = columns.replace("url, host, online_resource", f"{_FULL_URL}, host, {_FULL_RESOURCE}")
-    where, values = _conditions(selection)
-    statement = f"SELECT {columns}, {_TILE} FROM v_services v WHERE {where} ORDER BY id"  # noqa: S608 our own words
-    for row in connection.execute(statement, values).dicts():
-        yield _service(row, with_secrets)
+    names, values = _conditions(selection)
+    for row in connection.execute(_services(names, with_secrets), values).dicts():
+        yield _published(row, with_secrets)
 
 
 def published_layers(connection: Connection, selection: Selection) -> Iterator[PublishedLayer]:
     """Yield the layers of the selected services, by service and in the order of its document."""
-    condition, values = _conditions(selection)
-    chosen = f"SELECT v.id FROM v_services v WHERE {condition}"  # noqa: S608 our own words
-    where = "" if selection.is_all else f"WHERE service_id IN ({chosen}) "
-    statement = f"SELECT {_LAYER_COLUMNS} FROM v_layers {where}ORDER BY service_id, position"  # noqa: S608 our own
-    for row in connection.execute(statement, values).dicts():
+    names, values = _conditions(selection)
+    for row in connection.execute(_layers(names), values).dicts():
         yield _layer(row)
 
 
 def selected_ids(connection: Connection, selection: Selection) -> frozenset[int]:
     """Return the numbers of the selected services."""
-    where, values = _conditions(selection)
-    rows = connection.execute(f"SELECT id FROM v_services v WHERE {where}", values)  # noqa: S608 our own words
-    return frozenset(row[0] for row in rows)
+    names, values = _conditions(selection)
+    return frozenset(row[0] for row in connection.execute(_ids(names), values))
 
 
-def _conditions(selection: Selection) -> tuple[str, dict[str, Any]]:
-    """Return the condition on rows of `v_services v`, and its values."""
-    found: list[tuple[str, dict[str, Any]]] = []
+_WEST, _SOUTH, _EAST, _NORTH = (bindparam(side, type_=Float) for side in _SIDES)
+_IN_LATITUDE = (_service.south <= _NORTH) & (_service.north >= _SOUTH)
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "ids": in_list(_service.id, "ids"),
+    "kind": _service.kind == bindparam("kind"),
+    "alive": _service.alive != 0,
+    # In the order of the alphabet, as the levels are: advertised, answers, delivers.
+    "level": _service.level >= bindparam("level"),
+    "box": _IN_LATITUDE & (_service.west <= _EAST) & (_service.east >= _WEST),
+    "box over the antimeridian": _IN_LATITUDE & ((_service.east >= _WEST) | (_service.west <= _EAST)),
+}
+
+
+def _conditions(selection: Selection) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the names of the selection's conditions, and their values."""
+    values: dict[str, Any] = {"kind": selection.kind, "level": selection.level, "alive": selection.alive}
+    names = [name for name, value in values.items() if value]
     if selection.ids is not None:
-        ids = json.dumps(list(selection.ids))
-        found.append(("v.id IN " + listed(":ids"), {"ids": ids}))
-    if selection.kind:
-        found.append(("v.kind = :kind", {"kind": selection.kind}))
-    if selection.alive:
-        found.append(("v.alive <> 0", {}))
-    if selection.level:
-        # In the order of the alphabet, as the levels are: advertised, answers, delivers.
-        found.append(("v.level >= :level", {"level": selection.level}))
+        names.append("ids")
+        values["ids"] = selection.ids
     if selection.box:
-        found.append(_touching(selection.box))
-    values = {name: value for _, named in found for name, value in named.items()}
-    return " AND ".join(condition for condition, _ in found) or "1 = 1", values
+        west, _, east, _ = selection.box
+        names.append("box" if west <= east else "box over the antimeridian")
+        values |= zip(_SIDES, selection.box, strict=True)
+    return tuple(names), values
 
 
-def _touching(box: Box) -> tuple[str, dict[str, Any]]:
-    west, south, east, north = box
-    beside = "v.west <= :e AND v.east >= :w" if west <= east else "(v.east >= :w OR v.west <= :e)"
-    return f"v.south <= :n AND v.north >= :s AND {beside}", {"w": west, "s": south, "e": east, "n": north}
+@lru_cache(maxsize=100)
+def _services(names: tuple[str, ...], with_secrets: bool) -> Select[Any]:
+    """Return the statement that reads the services that fulfil the conditions of these names."""
+    chosen = _SERVICES.where(*(_CONDITIONS[name] for name in names)).order_by(_service.id)
+    return chosen.add_columns(*(_IN_FULL if with_secrets else _MASKED))
 
 
-def _service(row: dict[str, Any], with_secrets: bool) -> PublishedService:
+@lru_cache(maxsize=100)
+def _ids(names: tuple[str, ...]) -> Select[Any]:
+    return select(_service.id).where(*(_CONDITIONS[name] for name in names))
+
+
+@lru_cache(maxsize=100)
+def _layers(names: tuple[str, ...]) -> Select[Any]:
+    chosen = _LAYERS.where(_layer_row.service_id.in_(_ids(names))) if names else _LAYERS
+    return chosen.order_by(_layer_row.service_id, _layer_row.position)
+
+
+def _published(row: dict[str, Any], with_secrets: bool) -> PublishedService:
     lists = {name: _texts(row[name]) for name in ("keywords", "formats", "deviations")}
     tile = row["tile"] or ""
     flags = {"alive": bool(row["alive"]), "https": None if row["https"] is None else bool(row["https"])}
@@ -131,7 +162,7 @@ def _texts(stored: str) -> tuple[str, ...]:
 
 def _box(row: dict[str, Any]) -> Box | None:
     """Take the four sides out of a row and return them as one box; None when one is unknown."""
-    west, south, east, north = (row.pop(side) for side in ("west", "south", "east", "north"))
+    west, south, east, north = (row.pop(side) for side in _SIDES)
     return None if None in (west, south, east, north) else (west, south, east, north)
 
 
@@ -200,24 +231,25 @@ def export_rows(connection: Connection, kind: str | None = None) -> Iterator[Exp
 
 # --------------------------------------------------------------------------- thumbnails
 
-_THUMBNAIL = """
-SELECT t.image FROM thumbnail t JOIN endpoint e ON e.id = t.endpoint_id WHERE e.service_id = ?
-ORDER BY t.at DESC LIMIT 1"""
+_PICTURED = THUMBNAIL.join(ENDPOINT, ENDPOINT.c.id == THUMBNAIL.c.endpoint_id)
+_THUMBNAIL = (
+    select(THUMBNAIL.c.image)
+    .select_from(_PICTURED)
+    .where(ENDPOINT.c.service_id == bindparam("service"))
+    .order_by(THUMBNAIL.c.at.desc())
+    .limit(1)
+)
+_WITH_THUMBNAIL = (
+    select(ENDPOINT.c.service_id).distinct().select_from(_PICTURED).where(in_list(ENDPOINT.c.service_id, "services"))
+)
 
 
 def read_thumbnail(connection: Connection, service_id: int) -> bytes | None:
     """Return the latest thumbnail of a service, a PNG; None when there is none."""
-    row = connection.execute(_THUMBNAIL, (service_id,)).fetchone()
+    row = connection.execute(_THUMBNAIL, {"service": service_id}).fetchone()
     return None if row is None else bytes(row[0])
 
 
 def with_thumbnail(connection: Connection, service_ids: Sequence[int]) -> frozenset[int]:
     """Return those of the services that have a thumbnail."""
-    if not service_ids:
-        return frozenset()
-    marks = ", ".join("?" * len(service_ids))
-    statement = (
-        "SELECT DISTINCT e.service_id FROM thumbnail t JOIN endpoint e ON e.id = t.endpoint_id "  # noqa: S608  # only marks
-        f"WHERE e.service_id IN ({marks})"
-    )
-    return frozenset(row[0] for row in connection.execute(statement, tuple(service_ids)))
+    return frozenset(row[0] for row in connection.execute(_WITH_THUMBNAIL, {"services": service_ids}))

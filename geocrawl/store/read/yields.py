@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Label, case, func, select, union
 
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.frontier import statements as sql
+from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.frontier.outlinks import unpack_outlinks
-from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, URL
+from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, OUTLINKS, SEED, URL
 
 _SIGNALS_OF_ENDPOINT = (
     select(EVIDENCE.c.endpoint_id, func.count(EVIDENCE.c.signal.distinct()).label("signals"))
@@ -106,20 +105,31 @@ def link_finds(connection: Connection) -> Iterator[tuple[str, str, bool]]:
 
 _BATCH = 1000
 
+_START = URL.alias("start")
+_IS_PROBE = URL.c.purpose == "probe"
 # Start pages; and the probes of those that are a service's address themselves.
-_START_PAGES = """
-SELECT u.id, s.address FROM seed s JOIN url u INDEXED BY url_seed ON u.address = s.address
-WHERE u.depth = 0 AND u.purpose = 'page'
-UNION
-SELECT u.id, s.address FROM seed s JOIN evidence v ON v.link = s.address JOIN url u ON u.endpoint_id = v.endpoint_id
-WHERE v.signal = 'given' AND u.purpose = 'probe' ORDER BY 1"""
+_START_PAGES = union(
+    select(_START.c.id, SEED.c.address)
+    .select_from(SEED.join(_START, _START.c.address == SEED.c.address))
+    .with_hint(_START, "INDEXED BY url_seed", "sqlite")
+    .where(_START.c.depth == 0, _START.c.purpose == "page"),
+    select(URL.c.id, SEED.c.address)
+    .select_from(
+        SEED.join(EVIDENCE, EVIDENCE.c.link == SEED.c.address).join(URL, URL.c.endpoint_id == EVIDENCE.c.endpoint_id)
+    )
+    .where(EVIDENCE.c.signal == "given", _IS_PROBE),
+).order_by("id")
+_OF_ENDPOINTS = ENDPOINT.join(URL, URL.c.endpoint_id == ENDPOINT.c.id)
 # Endpoints, with the page or the other endpoint that names them.
-_NAMED_ENDPOINTS = """
-SELECT u.id, u.found_on FROM endpoint e JOIN url u ON u.endpoint_id = e.id
-WHERE u.purpose = 'probe' AND u.found_on IS NOT NULL"""
-_VALID_ENDPOINTS = """
-SELECT u.id, coalesce(e.service_id, -e.id) FROM endpoint e JOIN url u ON u.endpoint_id = e.id
-WHERE e.status = 'valid' AND u.purpose = 'probe'"""
+_NAMED_ENDPOINTS = (
+    select(URL.c.id, URL.c.found_on).select_from(_OF_ENDPOINTS).where(_IS_PROBE, URL.c.found_on.is_not(None))
+)
+_VALID_ENDPOINTS = (
+    select(URL.c.id, func.coalesce(ENDPOINT.c.service_id, -ENDPOINT.c.id))
+    .select_from(_OF_ENDPOINTS)
+    .where(_IS_VALID, _IS_PROBE)
+)
+_OUTLINKS = select(OUTLINKS.c.url_id, OUTLINKS.c.links).where(in_list(OUTLINKS.c.url_id, "pages"))
 
 
 def services_by_seed(connection: Connection) -> dict[str, int]:
@@ -167,5 +177,5 @@ def _batched(ids: list[int]) -> Iterator[list[int]]:
 
 
 def _links(connection: Connection, url_ids: list[int]) -> dict[int, Sequence[int]]:
-    rows = connection.execute(sql.READ_OUTLINKS, (json.dumps(url_ids),)).fetchall()
+    rows = connection.execute(_OUTLINKS, {"pages": url_ids}).fetchall()
     return {url_id: [target for part in unpack_outlinks(blob) for target in part] for url_id, blob in rows}

@@ -16,7 +16,7 @@ import pytest
 from shapely.geometry import box
 
 from geocrawl.model import Deviation, Kind, Layer, Service
-from geocrawl.store.schema.views import VIEWS
+from geocrawl.store.engine.views import VIEWS
 from tests.support import parts
 from tests.support.places import ROOT
 from tests.support.world import World, candidate, verdict

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,10 +19,9 @@ from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement, Fo
 from sqlalchemy.types import TypeEngine
 from sqlmodel import AutoString
 
-from geocrawl.store.engine.postgres.dialect import translated
+from geocrawl.store.engine.views import CREATE_VIEWS
 from geocrawl.store.schema import TEXT_COLUMNS
 from geocrawl.store.schema.tables import METADATA
-from geocrawl.store.schema.views import VIEWS, view_sql
 
 _NUMBERED = (
     *("change", "evidence", "health_event", "lesson", "notice", "probe"),
@@ -35,7 +33,6 @@ _SMALL = frozenset({"attempts", "changes", "depth", "hops", "http_status", "rele
 _BYTES = frozenset({("robots", "body")})
 _LAST_IN_INDEX = {"url_queue": "id", "host_ready": "id"}
 """In SQLite each index ends with the row's number, by which these are sorted at last."""
-_FLAG = re.compile(r"(EXISTS \(.*\)) AS alive")
 _ALEMBIC_VERSION = "CREATE TABLE alembic_version (version_num text PRIMARY KEY)"
 _LEAST = "CREATE FUNCTION {name}(a {kind}, b {kind}) RETURNS {kind} LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {value}"
 _FUNCTIONS = (
@@ -128,9 +125,7 @@ def _statements() -> Iterator[str]:
         yield from (_sql(CreateIndex(index)) for index in _in_order(table))
     yield from _FUNCTIONS
     yield from _SEARCH
-    for name in VIEWS:
-        (view,) = translated(view_sql(name)).parts
-        yield _FLAG.sub(r"CAST(\1 AS integer) AS alive", view)
+    yield from map(_sql, CREATE_VIEWS.values())
 
 
 def _add_index(index: Index) -> None:

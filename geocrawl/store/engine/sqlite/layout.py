@@ -12,9 +12,9 @@ from sqlalchemy import Index
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from geocrawl.store.engine.views import CREATE_VIEWS
 from geocrawl.store.schema import TEXT_COLUMNS
 from geocrawl.store.schema.tables import METADATA, MODELS
-from geocrawl.store.schema.views import VIEWS, view_sql
 
 _ALEMBIC_VERSION = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
 _DECLARED = [each.name for model in MODELS for each in getattr(model, "__table_args__", ()) if isinstance(each, Index)]
@@ -35,7 +35,7 @@ def _statements() -> Iterator[str]:
         for index in sorted(table.indexes, key=lambda each: _DECLARED.index(each.name)):
             yield str(CreateIndex(index).compile(dialect=dialect))
     yield from _SEARCH
-    yield from map(view_sql, VIEWS)
+    yield from (str(view.compile(dialect=dialect)) for view in CREATE_VIEWS.values())
 
 
 def _note(row: str) -> str:

@@ -1,0 +1,186 @@
+"""Define the read-only views for people and other software: stable names and columns over a schema that changes.
+
+A view shows the masked address of an endpoint and never the full one, so that what is published from the views holds no
+keys. Its times are text, `2024-05-17T09:30:00Z`. Columns are only added, at the end; a changed view needs a migration,
+which drops the former one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    and_,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.schema import CreateView
+
+from geocrawl.store.engine.constructs import json_elements, json_list, json_member, utc_text
+from geocrawl.store.schema.tables import ENDPOINT, LAYER, PROBE, SERVICE
+
+
+class View(NamedTuple):
+    """A view, with what its rows and columns mean."""
+
+    rows: str
+    """What one row is, as a sentence."""
+    columns: Mapping[str, tuple[ColumnElement[Any], str]]
+    """Name of the column → (its expression, its meaning)."""
+    source: FromClause
+    """The tables that it reads."""
+    where: ColumnElement[bool] | None = None
+    """Which of their rows it shows; None: all."""
+
+    @property
+    def statement(self) -> Select[Any]:
+        """Return the SELECT of the view."""
+        found = select(*(each.label(name) for name, (each, _) in self.columns.items())).select_from(self.source)
+        return found if self.where is None else found.where(self.where)
+
+
+_LIST = "JSON list"
+_OF_BEST = "of the best address"
+
+_IS_VALID = ENDPOINT.c.status == "valid"
+_OF_SERVICE = ENDPOINT.c.service_id == SERVICE.c.id
+_BEST = ENDPOINT.alias("best")
+_FIRST_VALID = (
+    select(ENDPOINT.c.id)
+    .where(_OF_SERVICE)
+    .order_by(_IS_VALID.desc().nulls_last(), ENDPOINT.c.id)
+    .limit(1)
+    .correlate(SERVICE)
+    .scalar_subquery()
+)
+_DEVIATION = json_elements(func.coalesce(_BEST.c.deviations, "[]")).table_valued("value", name="deviation")
+
+
+def _of_service(value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
+    """Return an aggregate over the endpoints of the service."""
+    return select(value).select_from(ENDPOINT).where(_OF_SERVICE, *conditions).scalar_subquery()
+
+
+def _of_probes(value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
+    """Return an aggregate over the probes of the endpoint."""
+    return select(value).select_from(PROBE).where(PROBE.c.endpoint_id == ENDPOINT.c.id, *conditions).scalar_subquery()
+
+
+VIEWS: Mapping[str, View] = {
+    "v_services": View(
+        "A service at its best address.",
+        {
+            "id": (SERVICE.c.id, "number of the service, as `geocrawl show` takes it"),
+            "kind": (SERVICE.c.kind, "wms, wfs, wmts …"),
+            "title": (SERVICE.c.title, ""),
+            "abstract": (SERVICE.c.abstract, ""),
+            "provider": (SERVICE.c.provider, ""),
+            "keywords": (SERVICE.c.keywords, _LIST),
+            "version": (SERVICE.c.version, "version of the protocol"),
+            "formats": (SERVICE.c.formats, f"{_LIST} of media types"),
+            "url": (func.coalesce(_BEST.c.masked_url, ""), "best address, keys masked as `***`"),
+            "host": (func.coalesce(_BEST.c.host, ""), _OF_BEST),
+            "site": (func.coalesce(_BEST.c.site, SERVICE.c.site), "registered domain of the host"),
+            "online_resource": (SERVICE.c.masked_online_resource, "address by its own capabilities, keys masked"),
+            "layers": (SERVICE.c.layer_count, "number of named layers"),
+            "alive": (
+                cast(exists().where(_OF_SERVICE, _IS_VALID), Integer),
+                "1: valid at the last probe of any of its addresses",
+            ),
+            "health": (func.coalesce(_BEST.c.health, "new"), f"new, alive, degraded, down, gone; {_OF_BEST}"),
+            "level": (
+                func.coalesce(_of_service(func.max(ENDPOINT.c.level), _IS_VALID), ""),
+                "advertised, answers, delivers; '' without a content check",
+            ),
+            "https": (_BEST.c.https, f"1: answers over HTTPS; NULL: unknown; {_OF_BEST}"),
+            "cors": (func.coalesce(_BEST.c.cors, ""), f"Access-Control-Allow-Origin {_OF_BEST}"),
+            "fees": (SERVICE.c.fees, ""),
+            "access_constraints": (SERVICE.c.access_constraints, ""),
+            "endpoints": (_of_service(func.count()), "number of its addresses"),
+            "deviations": (
+                select(json_list(json_member(_DEVIATION.c.value, "code"))).select_from(_DEVIATION).scalar_subquery(),
+                f"{_LIST} of codes (docs/deviations.md), {_OF_BEST}",
+            ),
+            "west": (SERVICE.c.west, "extent in degrees (WGS 84), like the next three; NULL: unknown"),
+            "south": (SERVICE.c.south, ""),
+            "east": (SERVICE.c.east, ""),
+            "north": (SERVICE.c.north, ""),
+            "first_seen": (utc_text(SERVICE.c.first_seen), ""),
+            "last_ok": (utc_text(SERVICE.c.last_ok), "last valid answer of any of its addresses"),
+            "last_probe": (utc_text(_BEST.c.last_probe), _OF_BEST),
+        },
+        SERVICE.outerjoin(_BEST, _BEST.c.id == func.coalesce(SERVICE.c.best_id, _FIRST_VALID)),
+    ),
+    "v_layers": View(
+        "A layer, or its counterpart in other kinds, with the properties that it states itself.",
+        {
+            "service_id": (LAYER.c.service_id, "id in `v_services`"),
+            "position": (LAYER.c.position, "order in the document"),
+            "parent": (LAYER.c.parent, "`position` of the group that contains it, whose properties it inherits"),
+            "item": (LAYER.c.item, "layer, feature-type, coverage, collection …"),
+            "name": (LAYER.c.name, "name for requests; '' for a group that cannot be requested"),
+            "title": (LAYER.c.title, ""),
+            "abstract": (LAYER.c.abstract, ""),
+            "keywords": (LAYER.c.keywords, _LIST),
+            "crs": (LAYER.c.crs, f"{_LIST} of reference systems"),
+            "styles": (LAYER.c.styles, f"{_LIST} of names"),
+            "formats": (LAYER.c.formats, f"{_LIST} of media types"),
+            "queryable": (LAYER.c.queryable, "1: offers GetFeatureInfo"),
+            "west": (LAYER.c.west, "extent in degrees (WGS 84), like the next three; NULL: inherited or unknown"),
+            "south": (LAYER.c.south, ""),
+            "east": (LAYER.c.east, ""),
+            "north": (LAYER.c.north, ""),
+            "kind": (SERVICE.c.kind, "of its service"),
+            "service": (SERVICE.c.title, "title of its service"),
+        },
+        LAYER.join(SERVICE, SERVICE.c.id == LAYER.c.service_id),
+    ),
+    "v_health": View(
+        "An address that was probed, with its state.",
+        {
+            "endpoint_id": (ENDPOINT.c.id, ""),
+            "service_id": (ENDPOINT.c.service_id, "id in `v_services`; NULL: it never was valid"),
+            "kind": (ENDPOINT.c.kind, ""),
+            "url": (ENDPOINT.c.masked_url, "keys masked as `***`"),
+            "host": (ENDPOINT.c.host, ""),
+            "site": (ENDPOINT.c.site, "registered domain of the host"),
+            "status": (ENDPOINT.c.status, "last verdict: valid or invalid"),
+            "reason": (ENDPOINT.c.reason, "code of the last verdict: ok, http-404, html, timeout-read …"),
+            "http_status": (ENDPOINT.c.http_status, ""),
+            "health": (ENDPOINT.c.health, "new, alive, degraded, down, gone: by all probes over time"),
+            "health_since": (utc_text(ENDPOINT.c.health_since), ""),
+            "in_a_row": (ENDPOINT.c.in_a_row, "valid answers in a row, or negative of failures"),
+            "probes": (ENDPOINT.c.probes, "number of probes"),
+            "valid_share": (
+                _of_probes(func.avg(cast(PROBE.c.status == "valid", Integer))),
+                "share of valid answers, 0…1, among the probes that are kept",
+            ),
+            "mean_ms": (
+                _of_probes(func.avg(PROBE.c.elapsed_ms), PROBE.c.status == "valid", PROBE.c.reason != "not-modified"),
+                "mean time of valid answers, milliseconds",
+            ),
+            "level": (func.coalesce(ENDPOINT.c.level, ""), "advertised, answers, delivers; '' without a content check"),
+            "first_seen": (utc_text(ENDPOINT.c.first_seen), ""),
+            "last_probe": (utc_text(ENDPOINT.c.last_probe), ""),
+            "last_ok": (utc_text(ENDPOINT.c.last_ok), "last valid answer; NULL: never"),
+            "next_probe": (utc_text(ENDPOINT.c.due_at), "NULL: none"),
+        },
+        ENDPOINT,
+        and_(ENDPOINT.c.status.is_not(None), or_(ENDPOINT.c.weak < 2, ENDPOINT.c.last_ok.is_not(None))),
+    ),
+}
+"""Name → view."""
+
+
+CREATE_VIEWS = {name: CreateView(view.statement, name) for name, view in VIEWS.items()}
+"""Name → statement that creates the view."""
+V_SERVICES, V_LAYERS = CREATE_VIEWS["v_services"].table, CREATE_VIEWS["v_layers"].table
+"""The views as tables, for statements."""
