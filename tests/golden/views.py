@@ -37,7 +37,7 @@ def _views(connection: Any, catalogue: Catalogue) -> list[str]:
     statement = (
         "SELECT name FROM sqlite_master WHERE type = 'view'"
         if catalogue.server is None
-        else "SELECT table_name FROM information_engine.views WHERE table_schema = 'geocrawl'"
+        else "SELECT table_name FROM information_schema.views WHERE table_schema = 'geocrawl'"
     )
     return sorted(row[0] for row in connection.execute(statement).fetchall() if row[0].startswith("v_"))
 
