@@ -20,6 +20,7 @@ from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
 from geocrawl.fetch.network import ANNOUNCED_LENGTH
 from geocrawl.fetch.transport import Fields, fields_of
+from geocrawl.formats.charset import header_charset
 from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS
 from geocrawl.model import Deviation, Failure, FailureCode, Purpose, Url
 from geocrawl.settings import Settings, SiteSettings
@@ -78,6 +79,8 @@ _NOT_A_PAGE = re.compile(
     r"|x-shockwave-flash|msword|rtf|postscript|wasm|epub\+zip|geopackage\+sqlite3|x-sqlite3"
     r"|vnd\.ms-.*|vnd\.openxmlformats.*|vnd\.oasis\.opendocument.*|vnd\.android.*|vnd\.debian.*|vnd\.google-earth\.kmz)"
 )
+_ONE_OF_TYPES = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*+"?)+')
+_MEDIA_TYPE = re.compile(r"(?!\*/\*)[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*(?:;|$)")
 _WIDE = (*UTF_16_STARTS, codecs.BOM_UTF32_BE)
 # Bytes that occur in no text, whatever its encoding (0x1b begins ISO 2022 escapes); WHATWG MIME Sniffing standard, 7.
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
@@ -297,7 +300,23 @@ def _headers(sent: Fields) -> dict[str, str]:
         except UnicodeDecodeError:
             value = raw_value.decode("latin-1")
         fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    if "," in (media_type := fields.get("content-type", "")):
+        fields["content-type"] = _last_media_type(media_type)
     return fields
+
+
+def _last_media_type(written: str) -> str:
+    """Return the media type that browsers take of several ones, with a charset that one of its name before it had
+    (Fetch standard, "extract a MIME type"); the whole text when none is a media type."""
+    chosen = charset = ""
+    for part in (each.strip() for each in _ONE_OF_TYPES.findall(written)):
+        if not _MEDIA_TYPE.match(part):
+            continue
+        own = header_charset(part)
+        is_same = part.partition(";")[0].strip().lower() == chosen.partition(";")[0].strip().lower()
+        charset = own or (charset if is_same else "")
+        chosen = part if own or not charset else f"{part};charset={charset}"
+    return chosen or written
 
 
 def _redirect_target(url: Url, response: httpx.Response) -> Url | None:

@@ -24,7 +24,11 @@ def may_be_longer(answer: Answer | Failure) -> bool:
     if isinstance(answer, Failure):
         return False
     announced = answer.headers.get("content-length", "")
-    if answer.cut or answer.headers.get("content-encoding") or announced != str(answer.sent_bytes):
+    if (
+        answer.cut
+        or not {"content-encoding", "transfer-encoding"}.isdisjoint(answer.headers)
+        or announced != str(answer.sent_bytes)
+    ):
         return False
     return _breaks_off(answer.body)
 

@@ -43,6 +43,15 @@ _FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*:(.*)", re.DOTALL)  #
 _NO_VALUE = re.compile(rb"[\0\r\f\v]")
 
 
+def _read_length(value: bytes) -> bytes:
+    """Return the number that a field Content-Length names, once or several times (RFC 9110, 8.6); b"" for none.
+
+    Anything else is returned as written: httpcore refuses it.
+    """
+    parts = [each.strip().lstrip(b"0") or b"0" for each in value.split(b",") if each.strip()]
+    return value if len(set(parts)) > 1 else b"".join(parts[:1])
+
+
 class ConnectFailed(httpcore.ConnectError):
     """A connection was not made; `__cause__` is the error of the system, or of the TLS handshake."""
 
@@ -238,6 +247,9 @@ class Stream(httpcore.AsyncNetworkStream):
             name, value = field[1].lower(), field[2].strip()
             is_chunked = is_chunked or (name == b"transfer-encoding" and b"chunked" in value.lower())
             if name == b"content-length":
+                value = _read_length(value)
+                if not value:
+                    continue
                 if self._to_end:
                     lines.append(ANNOUNCED_LENGTH.encode() + b": " + value)
                     continue

@@ -30,12 +30,19 @@ from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
 _AGENT_LINE = re.compile(
-    r"^([^\S\n]*user(?:-|[^\S\n]+)?agent[^\S\n]*(?::|[^\S\n]))([^\n#]*)", re.IGNORECASE | re.MULTILINE
+    r"^([^\S\n]*user(?:-|[^\S\n]*)agent[^\S\n]*(?::|[^\S\n]))([^\n#]*)", re.IGNORECASE | re.MULTILINE
 )
+# No other record may end a group (RFC 9309, 2.2.4), but a Crawl-delay is that of the names above it, whatever follows.
+# Fields and their misspellings are those that protego reads.
+_RULE_FIELDS = r"user(?:-|\s*)agent|allow|d(?:iss?all?|iasll)[oa]w"
+_RULES = re.compile(rf"\s*(?:{_RULE_FIELDS})(?:[\s:]|$)", re.IGNORECASE)
+_DELAYS = re.compile(rf"\s*(?:{_RULE_FIELDS}|crawl[- ]delay)(?:[\s:]|$)", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 _OTHER_CRAWLERS = "!"  # no product token contains this character
 _MARKUP = re.compile(r"\s*<")
-_SITEMAP_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
+_SITEMAP_LINE = re.compile(
+    r"^[^\S\n]*site-?map[^\S\n]*(?::|(?=[^\S\n]https?://))[^\S\n]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE
+)
 MAX_SITEMAPS = 20
 """Sitemap lines of one robots.txt that are followed: a site with more names an index of sitemaps."""
 _CACHE_CHARS = 16 * 1024 * 1024
@@ -48,9 +55,11 @@ class Rules:
     def __init__(self, text: str, token: str) -> None:
         """Parse `text`, a robots.txt, for the crawler with this product token (lower case)."""
         self._token = token
-        self._rules = Protego.parse(_only_ours(text, token)) if text.strip() else None
+        self._rules = Protego.parse(_only_ours(text, token, _RULES)) if text.strip() else None
         self.sitemaps = sitemaps_of(text)
-        self.crawl_delay_s: float | None = self._rules.crawl_delay(token) if self._rules else None
+        self.crawl_delay_s: float | None = None
+        if "delay" in text.lower():
+            self.crawl_delay_s = Protego.parse(_only_ours(text, token, _DELAYS)).crawl_delay(token)
 
     def allows(self, address: str) -> bool:
         """Return whether this address may be requested."""
@@ -140,14 +149,12 @@ def sitemaps_of(text: str) -> tuple[str, ...]:
 
     Sitemaps apply to every crawler (sitemaps.org, "Specifying the Sitemap location").
     """
-    if "itemap" not in text and "ITEMAP" not in text:
-        return ()
     lines = _SITEMAP_LINE.findall("\n".join(text.splitlines()))
     return tuple(dict.fromkeys(lines))[:MAX_SITEMAPS]
 
 
-def _only_ours(text: str, token: str) -> str:
-    """Return the text with all crawlers but us and `*` renamed to one that does not exist.
+def _only_ours(text: str, token: str, records: re.Pattern[str]) -> str:
+    """Return the lines that are such records, with all crawlers but us and `*` renamed to one that does not exist.
 
     Names match whole product tokens in any case (RFC 9309, 2.2.1), and thousands of groups cost nothing.
     """
@@ -159,7 +166,7 @@ def _only_ours(text: str, token: str) -> str:
             value = token if found and found[0].lower() == token else _OTHER_CRAWLERS
         return line[1] + value
 
-    return _AGENT_LINE.sub(rename, "\n".join(text.splitlines()))
+    return _AGENT_LINE.sub(rename, "\n".join(line for line in text.splitlines() if records.match(line)))
 
 
 _REDIRECTS = 5  # RFC 9309, 2.3.1.2

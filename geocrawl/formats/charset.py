@@ -1,15 +1,18 @@
 """Character sets: what labels and byte order marks mean, and text in the encoding that a document declares.
 
-Labels are read as browsers read them (WHATWG Encoding Standard, 4.2): GB2312 means GB18030, ISO-8859-1 means
-windows-1252. `page.encoding` decodes pages of HTML, whose labels are often wrong.
+Labels are read as browsers read them (WHATWG Encoding Standard, 4.2, by `webencodings`): GB2312 means GB18030,
+ISO-8859-1 means windows-1252. `page.encoding` decodes pages of HTML, whose labels are often wrong.
 """
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
 from functools import lru_cache
 from typing import NamedTuple
+
+import webencodings
 
 from geocrawl.model import Deviation
 
@@ -28,56 +31,34 @@ UTF_16_LE = Encoding("utf-16le", "utf-16-le")
 UTF_16_BE = Encoding("utf-16be", "utf-16-be")
 WINDOWS_1252 = Encoding("windows-1252", "cp1252")
 _GB18030 = Encoding("gb18030", "gb18030")
-_BIG5 = Encoding("big5", "big5hkscs")
 
-# Name of Python's codec for a label → its encoding in the Encoding Standard. Other codecs of Python (utf-7,
-# unicode_escape, base64) are not allowed for documents.
-_MEANT = {
-    "utf-8": UTF_8,
-    "utf-8-sig": UTF_8,
-    "utf-16": UTF_16_LE,
-    "utf-16-le": UTF_16_LE,
-    "utf-16-be": UTF_16_BE,
-    "gb2312": _GB18030,
+# Encodings that Python's codec of the same name reads less of than browsers do. Browsers show what is labelled with a
+# `replacement` encoding as one U+FFFD; here it has no label.
+_OF_BROWSERS = {
     "gbk": _GB18030,
-    "gb18030": _GB18030,
-    "big5": _BIG5,
-    "cp950": _BIG5,
-    "big5hkscs": _BIG5,
-    "shift_jis": Encoding("shift_jis", "cp932"),
-    "cp932": Encoding("shift_jis", "cp932"),
-    "euc_jp": Encoding("euc-jp", "euc_jp"),
-    "iso2022_jp": Encoding("iso-2022-jp", "iso2022_jp_ext"),
-    "euc_kr": Encoding("euc-kr", "cp949"),
-    "cp949": Encoding("euc-kr", "cp949"),
-    "ascii": WINDOWS_1252,
-    "iso8859-1": WINDOWS_1252,
-    "iso8859-9": Encoding("windows-1254", "cp1254"),
-    "iso8859-11": Encoding("windows-874", "cp874"),
-    "tis-620": Encoding("windows-874", "cp874"),
-    "cp874": Encoding("windows-874", "cp874"),
-    "koi8-r": Encoding("koi8-r", "koi8-r"),
-    "koi8-u": Encoding("koi8-u", "koi8-u"),
-    "mac-roman": Encoding("macintosh", "mac-roman"),
-    "mac-cyrillic": Encoding("x-mac-cyrillic", "mac-cyrillic"),
-    "cp866": Encoding("ibm866", "cp866"),
+    "iso-2022-jp": Encoding("iso-2022-jp", "iso2022_jp_ext"),
+    "x-user-defined": WINDOWS_1252,
+    "replacement": None,
 }
-_SAME_IN_PYTHON = re.compile(r"cp(125[0-8])$|iso8859-(2|3|4|5|6|7|8|10|13|14|15|16)$")
-_ALIASES = {
-    "windows-31j": "cp932",
-    "gb_2312-80": "gb2312",
-    "gb-2312-80": "gb2312",
-    "csgb2312": "gb2312",
-    "cn-big5": "big5",
-    "windows-949": "cp949",
-    "windows-874": "cp874",
-    "dos-874": "cp874",
-    "iso-8859-8-i": "iso8859-8",
-    "unicode-1-1-utf-8": "utf-8",
+# Names that documents write and the standard lacks, most of them Python's own → a label of the standard.
+_ALSO_WRITTEN = {
+    "utf-8-sig": "utf-8",
     "utf8mb4": "utf-8",
-    "unicode": "utf-16",
-    "koi": "koi8-r",
-    "win-1251": "cp1251",
+    "utf-16-le": "utf-16le",
+    "utf-16-be": "utf-16be",
+    "gb-2312-80": "gbk",
+    "big5hkscs": "big5",
+    "cp950": "big5",
+    "cp932": "shift_jis",
+    "euc_jp": "euc-jp",
+    "cp949": "euc-kr",
+    "euc_kr": "euc-kr",
+    "iso2022_jp": "iso-2022-jp",
+    "cp874": "windows-874",
+    "mac-roman": "macintosh",
+    "mac-cyrillic": "x-mac-cyrillic",
+    "iso8859-16": "iso-8859-16",
+    "win-1251": "windows-1251",
 }
 
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: UTF_8, codecs.BOM_UTF16_LE: UTF_16_LE, codecs.BOM_UTF16_BE: UTF_16_BE}
@@ -96,15 +77,17 @@ def find_encoding(label: str) -> Encoding | None:
     """Return the encoding of `label` in the Encoding Standard; None for a label unknown to browsers."""
     label = label.strip().lower()
     for spelling in (label, label.removeprefix("x-")):
-        try:
-            codec = codecs.lookup(_ALIASES.get(spelling, spelling)).name
-        except (LookupError, ValueError):
-            continue
-        if codec in _MEANT:
-            return _MEANT[codec]
-        if match := _SAME_IN_PYTHON.match(codec):
-            return Encoding(f"windows-{match[1]}" if match[1] else f"iso-8859-{match[2]}", codec)
+        found = webencodings.lookup(spelling) or webencodings.lookup(_label_of(spelling))
+        if found is not None:
+            return _OF_BROWSERS.get(found.name, Encoding(found.name, found.codec_info.name))
     return None
+
+
+def _label_of(written: str) -> str:
+    """Return a label of the standard for a name that Python knows, or that `_ALSO_WRITTEN` lists."""
+    with contextlib.suppress(LookupError, ValueError):
+        written = codecs.lookup(written).name
+    return _ALSO_WRITTEN.get(written, written)
 
 
 def header_charset(content_type: str) -> str:
@@ -120,10 +103,16 @@ def byte_order_mark(body: bytes) -> bytes:
 
 def same_encoding(one: str, other: str) -> bool:
     """Return whether two names mean one of Python's codecs."""
+    return _codec_of(one) == _codec_of(other)
+
+
+def _codec_of(label: str) -> str:
+    """Return the codec of this very name, else the one that browsers take for it, else the label."""
     try:
-        return codecs.lookup(one).name == codecs.lookup(other).name
+        return codecs.lookup(label).name
     except (LookupError, ValueError):
-        return one == other
+        encoding = find_encoding(label)
+        return encoding.codec if encoding else label
 
 
 def decode_strictly(body: bytes, codec: str) -> str | None:
@@ -166,7 +155,7 @@ def _by_label(body: bytes, label: str) -> str | None:
     encoding = find_encoding(label)
     if encoding is None:
         return None  # Python has codecs that no document may ask for
-    return decode_strictly(body, _GB18030.codec if encoding == _GB18030 else codecs.lookup(label).name)
+    return decode_strictly(body, _GB18030.codec if encoding == _GB18030 else _codec_of(label))
 
 
 def _guess(body: bytes) -> str:

@@ -100,7 +100,10 @@ def _root(head: str) -> tuple[str, str]:
 MAX_GUNZIP_BYTES = 5 * 1024 * 1024
 """Bytes of a page in a gzip file (sitemap.xml.gz) that are decompressed at most; the rest is not read."""
 _BLANK_LINE = re.compile(r"\n[ \t\r]{0,40}\n")
-_PRINTABLE_ASCII = "".join(map(chr, range(0x20, 0x7F)))
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_SAFE_IN_QUERIES = "!$%&()*+,-./:;=?@[\\]^_`{|}~"
+_ADDRESS_LINE = re.compile(r"https?://[^\s<>\"]+", re.I)
+_MOST_OTHER_LINES = 0.5
 
 
 class PageReader:
@@ -177,6 +180,9 @@ class PageReader:
                 content.links = list(addresses_in_code(text, "json", relative=False))
             return content
         content = Content(text=text[:MAX_TEXT_CHARS])
+        if addresses := _listed_addresses(text):
+            content.links = [RawLink(address, "sitemap") for address in addresses[: self._max_links]]
+            return content
         if looks_like_turtle(text, content_type):
             content.links = read_turtle(text, url)
         elif may_mention_services(text.lower()):
@@ -229,6 +235,14 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
     )
 
 
+def _listed_addresses(text: str) -> list[str]:
+    """Return the addresses of a list that has one in each line, as a sitemap in plain text (sitemaps.org, "Text file");
+    [] for a text of which more than half of the lines are others."""
+    lines = [line for each in text.splitlines() if (line := each.strip())]
+    found = [line for line in lines if _ADDRESS_LINE.fullmatch(line)]
+    return found if len(found) >= _MOST_OTHER_LINES * len(lines) else []
+
+
 def _gunzip(body: bytes) -> bytes:
     """Return the decompressed content of a gzip file, up to damage or the limit; any other body unchanged."""
     if not body.startswith(GZIP_START):
@@ -244,4 +258,13 @@ def _with_query_in(href: str, codec: str) -> str:
     if codec == UTF_8.codec or codec.startswith("utf-16"):
         return href
     path, mark, query = href.partition("?")
-    return path + mark + quote(query, safe=_PRINTABLE_ASCII, encoding=codec, errors="xmlcharrefreplace")
+    return path + mark + _BEYOND_ASCII.sub(lambda found: _escaped(found[0], codec), query)
+
+
+def _escaped(text: str, codec: str) -> str:
+    """Return characters beyond ASCII percent-encoded; one that the encoding lacks as `&#…;` ("percent-encode after
+    encoding")."""
+    try:
+        return quote(text.encode(codec), safe=_SAFE_IN_QUERIES)
+    except UnicodeEncodeError:
+        return f"%26%23{ord(text)}%3B" if len(text) == 1 else "".join(_escaped(each, codec) for each in text)

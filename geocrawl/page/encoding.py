@@ -38,7 +38,17 @@ class Decoded(NamedTuple):
 
 _MULTI_BYTE = frozenset({"utf-8", "gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"})
 _BEGINNINGS = BYTE_ORDER_MARKS | UNMARKED_UTF_16
-_META_CHARSET = re.compile(rb"""<meta\s[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})""", re.I)
+# Possessive, and closed by the end of the bytes, too: what is not closed is passed over once and never tried again.
+_VALUE = rb"""(?:"[^"]*+"?|'[^']*+'?|[^\s>"'][^\s>]*+)"""
+_ATTRIBUTE = re.compile(rb"([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(%s)?)?" % _VALUE)
+_PIECE = re.compile(
+    rb"<!(?=--).*?(?:-->|\Z)"
+    rb"|<(?P<raw>script|style|title|textarea|xmp|iframe|noembed|noframes)(?=[\s/>]).*?(?:</(?P=raw)(?=[\s/>])|\Z)"
+    rb"|<(?P<tag>/?[a-z][^\s/>]*+)(?P<attributes>(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+%s?+)?+)*+)"
+    rb"|<[!?/][^>]*+" % _VALUE,
+    re.I | re.S,
+)
+_CHARSET = re.compile(rb"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.I)
 _HEAD_BYTES = 8_192
 """Number of first bytes in which a charset is searched: browsers stop at 1,024, but old pages begin with long comments.
 """
@@ -81,10 +91,29 @@ def decode(body: bytes, charset: str = "") -> Decoded:
 def _labels(body: bytes, charset: str) -> list[Encoding]:
     """Return the known encodings that the server and the page name, in that order."""
     head = body[:_HEAD_BYTES]
-    meta = _META_CHARSET.search(head)
-    labels = (charset, meta[1].decode("latin-1") if meta else "", declared_encoding(head.lstrip()))
+    labels = (charset, _meta_charset(head), declared_encoding(head.lstrip()))
     found = (find_encoding(label) for label in labels if label)
     return list(dict.fromkeys(encoding for encoding in found if encoding))
+
+
+def _meta_charset(head: bytes) -> str:
+    """Return the first known label in a `meta` element; '' for none (HTML standard, 13.2.3.2).
+
+    Beyond the standard, scripts, styles and titles are passed over, as browsers do that read the tags.
+    """
+    for piece in _PIECE.finditer(head):
+        if (piece["tag"] or b"").lower() != b"meta":
+            continue
+        attributes: dict[bytes, bytes] = {}
+        for name, value in _ATTRIBUTE.findall(piece["attributes"]):
+            attributes.setdefault(name.lower(), value.strip(value[:1]) if value[:1] in (b'"', b"'") else value)
+        label = attributes.get(b"charset", b"")
+        if not label and attributes.get(b"http-equiv", b"").lower() == b"content-type":
+            found = _CHARSET.search(attributes.get(b"content", b""))
+            label = b"".join(found.groups(b"")) if found else b""
+        if find_encoding(written := label.decode("latin-1")):
+            return written
+    return ""
 
 
 def _plausible_wide(body: bytes, encoding: Encoding) -> bool:

@@ -33,9 +33,10 @@ _MAX_FRAGMENTS = 60
 """Most fragments read for one anchor or one side of a context, however short they are."""
 _SIDE_CHARS = MAX_CONTEXT_CHARS // 2 - 1
 """Longest side of a context, before or behind the link."""
-_REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?["']?\s*([^"']+)""", re.I)
+_REFRESH = re.compile(
+    r"""(?:[\d.]++(?=[;,\s])|(?=url\s*+=))\s*+[;,]?\s*+(?:url\s*+=\s*+)?+(?:"([^"]*)|'([^']*)|(.*))""", re.I | re.S
+)
 _MAX_REFRESH_CHARS = 2048
-_REFRESH_URL = re.compile(r"url\s*=|^\s*[\d.]*\s*[;,]\s*\S", re.I)
 _DEAD_REL_NAMES = (
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon "
     "preload prefetch prerender modulepreload preconnect dns-prefetch manifest pingback edituri wlwmanifest "
@@ -81,12 +82,10 @@ def read_html(
 
 
 def refresh_target(content: str) -> str:
-    """Return the URL in a refresh directive (HTML standard, 4.2.5.3); '' when the page reloads itself."""
-    content = content.strip()[:_MAX_REFRESH_CHARS]  # the patterns below take quadratic time on a run of spaces
-    if not _REFRESH_URL.search(content):
-        return ""
-    match = _REFRESH.match(content)
-    return match[1].strip() if match else ""
+    """Return the URL in a refresh directive (HTML standard, 4.2.5.3), also in one that lacks the time; '' when the page
+    reloads itself."""
+    match = _REFRESH.match(content.strip()[:_MAX_REFRESH_CHARS])
+    return "".join(match.groups("")).strip() if match else ""
 
 
 class _OpenLink:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]{0,9}))?")
+_HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
 # RFC 1035, 2.3.4: labels of at most 63 octets. Underscores and outer hyphens are not in the standard, but exist.
 _DNS_NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _MAX_NAME_CHARS = 253
@@ -48,8 +48,8 @@ def read_authority(scheme: str, text: str) -> Authority | None:
     if found is None:
         return None
     host = read_host(found[1])
-    port = int(found[2]) if found[2] else _DEFAULT_PORTS[scheme]
-    if host is None or port > 65535:
+    digits = (found[2] or str(_DEFAULT_PORTS[scheme])).lstrip("0") or "0"
+    if host is None or len(digits) > 5 or (port := int(digits)) > 65535:
         return None
     origin = f"{scheme}://[{host}]" if ":" in host else f"{scheme}://{host}"
     if port != _DEFAULT_PORTS[scheme]:
@@ -137,16 +137,26 @@ def _suffixes() -> PublicSuffixList:
 
 
 def _to_ascii(text: str) -> str | None:
-    """Return a name with percent-encoded or non-ASCII characters in IDNA, non-transitional, as browsers send it."""
+    """Return a name with percent-encoded or non-ASCII characters in IDNA, as browsers send it: by UTS 46, which allows
+    symbols that IDNA 2008 does not."""
     import idna
 
     try:
-        name = idna.uts46_remap(unquote(text, errors="strict"), std3_rules=False, transitional=False)
-        return ".".join(
-            label if label.isascii() else idna.alabel(label).decode("ascii") for label in name.lower().split(".")
-        )
-    except (idna.IDNAError, UnicodeError):
+        name = idna.uts46_remap(unquote(text, errors="strict"), std3_rules=False)
+        return ".".join(label if label.isascii() else _encoded(label) for label in name.split("."))
+    except (idna.IDNAError, UnicodeError, ValueError):
         return None
+
+
+def _encoded(label: str) -> str:
+    """Return a label in Punycode. Raises idna.IDNAError, ValueError for one that breaks a rule of UTS 46 (4.1)."""
+    import idna
+
+    idna.check_initial_combiner(label)
+    idna.check_bidi(label)
+    if not all(idna.valid_contextj(label, at) for at, character in enumerate(label) if character in "\u200c\u200d"):
+        raise idna.IDNAError("a joiner that joins nothing")
+    return "xn--" + label.encode("punycode").decode("ascii")
 
 
 def _read_ipv4(parts: list[str]) -> str | None:

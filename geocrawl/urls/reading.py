@@ -115,7 +115,8 @@ def _escape(found: re.Match[str]) -> str:
 def _join(text: str, base: Url | str | None) -> str | None:
     """Return the absolute text of a mended reference (RFC 3986, 5.2).
 
-    As lenient as browsers with `\\` and `http:path`. None when it is not http or https, or relative without a base.
+    As lenient as browsers with `\\`, `http:path` and `http:/path`. None when it is not http or https, or relative
+    without a base.
     """
     if isinstance(base, str):
         base = read_url(base)
@@ -123,7 +124,7 @@ def _join(text: str, base: Url | str | None) -> str | None:
         name, rest = scheme[1].lower(), text[scheme.end() :]
         if name not in ("http", "https"):
             return None
-        if base is None or base.scheme != name or rest[:1] in ("/", "\\"):
+        if base is None or base.scheme != name:
             return text
         text = rest
     if base is None:

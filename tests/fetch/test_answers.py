@@ -211,3 +211,60 @@ async def test_cookies_of_redirects_are_bounded(kit: MakeKit) -> None:
         await kit(max_redirects=5).get(f"{server.base}/")
     assert max(len(fields.get("cookie", "")) for fields in server.fields) <= 16_384
     assert len(server.fields[-1]["cookie"]) > 3_000
+
+
+WHOLE = b"<map>" + b"0" * 20 + b"</map>"
+SAYS = [
+    *("31", "031", "31, 31", "31,31,031", "31\r\nContent-Length: 31", "31\r\ncontent-length: 31 , 31", "31,", ""),
+    "3\r\nTransfer-Encoding: chunked",
+]
+
+
+@pytest.mark.parametrize("says", SAYS)
+@pytest.mark.parametrize("purpose", [Purpose.PAGE, Purpose.PROBE])
+async def test_a_length_is_read_as_browsers_read_it_and_costs_no_second_request(
+    kit: MakeKit, says: str, purpose: Purpose
+) -> None:
+    sent = b"1f\r\n%b\r\n0\r\n\r\n" % WHOLE if "chunked" in says else WHOLE
+
+    async def write(writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + b"Content-Length: %b\r\n\r\n" % says.encode() + sent)
+        writer.close()
+
+    async with serve(lambda target, writer: write(writer)) as server:
+        got = await kit().get(f"{server.base}/page", purpose)
+    assert isinstance(got, Page), got
+    assert (got.body, len(server.lines)) == (WHOLE, 1)
+
+
+@pytest.mark.parametrize("says", ["31, 32", "31\r\nContent-Length: 3", "9" * 40, "-31", "+31", "31.0", "0x1F"])
+async def test_a_length_that_is_no_number_or_two_is_no_http(kit: MakeKit, says: str) -> None:
+    raw = HEAD + b"Content-Length: %b\r\n\r\n" % says.encode() + WHOLE
+    async with serve(lambda target, writer: raw) as server:
+        got = await kit().get(f"{server.base}/page")
+    assert isinstance(got, Failure)
+    assert got.code is FailureCode.BAD_HTTP
+
+
+@pytest.mark.parametrize(
+    ("fields", "media_type"),
+    [
+        (["text/html", "text/html"], "text/html"),
+        (["text/plain", "text/html;charset=koi8-r"], "text/html;charset=koi8-r"),
+        (["text/html;charset=koi8-r", "text/html"], "text/html;charset=koi8-r"),
+        (["text/html;charset=koi8-r", "text/html;x=1"], "text/html;x=1;charset=koi8-r"),
+        (["text/html;charset=koi8-r", "text/xml"], "text/xml"),
+        (["text/html;charset=koi8-r, text/xml, text/html"], "text/html"),
+        (["text/html", "*/*"], "text/html"),
+        (["text/html", "none", ""], "text/html"),
+        (['text/xml;a="x,text/html"'], 'text/xml;a="x,text/html"'),
+        (["none", "neither"], "none, neither"),
+    ],
+)
+async def test_of_several_media_types_the_last_one_counts(kit: MakeKit, fields: list[str], media_type: str) -> None:
+    named = "".join(f"Content-Type: {each}\r\n" for each in fields)
+    raw = f"HTTP/1.1 200 OK\r\n{named}Content-Length: 3\r\n\r\n<a>".encode()
+    async with serve(lambda target, writer: raw) as server:
+        got = await kit().get(f"{server.base}/page")
+    assert isinstance(got, Page), got
+    assert got.headers["content-type"] == media_type

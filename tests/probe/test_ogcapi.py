@@ -196,3 +196,48 @@ def test_values_of_any_type_are_no_crash() -> None:
     }
     odd["collections"] += [{**TREES, "extent": {"spatial": {"bbox": "x"}}, "crs": 4}]  # type: ignore[operator]
     assert ask(OgcApiProbe(), API, {"*": answer(odd)})[0].status is Status.VALID
+
+
+def links(*relations: str) -> list[dict[str, str]]:
+    return [{"rel": rel, "href": f"/{rel.rpartition('/')[2]}"} for rel in relations]
+
+
+OGC = "http://www.opengis.net/def/rel/ogc/1.0/"
+A_RECORD = ["http://www.opengis.net/spec/ogcapi-records-1/1.0/req/record-core"]
+SERVED: dict[str, dict[str, object]] = {
+    "a record": {"type": "Feature", "id": "r", "conformsTo": A_RECORD, "links": links("collection", "root")},
+    "a record without its type": {"id": "r", "geometry": None, "conformsTo": A_RECORD, "links": links("collection")},
+    "records": {"type": "FeatureCollection", "conformsTo": A_RECORD, "links": links(OGC + "conformance")},
+    "a feature": {"type": "Feature", "geometry": None, "links": links("collection", OGC + "data")},
+    "a tile set": {
+        "dataType": "map",
+        "crs": "x",
+        "tileMatrixSetURI": "x",
+        "links": links(OGC + "tiling-scheme", "item"),
+    },
+    "a tile set of its own": {"dataType": "vector", "tileMatrixSet": {}, "links": links(OGC + "geodata", "item")},
+    "tile sets": {"tilesets": [], "links": links(OGC + "tilesets-map", OGC + "geodata")},
+    "a set of tile matrices": {"id": "WorldCRS84Quad", "tileMatrices": [], "links": links(OGC + "tiling-schemes")},
+    "sets of tile matrices": {"tileMatrixSets": [], "links": links(OGC + "tiling-schemes")},
+    "a process": {"id": "p", "version": "1", "inputs": {}, "links": links(OGC + "execute", OGC + "processes")},
+    "a job": {"jobID": "j", "status": "successful", "links": links(OGC + "results", OGC + "job-list")},
+    "jobs": {"jobs": [], "links": links(OGC + "job-list", OGC + "processes")},
+    "a style": {"id": "s", "stylesheets": [], "links": links(OGC + "styles", "stylesheet")},
+    "queryables": {"type": "object", "properties": {}, "links": links(OGC + "queryables", OGC + "schema")},
+    "a coverage": {"type": "Coverage", "domain": {}, "ranges": {}, "links": links(OGC + "coverage")},
+    "a grid": {"id": "ISEA3H", "title": "x", "links": links(OGC + "dggrs-definition", OGC + "dggrs-zone-query")},
+}
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_an_api_serves_is_no_service(name: str) -> None:
+    verdict, asked = ask(OgcApiProbe(), API, {API: answer(SERVED[name])})
+    assert (verdict.status, verdict.reason, asked) == (Status.INVALID, "not-capabilities", [API])
+
+
+def test_a_collection_of_maps_or_coverages_alone_is_one_layer() -> None:
+    for content in ("items", OGC + "map", OGC + "coverage", OGC + "tilesets-vector"):
+        body = {"id": "a", "title": "A", "extent": {}, "links": links("root", content)}
+        verdict, _ = ask(OgcApiProbe(), API, {API: answer(body)})
+        assert verdict.service is not None
+        assert [layer.name for layer in verdict.service.layers] == ["a"]

@@ -40,20 +40,37 @@ from geocrawl.probe.roots import kind_of_json
 from geocrawl.urls import RECORDS, below, service_endpoint, with_parameters
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"
+_SERVED_TYPES = ("Feature", "FeatureCollection", "Coverage", "Domain")
+_SERVED_KEYS = frozenset(
+    {"geometry", "features", "tilesets", "tileMatrixSet", "tileMatrixSetURI", "tileMatrixSetId", "tileMatrixSets"}
+    | {"tileMatrices", "inputs", "outputs", "jobID", "jobs", "stylesheets", "zones"}
+)
+"""Keys of what an API serves: features and records (OGC 17-069r4, 20-004), tile sets and their matrices (17-083r4),
+processes and jobs (18-062r2), styles (20-009), coverages in JSON."""
+_SERVED_RELATIONS = frozenset(
+    {"tiling-scheme", "geodata", "schema", "queryables", "sortables", "item", "items", "execute", "process-desc"}
+    | {"results", "status", "log", "exceptions", "legend", "stylesheet", "job-list"}
+    | {"dggrs-definition", "dggrs-zone-data", "dggrs-zone-query"}
+)
+"""Relations of the OGC by which what an API serves links to its like and to its own parts."""
+_CONTENT_RELATIONS = ("items", "coverage", "map", "tilesets-vector", "tilesets-map", "tilesets-coverage")
 
 
 def is_ogcapi(value: JsonObject) -> bool:
     """Return whether an object is a document of an OGC API (Common, 19-072).
 
-    That is a landing page, a conformance declaration, a list of collections or a collection.
+    That is a landing page, a conformance declaration, a list of collections or a collection. What an API serves
+    describes no service, though it may link to the same parts: a record, a tile set, a process, a job, a style.
     """
+    if value.get("type") in _SERVED_TYPES or not _SERVED_KEYS.isdisjoint(value):
+        return False
     return is_landing(value) or declares_conformance(value) or is_collections(value) or is_collection(value)
 
 
 def is_landing(value: JsonObject) -> bool:
     """Return whether an object has links that only a landing page of an OGC API has (OGC 17-069r4, 7.2)."""
     found = relations(value)
-    if any(rel.startswith(OGC_REL) for rel in found) and value.get("type") != "Feature":
+    if any(rel.startswith(OGC_REL) and rel.rpartition("/")[2] not in _SERVED_RELATIONS for rel in found):
         return True
     return "conformance" in found or {"data", "service-desc"} <= found or {"data", "service-doc"} <= found
 
@@ -81,7 +98,13 @@ def is_collection(value: JsonObject) -> bool:
     if not value.get("id") or value.get("type") in ("Feature", "FeatureCollection"):
         return False
     own = {"itemType", "data_queries", "storageCrs"} & value.keys()
-    return isinstance(value.get("links"), list) and bool(own or ("extent" in value and "items" in relations(value)))
+    return isinstance(value.get("links"), list) and bool(own or ("extent" in value and _has_content(relations(value))))
+
+
+def _has_content(found: Iterable[str]) -> bool:
+    return any(
+        rel.rpartition("/")[2] in _CONTENT_RELATIONS for rel in found if "/" not in rel or rel.startswith(OGC_REL)
+    )
 
 
 KIND = KindDeclaration(
@@ -314,8 +337,7 @@ def _collection(value: JsonObject, base: Url, known: Iterable[str]) -> tuple[Lay
 
 def _formats(value: JsonObject, base: Url) -> tuple[str, ...]:
     """Return media types of a collection's items, coverages and maps, without pages for people."""
-    content = ("items", "coverage", "map", "tilesets-vector", "tilesets-map")
-    found = (link.media_type for link in links_of(value, base) if link.rel.rpartition("/")[2] in content)
+    found = (link.media_type for link in links_of(value, base) if link.rel.rpartition("/")[2] in _CONTENT_RELATIONS)
     return tuple(dict.fromkeys(name for name in found if name and name != "text/html"))
 
 
