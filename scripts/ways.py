@@ -21,7 +21,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "architecture.md"
 PACKAGE = str(ROOT / "geocrawl") + "/"
-_LEASE = ("store/frontier/frontier.py", "AwaitedFrontier.lease")
+_LEASE = ("store/frontier/frontier.py", "SqlFrontier.lease_in_steps")
 _VISITORS = {
     "page": ("crawler/page_visit.py", "PageVisitor.visit"),
     "probe": ("crawler/probe_visit.py", "ProbeVisitor.visit"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.ports import CrawlQueue, HostLeases, RobotsStore
+from geocrawl.ports import HostLeases, RobotsStore
 from scripts import architecture, ways
 from tests.support.places import ROOT
 
@@ -81,12 +81,16 @@ def test_the_picture_is_current() -> None:
     assert architecture.PICTURE.read_text("utf-8") == architecture.picture(), "make architecture"
 
 
-@pytest.mark.parametrize("port", [CrawlQueue, HostLeases, RobotsStore])
+@pytest.mark.parametrize("port", [HostLeases, RobotsStore])
 def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
     methods = {name: method for name, method in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"}
-    methods.pop("held", None)  # makes an object whose methods are awaited
     assert methods
     assert [name for name, method in methods.items() if not inspect.iscoroutinefunction(method)] == []
+
+
+def test_the_loop_gives_its_questions_to_the_runner_of_the_store() -> None:
+    asked = set(re.findall(r"self\._queue\.(\w+)\(", (PACKAGE / "crawler" / "loop.py").read_text("utf-8")))
+    assert asked == {"held", "lease_in_steps"}, "these make objects, and ask nothing yet"
 
 
 def test_a_file_tells_one_story_and_a_function_does_one_thing() -> None:

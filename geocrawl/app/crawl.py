@@ -64,7 +64,7 @@ def run_crawl(
 
     with retrying.opened(begin) as begun:
         session = begun.session
-        observer.started(session.frontier.stats, begun.notes)
+        observer.started(session.stats, begun.notes)
         if processes:
             processes.start(begun.run)
         most = NO_LIMIT if processes else settings.max_pages or NO_LIMIT

@@ -60,7 +60,7 @@ def run_harvest(
 
     with retrying.opened(begin) as begun:
         store, today = begun.session.store, day_of(clock.now())
-        observer.started(begun.session.frontier.stats, _notes(begun))
+        observer.started(begun.session.stats, _notes(begun))
         run = retrying.call(lambda: store.start_run("harvest", settings))
         summary = run_session(begun.session, observer, retrying, max_pages=settings.max_pages or NO_LIMIT, run=run)
         if summary.stopped == "done" and summary.records:

@@ -88,7 +88,6 @@ class Processes:
         self._running: list[subprocess.Popen[bytes]] = []
         self._kill_at: float | None = None
         self._others = RunSummary()
-        self._read_at = -math.inf
 
     def start(self, run: int) -> None:
         """Start the processes: the database is ready, and the run has begun."""
@@ -117,12 +116,18 @@ class Processes:
 
     @asynccontextmanager
     async def watched(self, observer: Observer) -> AsyncIterator[None]:
-        """Tell `observer` when a process is killed. Its leases end then, as it is no zombie any more."""
+        """Tell `observer` when a process is killed; its leases end then, as it is no zombie any more. Read what the
+        others have done, for displays."""
 
         async def watch() -> None:
+            read_at = -math.inf
             while True:
                 await asyncio.sleep(_LOOK_S)
                 self._reap(observer)
+                if time.monotonic() - read_at > _REPORTED_EVERY_S:
+                    read_at = time.monotonic()
+                    with suppress(DatabaseFault):
+                        self._others = await asyncio.to_thread(self._read_counts)
 
         watching = asyncio.create_task(watch())
         try:
@@ -144,14 +149,10 @@ class Processes:
                 for process in self._running:
                     process.kill()
             await asyncio.sleep(_LOOK_S)
-        return summary.plus(self._read_counts())
+        return summary.plus(await asyncio.to_thread(self._read_counts))
 
     def counts(self) -> RunSummary:
-        """Return what the other processes have done, as they last noted it; any thread may ask."""
-        if time.monotonic() - self._read_at > _REPORTED_EVERY_S:
-            self._read_at = time.monotonic()
-            with suppress(DatabaseFault):
-                self._others = self._read_counts()
+        """Return what the other processes have done, as it was read last; any thread may ask."""
         return self._others
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
 """Retry what a locked database or a full disk prevented, with exponential back-off and a line for the person who waits.
 
-Commands, crawls and the daemon share this policy. An interactive command fails after `database_patience_s`; the daemon
-waits without a limit. Visits under way when a write fails are made again; no settled visit is lost.
+Commands, crawls and the daemon share this policy; its log also tells when a database gives no answer at all. An
+interactive command fails after `database_patience_s`; the daemon waits without a limit. Visits under way when a write
+fails are made again; no settled visit is lost.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ class RetryPolicy:
             def attempt() -> T:
                 stack.close()
                 try:
-                    return prepare(stack.enter_context(Store.open(self._path, clock=self._clock)))
+                    store = stack.enter_context(Store.open(self._path, clock=self._clock))
+                    store.tell_waits(self._log)
+                    return prepare(store)
                 except UnreachableServer as error:
                     raise error if self._limit_s == math.inf else DatabaseFault(str(error)) from None
 
@@ -107,7 +110,7 @@ class RetryPolicy:
         while fault is not None:
             if await self._is_stopped_in_pause(self._next_pause_s(fault), stopping):
                 return
-            fault = store.try_write(write)
+            fault = await store.runner.run(store.try_write, write)
         self._end_wait()
 
     def reset(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,45 +86,55 @@ async def _run(
     processes: Processes | None,
     shared: SharedRun | None,
 ) -> RunSummary:
-    fetcher = fetchers.make_session_fetcher(session, record, say=observer.noted)
+    run = session.store.runner.run
+    fetcher = await run(fetchers.make_session_fetcher, session, record, say=observer.noted)
     try:
         async with session_renderer(session, observer.noted) as renderer:
-            crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages, renderer=renderer)
+            crawler = await run(wiring.make_crawler, session, observer, fetcher, max_pages=max_pages, renderer=renderer)
             say = observer.noted if shared is None else lambda text: None  # the first process tells of a stop
-            with _stopped_by_signals(crawler, say, processes), _reported(shared, crawler):
-                if processes is None:
-                    return await _run_retrying(session, crawler, retrying)
-                async with processes.watched(observer):
-                    summary = await _run_retrying(session, crawler, retrying)
-                    with suppress(DatabaseFault):  # else the learner's role runs out
-                        session.learning.end()
-                    return await processes.ended(summary)
+            with _stopped_by_signals(crawler, say, processes):
+                async with _counted(session), _reported(session, shared, crawler):
+                    if processes is None:
+                        return await _run_retrying(session, crawler, retrying)
+                    async with processes.watched(observer):
+                        summary = await _run_retrying(session, crawler, retrying)
+                        with suppress(DatabaseFault):  # else the learner's role runs out
+                            await run(session.learning.end)
+                        return await processes.ended(summary)
     finally:
         await fetcher.close()
 
 
-@contextmanager
-def _reported(shared: SharedRun | None, crawler: Crawler) -> Iterator[None]:
+def _counted(session: Session) -> AbstractAsyncContextManager[None]:
+    """Count every second what waits, for displays."""
+    return nullcontext() if session.environment else _repeated(session.stats.refresh)
+
+
+def _reported(session: Session, shared: SharedRun | None, crawler: Crawler) -> AbstractAsyncContextManager[None]:
     """Store every second, and in the end, what this process has done, if it takes part in another one's run."""
     if shared is None:
-        yield
-        return
+        return nullcontext()
+    return _repeated(lambda: session.store.runner.run(shared.report, asdict(crawler.summary)))
 
-    def report() -> None:
-        with suppress(DatabaseFault):
-            shared.report(asdict(crawler.summary))
 
-    async def report_again_and_again() -> None:
+@asynccontextmanager
+async def _repeated(do: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Do something with the database at once, every second, and in the end, as far as it can be used."""
+
+    async def do_again_and_again() -> None:
         while True:
+            with suppress(DatabaseFault):
+                await do()
             await asyncio.sleep(1.0)
-            report()
 
-    reporting = asyncio.create_task(report_again_and_again())
+    repeating = asyncio.create_task(do_again_and_again())
     try:
         yield
     finally:
-        reporting.cancel()
-        report()
+        repeating.cancel()
+        await asyncio.wait((repeating,))
+        with suppress(DatabaseFault):
+            await do()
 
 
 async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolicy) -> RunSummary:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from geocrawl.crawler.learning import Learning
 from geocrawl.detect import Detector
 from geocrawl.fetch.names import Resolver
-from geocrawl.model import HARVEST_TIER, Candidate, Evidence, Rank, Url
+from geocrawl.model import HARVEST_TIER, Candidate, Evidence, FrontierStats, Rank, Url
 from geocrawl.page.document import PageReader
-from geocrawl.ports import Clock, CrawlQueue, ReadingPool, Strategy
+from geocrawl.ports import Clock, ReadingPool, StoreRunner, Strategy
 from geocrawl.settings import Settings
 from geocrawl.store.maintenance.seeds import seed_addresses
 from geocrawl.urls import read_url
@@ -64,6 +64,24 @@ CRAWL = SessionKind(learns=True)
 MAINTENANCE = SessionKind()
 
 
+class LatestStats:
+    """The counts of a queue as they were a moment ago, for displays, which wait for no database."""
+
+    def __init__(self, read: Callable[[], FrontierStats], store: StoreRunner) -> None:
+        """`read` reads the counts; `store` calls it."""
+        self._read = read
+        self._store = store
+        self._found = FrontierStats({}, {}, 0, 0, 0)
+
+    def __call__(self) -> FrontierStats:
+        """Return the counts that were read last."""
+        return self._found
+
+    async def refresh(self) -> None:
+        """Read the counts. Raises DatabaseFault."""
+        self._found = await self._store.run(self._read)
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """The parts of one crawl, harvest or list of probes on one database."""
@@ -79,8 +97,7 @@ class Session:
     """The topic of that strategy; '' for the strategy's own."""
     learning: Learning
     frontier: SqlFrontier
-    queue: CrawlQueue
-    """The frontier as the loop awaits it."""
+    stats: LatestStats
     catalog: Catalog
     detector: Detector
     reader: PageReader

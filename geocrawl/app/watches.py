@@ -44,17 +44,18 @@ class WatchRound:
 
         `again`: also to recipients whose failures ask for a pause.
         """
-        found = self._watches.look(self.numbers, self._clock.now())
+        run, watches = self._store.runner.run, self._watches
+        found = await run(watches.look, self.numbers, self._clock.now())
         messages, failures = 0, list[str]()
-        for delivery in self._watches.due(self._clock.now(), again=again):
+        for delivery in await run(watches.due, self._clock.now(), again=again):
             error = await deliver(delivery, self._settings, self._store.path, self._clock.now())
             recipient = masked(delivery.watch.recipient)
             if error:
-                self._watches.failed(delivery, masked(error), self._clock.now())
+                await run(watches.failed, delivery, masked(error), self._clock.now())
                 failures.append(f"watch {delivery.watch.id}: {recipient} {masked(error)}")
                 self._log("notices not delivered", watch=delivery.watch.id, to=recipient, error=masked(error))
             else:
-                self._watches.delivered(delivery, self._clock.now())
+                await run(watches.delivered, delivery, self._clock.now())
                 messages += 1
                 self._log("notices delivered", watch=delivery.watch.id, to=recipient, notices=len(delivery.notices))
         return Sent(found, messages, tuple(failures))

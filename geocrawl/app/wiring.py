@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
-from geocrawl.app.session import CRAWL, Environment, Session, SessionKind
+from geocrawl.app.session import CRAWL, Environment, LatestStats, Session, SessionKind
 from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
 from geocrawl.app.topics import demand_topic, find_topic
 from geocrawl.crawler.learning import Learning
@@ -98,6 +98,8 @@ def make_session(
 
     `environment`: replaces the machine's clock and the real web. Raises UsageError for invalid settings.
     """
+    if environment is not None:
+        store.stay_in_loop()
     stored_strategy, stored_topic = store.facts.strategy(), store.facts.topic()
     if stored_topic and not settings.topic:
         demand_topic(stored_topic, store.path)
@@ -105,7 +107,6 @@ def make_session(
     strategy = make_strategy(settings, settings.strategy or stored_strategy or DEFAULT_STRATEGY)
     catalog = store.catalog()
     frontier = store.frontier(settings, catalog, _frontier_options(settings, strategy, kind))
-    queue = store.queue(frontier)
     return Session(
         kind=kind,
         settings=settings,
@@ -114,9 +115,9 @@ def make_session(
         strategy=strategy,
         stored_strategy=stored_strategy,
         stored_topic=stored_topic,
-        learning=Learning(strategy, frontier, queue, settings.dump_every),
+        learning=Learning(strategy, frontier, store.runner, settings.dump_every),
         frontier=frontier,
-        queue=queue,
+        stats=LatestStats(frontier.stats, store.runner),
         catalog=catalog,
         detector=make_detector(),
         reader=_make_reader(settings, strategy),
@@ -207,7 +208,8 @@ def make_crawler(
         retry_first_s=settings.retry_first_s,
     )
     return Crawler(
-        queue=session.queue,
+        queue=session.frontier,
+        store=session.store.runner,
         learning=session.learning,
         fetcher=fetcher,
         visitors={

@@ -138,7 +138,6 @@ class LogObserver:
         self._began = time.monotonic()
         self._next = self._began + self.EVERY_S
         self._stats: Callable[[], FrontierStats] | None = None
-        self._waiting = 0
 
     def tick(self) -> None:
         """Log progress when no visit was settled for so long that none was logged; called from another thread."""
@@ -165,7 +164,7 @@ class LogObserver:
         structlog.contextvars.unbind_contextvars("visit")
         if time.monotonic() >= self._next and not self._of_part:
             self._next = time.monotonic() + self.EVERY_S
-            self._progress()
+            self._log_progress()
 
     def _log_visit(self, entry: Entry, visit: Visit, result: Settled) -> None:
         log_fault(self._log, visit)
@@ -180,14 +179,11 @@ class LogObserver:
         elif entry.depth == 0 and entry.purpose is Purpose.PAGE and visit.state is not State.VISITED:
             self._log.warning("seed not read", url=entry.url.address, **_answer(visit))
 
-    def _progress(self) -> None:
-        self._waiting = sum(self._stats().waiting_by_tier.values()) if self._stats else 0
-        self._log_progress()
-
     def _log_progress(self) -> None:
         s, seconds = self._summary.plus(self._others()), max(time.monotonic() - self._began, 1e-9)
         counts = {"pages": s.pages, "pages_per_s": round(s.pages / seconds, 1), "failed": s.failures}
-        counts |= {"waiting": self._waiting, "probes": s.probes, "valid": s.valid}
+        waiting = sum(self._stats().waiting_by_tier.values()) if self._stats else 0
+        counts |= {"waiting": waiting, "probes": s.probes, "valid": s.valid}
         self._log.info("progress", **counts)
 
 
@@ -338,7 +334,6 @@ def live_display(
 class LiveObserver:
     """Follows a run and draws its state."""
 
-    STATS_EVERY_S = 1.0
     MOST_FOUND = 6
     MOST_READING = 5
 
@@ -358,12 +353,10 @@ class LiveObserver:
         self._summary = RunSummary()
         self._reading: dict[int, str] = {}
         self._found: list[tuple[str, str]] = []
-        self._source: Callable[[], FrontierStats] | None = None
-        self._stats: FrontierStats | None = None
-        self._stats_at = 0.0
+        self._stats: Callable[[], FrontierStats] | None = None
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        self._source, self._began = stats, time.monotonic()
+        self._stats, self._began = stats, time.monotonic()
         for note in notes:
             self.noted(note)
 
@@ -383,14 +376,11 @@ class LiveObserver:
             title = plain(visit.verdict.service.title, _SHOWN_CHARS)
             self._found.append((title, _short(entry.url.address)))
             del self._found[: -self.MOST_FOUND]
-        if self._source is not None and time.monotonic() - self._stats_at > self.STATS_EVERY_S:
-            # Asked here, in the crawl's own thread: the display's thread never touches the database.
-            self._stats, self._stats_at = self._source(), time.monotonic()
 
     def render(self) -> Group:
         """Return the current display (Rich calls this four times a second)."""
         width, height = self._console.size
-        if self._source is None:
+        if self._stats is None:
             return self._drawn_lines([Text("starting …", style="dim")], width)
         summary = self._summary.plus(self._others())
         lines = [self._counts(summary), Text(self._time(summary.pages)), *self._queue()]
@@ -433,7 +423,7 @@ class LiveObserver:
     def _queue(self) -> Iterator[Text]:
         if self._stats is None:
             return
-        tiers = sorted(self._stats.waiting_by_tier.items(), reverse=True)[:10]
+        tiers = sorted(self._stats().waiting_by_tier.items(), reverse=True)[:10]
         queue = "  ".join(f"[{tier}] {count:,}" for tier, count in tiers) or "empty"
         yield Text(f"queue by tier: {queue}", style="cyan")
 

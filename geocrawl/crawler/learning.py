@@ -18,7 +18,7 @@ from itertools import chain, islice
 
 from geocrawl.errors import DatabaseFault, LearnsElsewhere
 from geocrawl.model import Feedback, Rank
-from geocrawl.ports import Correcting, Counted, CrawlQueue, LearningLog, Strategy
+from geocrawl.ports import Correcting, Counted, LearningLog, StoreRunner, Strategy
 
 
 class Throttle:
@@ -65,12 +65,13 @@ class Learning:
     A defect of a strategy, or a dump that it cannot read, costs what would have been learnt, and never ends the crawl.
     """
 
-    def __init__(self, strategy: Strategy, log: LearningLog, queue: CrawlQueue, dump_every: int) -> None:
-        """Connect a strategy with its log; `dump_every` is the number of feedbacks after which a dump is stored."""
+    def __init__(self, strategy: Strategy, log: LearningLog, store: StoreRunner, dump_every: int) -> None:
+        """Connect a strategy with its log, which `store` calls during a run; `dump_every` is the number of feedbacks
+        after which a dump is stored."""
         self._strategy = strategy
         self._corrects = strategy if isinstance(strategy, Correcting) else None
         self._log = log
-        self._queue = queue
+        self._store = store
         self._dump_every = dump_every
         self._takes_part = False
         """Whether this session's strategy learns, or follows one that does."""
@@ -179,7 +180,7 @@ class Learning:
         async with self.lock:
             if not self._leads or self._is_torn or feedback.number <= self._through:
                 return ""
-            return await self._learn((feedback,) if feedback.number == self._through + 1 else self._news())
+            return await self._learn((feedback,) if feedback.number == self._through + 1 else await self._news())
 
     async def keep_up(self) -> str:
         """Learn what other processes have found, if this one is the learner or becomes it; else load the learner's
@@ -188,19 +189,19 @@ class Learning:
         if not self._takes_part:
             return ""
         async with self.lock:
-            led, self._leads = self._leads, self._log.lead()
+            led, self._leads = self._leads, await self._store.run(self._log.lead)
             if not self._leads:
-                return self._load_newer()
+                return await self._load_newer()
             if led and not self._is_torn:
-                return await self._learn(self._news())
+                return await self._learn(await self._news())
             with self._torn_by_faults():
-                notes = self._restore()
+                notes = await self._store.run(self._restore)
                 self._is_torn = False
             return "" if led else f"{_BECAME} ({self._strategy.name}). {' '.join(notes)}".rstrip()
 
-    def _news(self) -> Iterator[Feedback]:
-        """Yield the feedback that was not learnt yet."""
-        return islice(self._log.feedback(self._through), _AT_ONCE)
+    async def _news(self) -> list[Feedback]:
+        """Return the first of the feedback that was not learnt yet."""
+        return await self._store.run(lambda: list(islice(self._log.feedback(self._through), _AT_ONCE)))
 
     async def _learn(self, news: Iterable[Feedback]) -> str:
         """Learn from feedback, write the ranks that this revises, and store a dump when one is due."""
@@ -211,7 +212,7 @@ class Learning:
                     self._followed_until = time.monotonic() + _FOLLOWED_S
                 said = await self._learn_one(each) or said
             await self._write_ranks()
-            self._publish()
+            await self._publish()
         return said
 
     async def _learn_one(self, feedback: Feedback) -> str:
@@ -244,9 +245,9 @@ class Learning:
     async def _write_ranks(self, more: Iterable[tuple[int, Rank | None]] = ()) -> None:
         if self._ranks is not None:
             ranks, self._ranks = self._ranks, None
-            await self._queue.rerank(chain(ranks, more), through=self._through)
+            await self._store.run(self._log.rerank, chain(ranks, more), through=self._through)
 
-    def _publish(self) -> None:
+    async def _publish(self) -> None:
         """Store a dump when one is due: after `dump_every` feedbacks, and sooner for processes that follow."""
         is_wanted = self._is_followed and self._publishing.is_due()
         if not self._undumped or (self._undumped < self._dump_every and not is_wanted):
@@ -260,15 +261,15 @@ class Learning:
             except Exception:  # it is tried again when the next dump is due
                 self.failures += 1
                 return
-            self._log.publish(dump, counts, self._through)
+        await self._store.run(self._log.publish, dump, counts, self._through)
 
-    def _load_newer(self) -> str:
+    async def _load_newer(self) -> str:
         """Load the learner's last version if it is newer; return a line about the first failure."""
-        if not self._loading.is_due() or (version := self._log.version()) <= self._through:
+        if not self._loading.is_due() or (version := await self._store.run(self._log.version)) <= self._through:
             return ""
         self._through = version
+        state = await self._store.run(self._log.strategy_state)
         with self._loading.timed():
-            state = self._log.strategy_state()
             try:
                 load(self._strategy, state, before=self._loaded)
             except Exception as error:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,9 +19,9 @@ from geocrawl.crawler.outage import Outage
 from geocrawl.crawler.places import Place, Places, WakeQueue
 from geocrawl.crawler.report import RunSummary
 from geocrawl.crawler.visits import broken
-from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, RefusedValue
+from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, PassingFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
-from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
+from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, StoreRunner, Turn
 from geocrawl.wording import counted, moment
 
 
@@ -86,6 +87,7 @@ class Crawler:
         self,
         *,
         queue: CrawlQueue,
+        store: StoreRunner,
         learning: Learning,
         fetcher: Fetcher,
         visitors: Mapping[Purpose, Visitor],
@@ -94,9 +96,10 @@ class Crawler:
         limits: CrawlLimits,
         pages_counted: Callable[[], int] | None = None,
     ) -> None:
-        """Set the parts of a crawl. `pages_counted` returns the number of pages that `max_pages` limits, if the crawler
-        is not to count them itself (a replay's access log)."""
+        """Set the parts of a crawl; `store` calls the queue. `pages_counted` returns the number of pages that
+        `max_pages` limits, if the crawler is not to count them itself (a replay's access log)."""
         self._queue = queue
+        self._store = store
         self._learning = learning
         self._fetcher = fetcher
         self._visitors = visitors
@@ -123,7 +126,6 @@ class Crawler:
         self._broken_promises = 0
         """How many times in a row nothing could be leased at that time."""
         self._told = ""
-        self._kept_up_at = time.monotonic()
         self._fault: OwnFault | None = None
         self._is_concluded = False
         """Whether a worker found that nothing is left to do, which ends all of them."""
@@ -180,15 +182,17 @@ class Crawler:
         self._under_way.clear()
         self._places.is_closed = False
         tasks = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
+        keeping_up = asyncio.create_task(self._keep_up())
         try:
-            await self._until_done(tasks)
+            await self._until_done(tasks, keeping_up)
         finally:
             self._places.is_closed = True
-            tasks += self._visits
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await _cancelled([keeping_up, *tasks])  # a lease that is under way is granted, and its visit begins
+            await _cancelled(self._visits)
             self._visits.clear()
+            for left in list(self._under_way):  # cancelled before it began
+                with suppress(PassingFault):
+                    await self._store.run(self._queue.release, left.lease, left.host)
 
     async def _outage_is_over(self, fault: OwnFault) -> bool:
         """Wait until a fault of this machine is over, and return True; False after a stop or when patience ends."""
@@ -203,16 +207,17 @@ class Crawler:
                 return True
         return False
 
-    async def _until_done(self, tasks: list[asyncio.Task[None]]) -> None:
+    async def _until_done(self, tasks: list[asyncio.Task[None]], keeping_up: asyncio.Task[None]) -> None:
         """Wait for the workers, after a stop or a fault of this machine for `settle_s` at most; `_run_workers` then
-        cancels those left."""
+        cancels those left. Raises what ended a worker, or `keeping_up`."""
         waiting = set(tasks)
         while waiting and not self._is_halted:
-            pause_s = min(_LOOK_S, self._learning.look_s)
-            done, waiting = await asyncio.wait(waiting, timeout=pause_s, return_when=asyncio.FIRST_COMPLETED)
+            done, left = await asyncio.wait(
+                {*waiting, keeping_up}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED
+            )
             for task in done:
                 task.result()
-            await self._keep_up()
+            waiting &= left
         left_s = self._limits.settle_s
         while waiting and left_s > 0 and not self._at_once:
             done, waiting = await asyncio.wait(waiting, timeout=min(left_s, _LOOK_S))
@@ -222,10 +227,13 @@ class Crawler:
 
     async def _keep_up(self) -> None:
         """Let the strategy keep up with other processes, now and then in real time."""
-        if time.monotonic() - self._kept_up_at >= self._learning.look_s:
-            if said := await self._learning.keep_up():
-                self._observer.noted(said)
-            self._kept_up_at = time.monotonic()
+        kept_up_at = time.monotonic()
+        while True:
+            await asyncio.sleep(self._learning.look_s)
+            if time.monotonic() - kept_up_at >= self._learning.look_s:
+                if said := await self._learning.keep_up():
+                    self._observer.noted(said)
+                kept_up_at = time.monotonic()
 
     @property
     def _is_halted(self) -> bool:
@@ -252,7 +260,7 @@ class Crawler:
             pause_s: float | None = None
             async with self._leasing:
                 calls = self._wake_queue.calls
-                lease = await self._queue.lease(pages=self._pages_left() > 0)
+                lease = await self._store.run_steps(self._queue.lease_in_steps(pages=self._pages_left() > 0))
                 if lease is None:
                     pause_s = await self._pause_s()
                     self._is_concluded = pause_s is None
@@ -284,9 +292,9 @@ class Crawler:
 
     async def _pause_s(self) -> float | None:
         """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""
-        pages_left = self._pages_left() > 0 and await self._queue.may_lease_pages()
+        pages_left = self._pages_left() > 0 and await self._store.run(self._queue.may_lease_pages)
         idle = not self._under_way
-        ready_at = await self._queue.ready_at(pages=pages_left)
+        ready_at = await self._store.run(self._queue.ready_at, pages=pages_left)
         now = self._clock.now()
         wait_s = self._limits.idle_s if ready_at is None else ready_at - now
         if idle and ready_at is None:
@@ -295,9 +303,9 @@ class Crawler:
         if (
             idle
             and wait_s > min(self._RETRY_S, self._limits.patience_s)
-            and not (pages_left and await self._queue.others_at_work())
+            and not (pages_left and await self._store.run(self._queue.others_at_work))
         ):
-            hosts = await self._queue.waiting_hosts(pages=pages_left)
+            hosts = await self._store.run(self._queue.waiting_hosts, pages=pages_left)
             waited_s = self._clock.monotonic() - self._answered_at
             next_at = hosts[0].ready_at if hosts else now  # before now: it is held for better ones
             if not hosts or (next_at > now and waited_s + next_at - now > self._limits.patience_s):
@@ -350,12 +358,12 @@ class Crawler:
         Faults of the database are raised, because the visit is not their cause.
         """
         try:
-            return visit, await self._queue.settle(visit)
+            return visit, await self._store.run(self._queue.settle, visit)
         except Exception as error:
             if isinstance(error, GeocrawlError) and not isinstance(error, RefusedValue):
                 raise
             bare = broken(visit.lease, error, visit.host, visit.at, self._limits.retry_first_s)
-            return bare, await self._queue.settle(bare)
+            return bare, await self._store.run(self._queue.settle, bare)
 
     async def _carry_out(self, under_way: _UnderWay, place: Place) -> None:
         lease = under_way.lease
@@ -383,4 +391,12 @@ class Crawler:
         finally:
             self._under_way.discard(under_way)
             if not settled:
-                await self._queue.release(lease, under_way.host)
+                await self._store.run(self._queue.release, lease, under_way.host)
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)

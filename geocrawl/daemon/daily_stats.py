@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from geocrawl.errors import DatabaseFault
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
-from geocrawl.ports import Clock, Observer
+from geocrawl.ports import Clock, Observer, StoreRunner
 from geocrawl.store.maintenance.daemon_lock import DaemonLock
 from geocrawl.wording import day_of
 
@@ -33,10 +32,6 @@ class CountingObserver:
         """Return all counts, and begin at zero again."""
         counts, self._counts = self._counts, Counter[str]()
         return dict(counts)
-
-    def restore(self, counts: Mapping[str, int]) -> None:
-        """Add counts whose write failed, so that the next `drain` returns them again."""
-        self._counts.update(counts)
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
         """Pass on that a run begins."""
@@ -69,12 +64,17 @@ class CountingObserver:
 class DayCounts:
     """The counts of the current day (UTC): those in the database, and those still to be written there."""
 
-    def __init__(self, lock: DaemonLock, clock: Clock, observer: CountingObserver) -> None:
+    def __init__(self, lock: DaemonLock, store: StoreRunner, clock: Clock, observer: CountingObserver) -> None:
+        """Read the day's counts so far, before a loop runs. `store` writes through `lock`."""
         self._lock = lock
+        self._store = store
         self._clock = clock
         self._observer = observer
         self._day = day_of(clock.now())
-        self._written = Counter(lock.counts(self._day))
+        self._drained = Counter(lock.counts(self._day))
+        """The day's counts that the observer no longer has."""
+        self._unwritten: list[tuple[str, Mapping[str, int]]] = []
+        """Days and counts that are still to be written."""
 
     @property
     def day(self) -> str:
@@ -83,24 +83,28 @@ class DayCounts:
 
     def total(self, name: str) -> int:
         """Return one of the day's counts: pages, bytes …"""
-        return self._written[name] + self._observer.count(name)
+        return self._drained[name] + self._observer.count(name)
 
     def begin_day(self) -> None:
-        """Begin a new day when midnight is past.
-
-        Raises DatabaseFault when the counts of the last day cannot be written.
-        """
+        """Begin a new day when midnight is past."""
         day = day_of(self._clock.now())
         if day != self._day:
-            self.write()
-            self._day, self._written = day, Counter()
+            self._drain()
+            self._day, self._drained = day, Counter()
 
-    def write(self) -> None:
+    async def write(self) -> None:
         """Add what was counted since the last write to the database. Raises DatabaseFault; no count is lost then."""
+        self._drain()
+        while self._unwritten:
+            day, counts = self._unwritten.pop(0)
+            try:
+                await self._store.run(self._lock.count, day, counts)
+            except BaseException:
+                self._unwritten.append((day, counts))
+                raise
+
+    def _drain(self) -> None:
         counts = self._observer.drain()
-        try:
-            self._lock.count(self._day, counts)
-        except DatabaseFault:
-            self._observer.restore(counts)
-            raise
-        self._written.update(counts)
+        self._drained.update(counts)
+        if counts:
+            self._unwritten.append((self._day, counts))

@@ -1,4 +1,4 @@
-"""Queue what is due, and maintain the database: the daemon's jobs, without a loop, so that a year can be simulated."""
+"""Queue what is due, and maintain the database: the daemon's jobs, which the store's thread runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _MOST_DUE = 500
 class Jobs:
     """The daemon's jobs, one method for each tick of that name.
 
-    Each job is short, makes its own transactions, may be called at any time and returns counts for the log.
+    Each job makes its own transactions, may be called at any time and returns counts for the log. The store's thread
+    calls those that are not awaited: they are short.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Jobs:
     ) -> None:
         """Set up the jobs; `log(event, **values)` writes a line."""
         self._connection = store.connection
+        self._runner = store.runner
         self._metrics = MetricsFile(settings.metrics_file, settings.traffic_per_day_bytes, log)
         self._frontier = frontier
         self._clock = clock
@@ -64,10 +66,10 @@ class Jobs:
             self._log("warning: times that a wrong clock wrote were shortened", **off)
 
     async def retention(self) -> Mapping[str, int]:
-        """Delete what is older than the settings allow, and let the database update its statistics, while other tasks
-        run between its transactions. Checks the clock, too."""
-        self.check_clock()
-        return await self._retention.tidy_between(self._clock.now())
+        """Delete what is older than the settings allow, and let the database update its statistics, while visits are
+        settled between its transactions. Checks the clock, too."""
+        await self._runner.run(self.check_clock)
+        return await self._runner.run_steps(self._retention.tidy_in_steps(self._clock.now()))
 
     async def watches(self) -> Mapping[str, int]:
         """Tell people of changes, while other tasks run as messages are delivered."""

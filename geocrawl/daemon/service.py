@@ -14,10 +14,11 @@ import math
 import os
 import signal
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -123,6 +124,8 @@ class BudgetedCrawl:
         self._day = day
         self._clock = clock
         self._crawler: Crawler | None = None
+        self._interrupted = ""
+        """Why the run is to end, also if that is known before its loop runs."""
         self._begun_on = day.day
         self._rendered: Counter[str] = Counter()
         """By host: the day's pages that were read in a browser. The loop runs many times a day."""
@@ -148,11 +151,13 @@ class BudgetedCrawl:
 
     def interrupt(self, reason: str) -> None:
         """Let the visits under way settle, then end the run, if there is one."""
+        self._interrupted = reason
         if self._crawler is not None:
             self._crawler.stop(reason)
 
     async def run(self) -> RunSummary:
         """Run the loop once. Raises PassingFault when the database cannot be written for now."""
+        self._interrupted = ""
         self._day.begin_day()
         if self._day.day != self._begun_on:
             self._rendered.clear()
@@ -160,7 +165,8 @@ class BudgetedCrawl:
         fetcher = fetchers.make_session_fetcher(self.session, on_received=self._count_received)
         try:
             async with session_renderer(self.session, self._observer.noted) as renderer:
-                self._crawler = wiring.make_crawler(
+                self._crawler = await self.session.store.runner.run(
+                    wiring.make_crawler,
                     self.session,
                     self._observer,
                     fetcher,
@@ -171,6 +177,8 @@ class BudgetedCrawl:
                     patience_s=min(_PATIENCE_S, self.session.settings.patience_s),
                     outage_patience_s=math.inf,
                 )
+                if self._interrupted:
+                    self._crawler.stop(self._interrupted)
                 return await self._crawler.run()
         finally:
             self._crawler = None
@@ -216,12 +224,13 @@ class Daemon:
         self._jobs = jobs
         self._lock = lock
         self._store = store
+        self._alive_every_s = min(BEAT_S, notifier.watchdog_s or BEAT_S)
         self._clock = clock
         self._notifier = notifier
         self._log = log
         self._read_configuration = reload
         counting = CountingObserver(observer, ended=lambda visit: self._retrying.reset())
-        self._day = DayCounts(lock, clock, counting)
+        self._day = DayCounts(lock, store.runner, clock, counting)
         self._crawl = BudgetedCrawl(session, budget, observer=counting, day=self._day, clock=clock)
         self._retrying = RetryPolicy(store.path, clock, log, before_pause=self._begin_pause)
         self._damage: Exception | None = None
@@ -245,7 +254,7 @@ class Daemon:
 
     async def run(self) -> str:
         """Run until stopped. Returns why the daemon ended; raises DatabaseFault for a damaged database."""
-        with self._signals_handled():
+        async with self._signals_handled():
             self._scheduler.start()
             self._notifier.ready()
             self._log("started", process=os.getpid())
@@ -260,8 +269,8 @@ class Daemon:
             raise self._damage
         return self._ending
 
-    @contextmanager
-    def _signals_handled(self) -> Iterator[None]:
+    @asynccontextmanager
+    async def _signals_handled(self) -> AsyncIterator[None]:
         """Stop at SIGINT and SIGTERM, reload at SIGHUP; in the end, leave the database."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -272,14 +281,14 @@ class Daemon:
         finally:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 loop.remove_signal_handler(number)
-            self._leave()
+            await self._leave()
 
-    def _leave(self) -> None:
+    async def _leave(self) -> None:
         """Write the last counts and release the lock. Where that fails, the next daemon finds this process dead."""
         try:
-            self._day.write()
-            self._lock.release()
-            self._jobs.metrics()  # publishes up=0
+            await self._day.write()
+            await self._store.runner.run(self._lock.release)
+            await self._store.runner.run(self._jobs.metrics)  # publishes up=0
         except DatabaseFault as error:
             self._log("the end could not be written into the database", error=str(error))
 
@@ -292,8 +301,7 @@ class Daemon:
         async with self._crawling:
             self._scheduler.pause_job("crawl")
             try:
-                if not self._ending:
-                    await self._crawl_or_rest()
+                await self._crawl_or_rest()
             except PassingFault as fault:
                 release_all = self._crawl.session.frontier.release_all
                 await self._retrying.until_writable(fault, self._store, release_all, lambda: bool(self._ending))
@@ -303,7 +311,9 @@ class Daemon:
 
     async def _crawl_or_rest(self) -> None:
         if self._reload_wanted:
-            self._reload_now()
+            await self._reload_now()
+        if self._ending:
+            return
         if self._paused:
             self._state = "paused"
             return
@@ -328,11 +338,11 @@ class Daemon:
             self._state = text
             self._log(text, bytes=self._day.total("bytes"))
 
-    def _reload_now(self) -> None:
+    async def _reload_now(self) -> None:
         self._reload_wanted = False
         self._notifier.reloading()
         try:
-            session, self._jobs, budget = self._read_configuration()
+            session, self._jobs, budget = await self._store.runner.run(self._read_configuration)
             self._crawl.change(session, budget)
             self._log("configuration read again")
         except GeocrawlError as error:
@@ -350,7 +360,7 @@ class Daemon:
             return
         began, before, error = self._clock.now(), self._clock.monotonic(), ""
         try:
-            await self._do(name)
+            error = await self._do(name)
         except PassingFault as fault:
             error = str(fault)
             if name != "crawl":  # which has waited and said so
@@ -367,17 +377,18 @@ class Daemon:
             run = replace(self._runs.get(name, JobRun(name)), last_run=began, seconds=seconds)
             self._runs[name] = replace(run, last_error=error, failed_at=began) if error else run
 
-    async def _do(self, name: str) -> None:
+    async def _do(self, name: str) -> str:
+        """Do a job; return for what it waited too long, '' for nothing."""
         if name == "heartbeat":
-            self._beat()
-        elif name == "crawl":
+            return await self._beat()
+        if name == "crawl":
             await self._crawl_turn()
-        else:
-            counts = getattr(self._jobs, name)()
-            if inspect.isawaitable(counts):
-                counts = await counts
-            if any(counts.values()):
-                self._log(f"tick {name}", **counts)
+            return ""
+        job: Callable[[], Any] = getattr(self._jobs, name)
+        counts = await (job() if inspect.iscoroutinefunction(job) else self._store.runner.run(job))
+        if any(counts.values()):
+            self._log(f"tick {name}", **counts)
+        return ""
 
     def _job_runs(self) -> list[JobRun]:
         """Return the jobs, the next one first, those at work last."""
@@ -388,20 +399,37 @@ class Daemon:
             for job in self._scheduler.get_jobs()
         ]
 
-    def _beat(self) -> None:
-        state = f"waiting: {fault}" if (fault := self._crawl.waits_for) else self._state
-        if not self._lock.beat(self._clock.now(), state, self._job_runs()):
+    async def _beat(self) -> str:
+        """Write the heartbeat and heed what people requested; return for what it waited too long, '' for nothing.
+
+        While the database gives no answer, systemd is told so: the daemon is alive.
+        """
+        state, waited = f"waiting: {fault}" if (fault := self._crawl.waits_for) else self._state, ""
+        written = asyncio.ensure_future(self._store.runner.run(self._exchange, state, self._job_runs()))
+        while not (await asyncio.wait((written,), timeout=self._alive_every_s))[0]:
+            waited = self._store.runner.waits_for
+            self._notifier.alive(f"waiting: {waited}" if waited else state)
+        if (requests := written.result()) is None:
             self.stop("the database was taken over by another daemon")
-            return
+            return waited
         self._day.begin_day()
-        self._day.write()
-        paused = self._lock.paused()
+        await self._day.write()
+        await self._crawl.session.stats.refresh()
+        paused, reloads = requests
         if paused != self._paused:
             self._paused = paused
             self._log("paused" if paused else "going on")
             if paused:
                 self._crawl.interrupt("paused")
-        if self._lock.reloads() != self._reloads:
-            self._reloads = self._lock.reloads()
+        if reloads != self._reloads:
+            self._reloads = reloads
             self.reload()
         self._notifier.alive(f"{state}; {counted(self._day.total('pages'), 'page')} today")
+        return waited
+
+    def _exchange(self, state: str, jobs: Sequence[JobRun]) -> tuple[bool, int] | None:
+        """Write a heartbeat; return whether people paused the daemon and how often they requested a reload, None when
+        another daemon has the lock."""
+        if not self._lock.beat(self._clock.now(), state, jobs):
+            return None
+        return self._lock.paused(), self._lock.reloads()

@@ -65,7 +65,7 @@ def run_daemon(settings: Settings, path: Place, *, reread: Callable[[], Settings
     with RetryPolicy(path, clock, log, before_pause=before_pause).opened(prepare) as prepared:
         session, jobs, budget = prepared.configured
         try:
-            observer.started(session.frontier.stats, ())
+            observer.started(session.stats, ())
             daemon = Daemon(
                 session,
                 jobs,

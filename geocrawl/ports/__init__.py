@@ -16,7 +16,7 @@ from geocrawl.ports.fetching import (
     Turn,
 )
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
-from geocrawl.ports.queue import CrawlQueue, LearningLog, Observer
+from geocrawl.ports.queue import CrawlQueue, LearningLog, Observer, StoreRunner
 from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
 from geocrawl.ports.strategy import Correcting, Counted, Strategy, Waiting
 
@@ -44,6 +44,7 @@ __all__ = [
     "Refusals",
     "Renderer",
     "RobotsStore",
+    "StoreRunner",
     "Strategy",
     "Turn",
     "Waiting",

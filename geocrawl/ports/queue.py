@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import ParamSpec, Protocol, TypeVar
 
 from geocrawl.model import (
     Entry,
@@ -19,51 +19,62 @@ from geocrawl.model import (
 from geocrawl.ports.fetching import HeldHost
 from geocrawl.ports.strategy import Waiting
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class StoreRunner(Protocol):
+    """Runs what the loop asks the store, one call after the other, while the loop goes on."""
+
+    @property
+    def waits_for(self) -> str:
+        """Return for what all calls have waited for long, as a sentence; '' while they are answered."""
+
+    async def run(self, call: Callable[P, T], /, *values: P.args, **named: P.kwargs) -> T:
+        """Return what a call of the store returns, or raise what it raises. A cancellation waits for its end."""
+
+    async def run_steps(self, work: Generator[None, None, T]) -> T:
+        """Do work in steps, each a call; return its result."""
+
 
 class CrawlQueue(Protocol):
     """The queue as the crawl loop sees it: durable, and leasing one host at a time.
 
-    Every method is awaited, so that a store behind a network never blocks the loop. Each raises PassingFault while the
-    store cannot be written.
+    A `StoreRunner` calls all methods but `held`. Each raises PassingFault while the store cannot be written.
     """
 
-    async def lease(self, *, pages: bool = True) -> Lease | None:
+    def lease_in_steps(self, *, pages: bool = True) -> Generator[None, None, Lease | None]:
         """Lease the best ready entry with its host; None when nothing is ready now. `pages=False`: probes only."""
 
-    async def ready_at(self, *, pages: bool = True) -> float | None:
+    def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (past: at once; leased by others: when that expires); None when
         nothing waits."""
 
-    async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
+    def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
         """Return the hosts that have addresses never visited, the first to be ready first. `pages=False`: those that
         have probes."""
 
-    async def may_lease_pages(self) -> bool:
+    def may_lease_pages(self) -> bool:
         """Return whether the limit on pages that the processes of a run share lets another one be leased."""
 
-    async def others_at_work(self) -> bool:
+    def others_at_work(self) -> bool:
         """Return whether other processes lease hosts with queued URLs while this one leases none: their results, or
         their leases when they expire, may give this process work."""
 
-    async def settle(self, visit: Visit) -> Settled:
+    def settle(self, visit: Visit) -> Settled:
         """Write all results of a visit in one transaction, and end its lease."""
 
     def held(self, lease: Lease) -> HeldHost:
         """Return the host of a lease, which the fetcher extends while its requests last."""
 
-    async def release(self, lease: Lease, host: HostState) -> None:
+    def release(self, lease: Lease, host: HostState) -> None:
         """End a lease whose visit was given up: the entry waits again, no attempt counts. `host`: the state of its host
         after the requests that were made."""
-
-    async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Store new ranks of waiting pages; return how many changed. A rank of None drops the page. `through`: the
-        number of the feedback after which the ranks were made; then LearnsElsewhere is raised when another process has
-        become the learner."""
 
 
 class LearningLog(Protocol):
     """Stores what restores a strategy: its last dump, the feedback since then, and the waiting pages to rank. Elects
-    the learner, the one process that learns."""
+    the learner, the one process that learns. While a loop runs, a `StoreRunner` calls all methods but `wrote`."""
 
     def strategy_state(self) -> bytes | None:
         """Return the strategy's last dump; None when there was none."""
@@ -100,15 +111,17 @@ class LearningLog(Protocol):
         """Yield the pages that wait or were dropped by the present strategy, in the order first seen."""
 
     def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Do what `CrawlQueue.rerank` does, before the loop runs."""
+        """Store new ranks of waiting pages; return how many changed. A rank of None drops the page. `through`: the
+        number of the feedback after which the ranks were made; then LearnsElsewhere is raised when another process has
+        become the learner."""
 
 
 class Observer(Protocol):
     """Receives the events of a run, for progress displays, logs and recordings."""
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        """Note the start of a run. `stats` may be called at any time during it; `notes` are lines for a person (what is
-        resumed, what was reranked)."""
+        """Note the start of a run. `stats` may be called at any time during it, and returns the counts of a moment ago;
+        `notes` are lines for a person (what is resumed, what was reranked)."""
 
     def noted(self, text: str) -> None:
         """Show a line to a person during the run."""

@@ -16,17 +16,18 @@ from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.sanitize import masked
 from geocrawl.store.engine.database import Database, exists, open_readonly
 from geocrawl.store.engine.owner import this_process
+from geocrawl.store.engine.runner import InLoop
 from geocrawl.urls.database import Place, place_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from geocrawl.ports import Clock, HostLeases, RobotsStore
+    from geocrawl.ports import Clock, HostLeases, RobotsStore, StoreRunner
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.engine.connection import Connection
     from geocrawl.store.engine.opt_out import OptOut
-    from geocrawl.store.frontier.frontier import AwaitedFrontier, SqlFrontier
+    from geocrawl.store.frontier.frontier import SqlFrontier
     from geocrawl.store.frontier.options import FrontierOptions
     from geocrawl.store.read.processes import OtherRun
 
@@ -99,6 +100,19 @@ class Store:
         """Close the database; what is committed stays."""
         self.database.close()
 
+    @property
+    def runner(self) -> StoreRunner:
+        """Return what runs the calls that a loop makes: a thread of this store's own."""
+        return self.database.runner
+
+    def tell_waits(self, tell: Callable[..., object]) -> None:
+        """Have `tell(event, **values)` write a line when the database gives a loop no answer, and when it does."""
+        self.database.runner.tell = tell
+
+    def stay_in_loop(self) -> None:
+        """Answer the loop in the loop itself, where time is virtual."""
+        self.database.runner = InLoop(self.clock)
+
     def __enter__(self) -> Store:
         return self
 
@@ -121,12 +135,6 @@ class Store:
         from geocrawl.store.frontier.options import FrontierOptions
 
         return SqlFrontier(self.database, settings, self.clock, catalog=catalog, options=options or FrontierOptions())
-
-    def queue(self, frontier: SqlFrontier) -> AwaitedFrontier:
-        """Return a frontier as the loop awaits it (`ports.CrawlQueue`)."""
-        from geocrawl.store.frontier.frontier import AwaitedFrontier
-
-        return AwaitedFrontier(frontier)
 
     def host_leases(self, settings: Settings) -> HostLeases:
         """Return the hosts' leases for a session that shares this database's politeness."""

@@ -37,7 +37,7 @@ async def test_a_few_pages_of_a_host_are_read_in_a_day(web: PortalWeb, tmp_path:
         session = wiring.make_session(without_limits(settings), store, clock)
         claim(session)
         observer = CountingObserver(Watcher(), ended=lambda visit: None)
-        day = DayCounts(DaemonLock(store.database), clock, observer)
+        day = DayCounts(DaemonLock(store.database), store.runner, clock, observer)
         crawl = BudgetedCrawl(session, Budget(Hours(), 0), observer=observer, day=day, clock=clock)
         read = []
         for path, days in (("/", 0), ("/dataset/0", 0), ("/dataset/1", 1), ("/dataset/2", 1)):

@@ -36,7 +36,6 @@ def busy(width: int, height: int = 24, **limits: float) -> LiveObserver:
     """Return an observer of a run that found eight services and reads five pages."""
     observer = LiveObserver(terminal(width, height), **limits)  # type: ignore[arg-type]
     observer.started(lambda: STATS, ())
-    observer._stats = STATS
     observer._found = [("青山省水系地图服务 Rivers of the water agency", _short(ADDRESS))] * 6
     for number in range(5):
         entry = SimpleNamespace(id=number, url=SimpleNamespace(address=ADDRESS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from geocrawl.app import fetchers, wiring
@@ -29,33 +29,31 @@ class _BrokenPromise:
         self._ready_in_s = ready_in_s
         self.looks = 0
 
-    async def lease(self, *, pages: bool = True) -> Lease | None:
+    def lease_in_steps(self, *, pages: bool = True) -> Generator[None, None, Lease | None]:
         self.looks += 1
+        yield from ()
         return None
 
-    async def ready_at(self, *, pages: bool = True) -> float | None:
+    def ready_at(self, *, pages: bool = True) -> float | None:
         return self._clock.now() + self._ready_in_s
 
-    async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
+    def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
         return [WaitingHost("a.example", self._clock.now() + self._ready_in_s, 1)]
 
-    async def may_lease_pages(self) -> bool:
+    def may_lease_pages(self) -> bool:
         return True
 
-    async def others_at_work(self) -> bool:
+    def others_at_work(self) -> bool:
         return self._ready_in_s < 0
 
-    async def settle(self, visit: Visit) -> Settled:
+    def settle(self, visit: Visit) -> Settled:
         raise NotImplementedError
 
     def held(self, lease: Lease) -> HeldHost:
         raise NotImplementedError
 
-    async def release(self, lease: Lease, host: HostState) -> None:
+    def release(self, lease: Lease, host: HostState) -> None:
         raise NotImplementedError
-
-    async def rerank(self, ranks: object, *, through: int | None = None) -> int:
-        return 0
 
 
 class _EmptyWeb:
@@ -85,6 +83,7 @@ def crawl(
         )
         crawler = Crawler(
             queue=queue,
+            store=store.runner,
             learning=session.learning,
             fetcher=fetchers.make_session_fetcher(session),
             visitors={},

@@ -77,7 +77,7 @@ class Process:
         self.world = World(url, learns=True, owner=owner)
         self.strategy = strategy or Hosts()
         frontier = self.world.frontier
-        self.learning = Learning(self.strategy, frontier, self.world.store.queue(frontier), dump_every=1_000)
+        self.learning = Learning(self.strategy, frontier, self.world.store.runner, dump_every=1_000)
 
     def visit(self, *names: str, service: str = "") -> str:
         """Visit the next page, with links to pages of these names; with `service` also the probe of a service there."""

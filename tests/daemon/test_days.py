@@ -46,7 +46,7 @@ async def _runs(path: Path, web: DemoWeb, settings: Settings) -> list[RunSummary
         claim(session)
         session.add_seeds([url(seed) for seed in web.seeds], again=False)
         observer = CountingObserver(Watcher(), ended=ended)
-        day = DayCounts(DaemonLock(store.database), clock, observer)
+        day = DayCounts(DaemonLock(store.database), store.runner, clock, observer)
         crawl = BudgetedCrawl(session, Budget(Hours(), 0), observer=observer, day=day, clock=clock)
         while not runs or runs[-1].stopped == "a new day begins":
             runs.append(await crawl.run())

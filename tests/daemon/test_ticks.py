@@ -92,8 +92,8 @@ async def test_jobs_go_on_after_the_clock_was_set_back() -> None:
 
 
 async def test_how_the_jobs_stand_is_told(tmp_path: Path) -> None:
-    with DemoWeb() as web, Store.open(tmp_path / "c.db", clock=SystemClock()) as store:
-        daemon, connection = _daemon(store, settings_for(web)), store.database.connection
+    with DemoWeb() as web, Store.open(tmp_path / "c.db", clock=SystemClock()) as store, _beside(store) as beside:
+        daemon, connection = _daemon(store, settings_for(web)), beside.connection
         daemon._jobs.refresh = _is_locked  # type: ignore[method-assign]
         running = asyncio.create_task(daemon.run())
 
@@ -127,19 +127,18 @@ def test_what_becomes_due_while_the_daemon_runs_is_asked_and_what_is_old_is_drop
     with DemoWeb() as web:
         settings = settings_for(web, max_pages=12, revisit_first_s=1e6)
         run_crawl(settings, path, [url(seed) for seed in web.seeds], observer=Watcher())
-        with Store.open(path, clock=clock) as store:
-            asyncio.run(_see_what_is_due_done(store, settings_for(web), tmp_path / "notices.jsonl"))
+        with Store.open(path, clock=clock) as store, _beside(store) as beside:
+            asyncio.run(_see_what_is_due_done(store, beside.database, settings_for(web), tmp_path / "notices.jsonl"))
             assert read_holder(store.database.connection) is None
 
 
-async def _see_what_is_due_done(store: Store, settings: Settings, journal: Path) -> None:
-    database = store.database
+async def _see_what_is_due_done(store: Store, database: Database, settings: Settings, journal: Path) -> None:
     daemon, began = _daemon(store, settings), SystemClock().now()
     running = asyncio.create_task(daemon.run())
     await until(lambda: _state(database) == "paused", "a heartbeat")
     endpoint, page, catalogue = _make_due(database.connection, began)
     (dying,) = database.connection.execute("SELECT max(service_id) FROM endpoint").fetchone()
-    Watches(store.database).add(dying, f"file:{journal}", "", lambda query: (), began)
+    Watches(database).add(dying, f"file:{journal}", "", lambda query: (), began)
     database.connection.execute("UPDATE endpoint SET health = 'down' WHERE service_id = ?", (dying,))
     database.set_meta("daemon:paused", "")
 
@@ -155,6 +154,11 @@ async def _see_what_is_due_done(store: Store, settings: Settings, journal: Path)
     await until(lambda: database.connection.execute(old).fetchone() == (0,), "old probes to be dropped")
     daemon.stop("test")
     assert await running == "test"
+
+
+def _beside(store: Store) -> Store:
+    """Return another store on the same database: the daemon's thread alone uses the daemon's."""
+    return Store.open(store.path, clock=SystemClock())
 
 
 def _daemon(store: Store, settings: Settings) -> Daemon:

@@ -134,7 +134,7 @@ class SimulatedCrawler:
         self._run.say(self.process.name, text)
 
     def _note(self, call: str, result: object) -> None:
-        if call == "lease":
+        if call == "lease_in_steps":
             self._run.watch.attempted(self.process, bool(result))
 
     # ----------------------------------------------------------------------- ports.Observer

@@ -14,20 +14,19 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from geocrawl.ports import Clock, HostLeases, RobotsStore
-from geocrawl.settings import Settings
+from geocrawl.ports import Clock
 from geocrawl.store import Store
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.frontier.frontier import AwaitedFrontier, SqlFrontier
+from geocrawl.store.engine.runner import InLoop
+from geocrawl.store.engine.steps import ChunkedWork
 from geocrawl.urls.database import Place, place_of
 from tests.simulation.scheduler import SimulatedClock, SimulatedLoop
 from tests.support.postgres import Server, running_server
 
 T = TypeVar("T")
-_NOT_LET_BY = ("lease", "settle")
-"""Calls after which the loop's own code goes on at once, with either engine."""
+P = ParamSpec("P")
 
 
 class Engine(Protocol):
@@ -183,29 +182,25 @@ class InterruptedConnection:
         return getattr(self.inner, name)
 
 
-class Interleaved:
-    """A port of the store that lets the scheduler choose who goes on around each of its calls."""
+class Interleaved(InLoop):
+    """Lets the scheduler choose who goes on around each call of the store, as its thread does."""
 
-    def __init__(self, port: object, loop: SimulatedLoop, note: Callable[[str, object], None]) -> None:
+    def __init__(self, clock: Clock, loop: SimulatedLoop, note: Callable[[str, object], None]) -> None:
         """`note` is called with the name and the result of each call."""
-        self._port = port
+        super().__init__(clock)
         self._loop = loop
         self._note = note
 
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._port, name)
-        if name == "held":
-            return lambda lease: Interleaved(call(lease), self._loop, self._note)
+    async def run(self, call: Callable[P, T], /, *values: P.args, **named: P.kwargs) -> T:
+        await self._let_others_by()
+        result = await super().run(call, *values, **named)
+        await self._let_others_by()
+        return result
 
-        async def interleaved(*values: Any, **named: Any) -> Any:
-            await self._let_others_by()
-            result = await call(*values, **named)
-            self._note(name, result)
-            if name not in _NOT_LET_BY:
-                await self._let_others_by()
-            return result
-
-        return interleaved
+    async def run_steps(self, work: ChunkedWork[T]) -> T:
+        result = await super().run_steps(work)
+        self._note(getattr(work, "__name__", ""), result)
+        return result
 
     async def _let_others_by(self) -> None:
         for _ in range(self._loop.rng.choice((0, 0, 1, 1, 2))):
@@ -240,21 +235,6 @@ class SimulatedStore(Store):
         """End the connection, as the end of its process does."""
         self.raw.close()
 
-    def queue(self, frontier: SqlFrontier) -> AwaitedFrontier:
-        """Return the queue."""
-        return self._interleaved(super().queue(frontier))
-
-    def robots(self) -> RobotsStore:
-        """Return the store of robots.txt answers."""
-        return self._interleaved(super().robots())
-
-    def host_leases(self, settings: Settings) -> HostLeases:
-        """Return the leases of hosts without URLs, and the places of IP addresses."""
-        return self._interleaved(self.places(settings))
-
-    def places(self, settings: Settings) -> HostLeases:
-        """Return what `host_leases` interleaves."""
-        return super().host_leases(settings)
-
-    def _interleaved(self, port: T) -> T:
-        return cast(T, Interleaved(port, self.loop, self.note))
+    def stay_in_loop(self) -> None:
+        """Let others go on around each call."""
+        self.database.runner = Interleaved(self.clock, self.loop, self.note)

@@ -18,7 +18,7 @@ import pytest
 
 from geocrawl.fetch.fetcher import OwnHosts
 from geocrawl.model import Lease, Rank
-from geocrawl.store.frontier.frontier import AwaitedFrontier
+from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.store.frontier.lease import Economy
 from geocrawl.store.frontier.plan import Current
 from geocrawl.store.frontier.settle import Settlement
@@ -36,21 +36,21 @@ _EVERY = 50
 @contextmanager
 def waits_by_memory() -> Iterator[None]:
     """Wait for better pages until this process finds another page ready, though another process may take that one."""
-    held_until, ready_at = Economy.held_until, AwaitedFrontier.ready_at
+    held_until, ready_at = Economy.held_until, SqlFrontier.ready_at
     remembered: dict[Process | None, float | None] = {}
 
     def held_and_remembered(self: Economy, rank: Rank, now: float) -> float | None:
         at = remembered[PROCESS.get()] = held_until(self, rank, now)
         return at
 
-    async def remembered_time(self: AwaitedFrontier, *, pages: bool = True) -> float | None:
-        at = await ready_at(self, pages=pages)
+    def remembered_time(self: SqlFrontier, *, pages: bool = True) -> float | None:
+        at = ready_at(self, pages=pages)
         known = remembered.get(PROCESS.get())
         return known if pages and known is not None else at
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Economy, "held_until", held_and_remembered)
-        patch.setattr(AwaitedFrontier, "ready_at", remembered_time)
+        patch.setattr(SqlFrontier, "ready_at", remembered_time)
         yield
 
 
@@ -101,21 +101,21 @@ def missing_rollback() -> Iterator[None]:
 @contextmanager
 def bounds_of_each_process() -> Iterator[None]:
     """Bound the requests to an IP address in each process alone."""
-    places = SimulatedStore.places
+    host_leases = SimulatedStore.host_leases
 
-    def places_of_process(self: SimulatedStore, settings: Any) -> Any:
-        leases, own = places(self, settings), OwnHosts()
+    def leases_of_process(self: SimulatedStore, settings: Any) -> Any:
+        leases, own = host_leases(self, settings), OwnHosts()
 
-        class Places:
+        class Leases:
             enter_ip, leave_ip = own.enter_ip, own.leave_ip
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(leases, name)
 
-        return Places()
+        return Leases()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SimulatedStore, "places", places_of_process)
+        patch.setattr(SimulatedStore, "host_leases", leases_of_process)
         yield
 
 

@@ -56,15 +56,3 @@ def test_a_text_that_is_no_unicode_is_refused_with_one_line(engine_url: str) -> 
         with pytest.raises(RefusedValue, match="cannot hold a text whose characters are not all Unicode"):
             connection.execute("SELECT ?", ("a\udcffb",))
         assert connection.execute("SELECT 1").fetchone() == (1,)
-
-
-async def test_the_loop_s_queue_is_the_frontier_that_commands_fill(engine_url: str) -> None:
-    with Store.open(engine_url, clock=ManualClock()) as store:
-        frontier = store.frontier(Settings(), store.catalog())
-        queue = store.queue(frontier)
-        assert not await queue.lease()
-        frontier.add_seeds([url("a.example/")], SEED_RANK)
-        lease = await queue.lease()
-        assert lease is not None and lease.entry.url == url("a.example/")
-        await queue.release(lease, lease.host)
-        assert await queue.lease()

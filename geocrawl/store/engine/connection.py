@@ -220,5 +220,9 @@ class Connection(ABC):
         """Give back what the engine itself takes on a full disk, such as a log that is written already."""
 
     @abstractmethod
+    def cut_off(self) -> None:
+        """End the statement that another thread executes now: it raises PassingFault there."""
+
+    @abstractmethod
     def close(self) -> None:
         """Close the connection; an open transaction is undone."""

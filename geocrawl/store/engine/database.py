@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
 from geocrawl.store.engine.connection import BUSY_S, Connection
 from geocrawl.store.engine.opt_out import OptOut
+from geocrawl.store.engine.runner import InLoop, StoreThread
 from geocrawl.store.engine.sqlite import opening as sqlite
 from geocrawl.urls.database import Place, ServerDatabase
 
@@ -104,6 +105,8 @@ class Database:
         """By how much this machine's clock was ahead of the server's when the database was opened, in seconds."""
         if server_time is not None and isinstance(clock, FollowingClock):
             clock.follow(server_time)
+        self.runner: InLoop = StoreThread(clock, connection)
+        """Runs what an event loop asks this database."""
 
     @classmethod
     def open(cls, place: Place, *, create: bool, clock: Clock) -> Database:
@@ -123,7 +126,8 @@ class Database:
         return cls(place, _whole(place, _engine(place).join_database(place)), clock, joined=True)
 
     def close(self) -> None:
-        """Close the connection; what is committed stays."""
+        """End the thread, and close the connection; what is committed stays."""
+        self.runner.close()
         try:
             if not self._joined:
                 self.connection.advise()

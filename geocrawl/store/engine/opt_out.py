@@ -43,6 +43,11 @@ class OptOut:
         """Return whether any host has opted out."""
         return bool(self._hosts)
 
+    @property
+    def is_known(self) -> bool:
+        """Return whether this process has read the table."""
+        return self._hosts is not None
+
     def covers(self, host: str) -> bool:
         """Return whether a host, or a parent domain of it, has opted out."""
         if self._hosts is None:

@@ -1,4 +1,4 @@
-"""Divide long work into short transactions, between which other processes and other tasks have their turn.
+"""Divide long work into short transactions, between which other processes have their turn.
 
 Work whose size others decide (how many pages a host has, how many addresses a budget refused) is a generator: it yields
 between two transactions, when nothing is locked, and returns its result. What it has committed stays when the process
@@ -15,7 +15,6 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
-from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
 
 T = TypeVar("T")
@@ -26,7 +25,7 @@ ROWS = 1_000
 """Rows of the frontier that one step changes, at most: a tenth of a second on a slow machine."""
 ROWS_READ = 5_000
 """Rows that one step looks through, at most."""
-_FREE = 0.5
+FREE = 0.5
 """Time between two steps as a share of the last step's."""
 
 
@@ -50,7 +49,7 @@ class RowBudget:
 
 
 def run(work: ChunkedWork[T]) -> T:
-    """Do the work, and return its result."""
+    """Do the work, and return its result. (A loop awaits it by `StoreRunner.run_steps`.)"""
     while True:
         begun = time.monotonic()
         try:
@@ -58,21 +57,7 @@ def run(work: ChunkedWork[T]) -> T:
         except StopIteration as end:
             result: T = end.value
             return result
-        time.sleep(_FREE * (time.monotonic() - begun))
-
-
-async def run_async(work: ChunkedWork[T], clock: Clock) -> T:
-    """Do the work while other tasks run between its steps, and return its result.
-
-    `clock` measures the steps: in virtual time they take none, so that no wait depends on how fast the machine is."""
-    while True:
-        begun = clock.monotonic()
-        try:
-            next(work)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        await clock.sleep(_FREE * (clock.monotonic() - begun))
+        time.sleep(FREE * (time.monotonic() - begun))
 
 
 def batches(items: Iterable[T], size: int = 0) -> Iterator[list[T]]:

@@ -27,7 +27,7 @@ from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter
 from geocrawl.store.engine import steps
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import this_process
-from geocrawl.store.engine.steps import ChunkedWork, run_async
+from geocrawl.store.engine.steps import ChunkedWork
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import QUARANTINED, BudgetReopener, Budgets, Caps
@@ -140,7 +140,7 @@ class SqlFrontier(SqlLearningLog):
         return steps.run(self.lease_in_steps(pages=pages))
 
     def lease_in_steps(self, *, pages: bool = True) -> ChunkedWork[Lease | None]:
-        """Do what `lease` does in steps."""
+        """Do what `lease` does in steps, each at most one transaction."""
         lease = yield from self._leases.lease(self.clock.now(), pages=pages)
         is_time = self.clock.monotonic() - self._looked_for_dead_at >= _LOOK_FOR_DEAD_S
         if lease is None and is_time and self.release_dead():
@@ -295,49 +295,3 @@ class SqlFrontier(SqlLearningLog):
     def stats(self) -> FrontierStats:
         """Return counts for status and progress."""
         return read_stats(self._connection, self.clock.now())
-
-
-class AwaitedFrontier:
-    """A frontier as the crawl loop awaits it: `ports.CrawlQueue`.
-
-    The database answers at once, so no method lets another task run, but for a lease between two of its transactions.
-    """
-
-    def __init__(self, frontier: SqlFrontier) -> None:
-        self._frontier = frontier
-
-    async def lease(self, *, pages: bool = True) -> Lease | None:
-        """Lease the best ready entry with its host; None when nothing is ready now."""
-        return await run_async(self._frontier.lease_in_steps(pages=pages), self._frontier.clock)
-
-    async def ready_at(self, *, pages: bool = True) -> float | None:
-        """Return when the next entry can be leased; None when nothing waits."""
-        return self._frontier.ready_at(pages=pages)
-
-    async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
-        """Return the hosts that have addresses never visited, the first to be ready first."""
-        return self._frontier.waiting_hosts(pages=pages)
-
-    async def may_lease_pages(self) -> bool:
-        """Return whether the limit on pages that the processes of a run share lets another one be leased."""
-        return self._frontier.may_lease_pages()
-
-    async def others_at_work(self) -> bool:
-        """Return whether others have leased hosts with queued URLs, and we none."""
-        return self._frontier.others_at_work()
-
-    async def settle(self, visit: Visit) -> Settled:
-        """Write all results of a visit in one transaction; end its lease."""
-        return self._frontier.settle(visit)
-
-    def held(self, lease: Lease) -> SqlHeldHost:
-        """Return the host of a lease, which the fetcher extends while its requests last."""
-        return self._frontier.held(lease)
-
-    async def release(self, lease: Lease, host: HostState) -> None:
-        """End a lease whose visit was given up, and write the state of its host."""
-        self._frontier.release(lease, host)
-
-    async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Store new ranks of waiting pages; return how many changed."""
-        return self._frontier.rerank(ranks, through=through)

@@ -16,6 +16,7 @@ from geocrawl.ports import HostBusy, HostLease, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from geocrawl.store.engine.runner import awaited
 from geocrawl.store.frontier.hosts import add_host, politeness
 from geocrawl.store.frontier.lease import lease_of_s
 
@@ -71,7 +72,11 @@ class SqlHeldHost:
         if until <= self._until:
             return
         self._until = max(until, self._database.clock.now() + self._lease_s)
-        values = (self.state.name, self._token, self._until)
+        await self._extend(self._until)
+
+    @awaited
+    def _extend(self, until: float) -> None:
+        values = (self.state.name, self._token, until)
         with self._database.shared_transaction:
             if self._url_id is None:
                 done = self._database.connection.execute(_EXTEND, values).rowcount
@@ -80,7 +85,8 @@ class SqlHeldHost:
         if not done:
             raise GivenBack(f"{self.state.name}: another process has leased this host meanwhile")
 
-    async def release(self, state: HostState, now: float) -> None:
+    @awaited
+    def release(self, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""
         values = (self.state.name, self._token, *politeness(state, now))
         with self._database.transaction:
@@ -88,7 +94,7 @@ class SqlHeldHost:
 
 
 class SharedLeases:
-    """`ports.HostLeases` of a catalogue in SQLite: no method waits for anything but the file."""
+    """`ports.HostLeases` of a catalogue."""
 
     def __init__(self, catalogue: Database, settings: Settings) -> None:
         self._database = catalogue
@@ -98,9 +104,11 @@ class SharedLeases:
 
     async def covers(self, host: str) -> bool:
         """Return whether a host opted out."""
-        return self._database.blocked.covers(host)
+        blocked = self._database.blocked
+        return blocked.covers(host) if blocked.is_known else await self._database.runner.run(blocked.covers, host)
 
-    async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
+    @awaited
+    def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
         """Lease a host, unless another lease is in force or the host's next request is more than `wait_s` away."""
         if not_now := self._why_not(self._find(name), now, wait_s):  # before the write lock: a busy host needs none
             return not_now
@@ -120,7 +128,8 @@ class SharedLeases:
             self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
         return SqlHeldHost(self._database, self._settings, state, token + 1, lease_until)
 
-    async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
+    @awaited
+    def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
         """Take one of the places of an IP address, or return when to ask again."""
         found = find_place(ip, self._slots(ip), now, request)
         if not isinstance(found, IpPlace):  # before the write lock: a busy address needs none
@@ -133,7 +142,8 @@ class SharedLeases:
                 self._connection.execute(_ENTER_IP, (ip, found.slot, found.begins_at, until, self._process.text))
         return found
 
-    async def leave_ip(self, place: IpPlace, now: float) -> None:
+    @awaited
+    def leave_ip(self, place: IpPlace, now: float) -> None:
         """Give a place back, unless another process has taken it after it expired."""
         with self._database.transaction:
             values = (place.ip, place.slot, place.begins_at, self._process.text)
@@ -201,12 +211,13 @@ excluded.expires_at"""
 
 
 class SqlRobots:
-    """`ports.RobotsStore` in SQLite: no method waits for anything but the file."""
+    """`ports.RobotsStore` of a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def read_robots(self, origin: str) -> RobotsRecord | None:
+    @awaited
+    def read_robots(self, origin: str) -> RobotsRecord | None:
         """Return the last answer, expired or not; None when the origin was never asked."""
         row = self._database.connection.execute(_READ, (origin,)).fetchone()
         if row is None:
@@ -215,7 +226,8 @@ class SqlRobots:
         text = zlib.decompress(body).decode("utf-8", "surrogatepass") if isinstance(body, bytes) else body
         return RobotsRecord(origin, status, text, fetched_at, expires_at)
 
-    async def write_robots(self, record: RobotsRecord) -> None:
+    @awaited
+    def write_robots(self, record: RobotsRecord) -> None:
         """Write an answer in the place of the last one."""
         # Compressed: 500 KiB of one rule again and again would fill the database.
         body = None if record.body is None else zlib.compress(record.body.encode("utf-8", "surrogatepass"))

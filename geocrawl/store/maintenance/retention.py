@@ -22,7 +22,7 @@ from geocrawl.model.health import DAY_S
 from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import ChunkedWork, batches, run, run_async
+from geocrawl.store.engine.steps import ChunkedWork, batches, run
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import read_totals
 from geocrawl.store.frontier.page_store import STORED_BYTES
@@ -57,13 +57,10 @@ class Retention:
 
     def tidy(self, now: float) -> dict[str, int]:
         """Delete old probes, at most 10,000, and what exceeds the limit. Returns counts of deleted rows by name."""
-        return run(self._tidy(now))
+        return run(self.tidy_in_steps(now))
 
-    async def tidy_between(self, now: float) -> dict[str, int]:
-        """Do what `tidy` does, while other tasks run between its transactions."""
-        return await run_async(self._tidy(now), self._database.clock)
-
-    def _tidy(self, now: float) -> ChunkedWork[dict[str, int]]:
+    def tidy_in_steps(self, now: float) -> ChunkedWork[dict[str, int]]:
+        """Do what `tidy` does in steps, each at most one transaction."""
         yield from finish_forgetting(self._database)
         probes = yield from self._delete("probe", _OLD, (now - self._keep_s, _BATCH))
         expired = yield from self._delete("robots", _EXPIRED, (now, _BATCH))

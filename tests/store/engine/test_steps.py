@@ -7,7 +7,8 @@ import time
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
-from geocrawl.store.engine.steps import ChunkedWork, run_async
+from geocrawl.store.engine.runner import InLoop
+from geocrawl.store.engine.steps import ChunkedWork
 
 
 def slow_work() -> ChunkedWork[int]:
@@ -20,11 +21,11 @@ def slow_work() -> ChunkedWork[int]:
 def test_in_virtual_time_no_pause_depends_on_how_fast_the_machine_is() -> None:
     clock = VirtualClock()
     with asyncio.Runner(loop_factory=clock.new_loop) as runner:
-        assert runner.run(run_async(slow_work(), clock)) == 7
+        assert runner.run(InLoop(clock).run_steps(slow_work())) == 7
     assert clock.monotonic() == 0
 
 
 def test_else_half_of_what_a_step_took_is_left_to_others() -> None:
     begun = time.monotonic()
-    assert asyncio.run(run_async(slow_work(), SystemClock())) == 7
+    assert asyncio.run(InLoop(SystemClock()).run_steps(slow_work())) == 7
     assert time.monotonic() - begun >= 3 * (0.02 + 0.01)

@@ -14,7 +14,6 @@ from geocrawl.model import RankedLink, State
 from geocrawl.settings import Settings
 from geocrawl.store.engine import steps
 from geocrawl.store.frontier.budgets import page_pattern_key
-from geocrawl.store.frontier.frontier import AwaitedFrontier
 from tests.store.transactions import transactions_of
 from tests.support.invariants import check_invariants
 from tests.support.world import World, link, url
@@ -90,7 +89,7 @@ def test_other_tasks_run_while_a_lease_refuses_pages(engine_url: str) -> None:
     hold(world, "a.example")
 
     async def turns() -> int:
-        leasing = asyncio.create_task(AwaitedFrontier(world.frontier).lease())
+        leasing = asyncio.create_task(world.store.runner.run_steps(world.frontier.lease_in_steps()))
         count = 0
         while not leasing.done():
             await asyncio.sleep(0)

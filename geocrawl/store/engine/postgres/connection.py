@@ -7,6 +7,8 @@ so it ends the transaction of a client that vanished.
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -293,6 +295,11 @@ class PostgresConnection(Connection):
 
     def make_room(self) -> None:
         """Do nothing: the server keeps its log itself. A lost connection is made anew by the next statement."""
+
+    def cut_off(self) -> None:
+        """End the connection under the statement that another thread waits for; the next statement makes a new one."""
+        with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(self._raw.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close the connection; an open transaction is undone."""

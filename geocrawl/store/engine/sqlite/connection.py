@@ -115,6 +115,7 @@ class SqliteConnection(Connection):
                 uri=path != MEMORY,
                 timeout=0,
                 isolation_level=None,
+                check_same_thread=False,  # one thread at a time: `engine/runner.py`
                 cached_statements=_CACHED_STATEMENTS,
             )
         except ERRORS as error:
@@ -276,6 +277,10 @@ class SqliteConnection(Connection):
     def trace(self, callback: Callable[[str], object] | None) -> None:
         """Call `callback` with the text of every statement that SQLite begins; None stops that. For measurements."""
         self._raw.set_trace_callback(callback)
+
+    def cut_off(self) -> None:
+        """End the statement that another thread executes now."""
+        self._raw.interrupt()
 
     def close(self) -> None:
         """Close the connection; an open transaction is undone."""

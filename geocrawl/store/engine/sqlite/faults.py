@@ -66,6 +66,8 @@ def fault(path: Path, error: Error) -> DatabaseFault:
             f"{path}: the disk fails to read or write it ({code or error}); check the disk, its free space and the "
             "limits on the size of files"
         )
+    if code == "SQLITE_INTERRUPT":
+        return PassingFault(f"{path}: the statement was cut off because it lasted too long")
     if "readonly" in text or "read-only" in text:
         return DatabaseFault(
             f"{path}: cannot be written; check the permissions of the file and its folder, or name another --db"
