@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from geocrawl.wording import read_duration, read_size
+from geocrawl.wording import read_duration, read_hours, read_size
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/(?:[\w.+-]+|\*)")
 
@@ -42,6 +42,25 @@ def _read_day(value: object) -> str:
         return text and datetime.datetime.strptime(text, "%Y-%m-%d").date().isoformat()  # a day has no zone
     except ValueError:
         raise ValueError("a day such as 2024-05-31") from None
+
+
+def _read_hours(value: object) -> str:
+    """Return a window of the day such as 22-6; '' for the whole day."""
+    text = read_text(value)
+    read_hours(text)
+    return text
+
+
+_MAIL_SERVER = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,251}[A-Za-z0-9])?(?::([0-9]{1,5}))?", re.ASCII)
+
+
+def _read_mail_server(value: object) -> str:
+    """Return a mail server, HOST or HOST:PORT; '' for none."""
+    text = read_text(value)
+    found = _MAIL_SERVER.fullmatch(text)
+    if text and (found is None or not 0 < int(found[1] or 25) < 1 << 16):
+        raise ValueError("a host such as mail.example.org or mail.example.org:587")
+    return text
 
 
 _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
@@ -102,6 +121,8 @@ MediaTypes: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_read_media_t
 Day: TypeAlias = Annotated[str, BeforeValidator(_read_day)]
 """YYYY-MM-DD."""
 Proxy: TypeAlias = Annotated[str, BeforeValidator(read_proxy)]
+HoursOfDay: TypeAlias = Annotated[str, BeforeValidator(_read_hours)]
+MailServer: TypeAlias = Annotated[str, BeforeValidator(_read_mail_server)]
 SiteProxy: TypeAlias = Annotated[str, BeforeValidator(_read_site_proxy)]
 
 
@@ -124,10 +145,23 @@ class Option:
 
 
 def setting(
-    default: Any, help_: str, *, unit: str = "", empty: str = "", secret: bool = False, option: Option | None = None
+    default: Any,
+    help_: str,
+    *,
+    unit: str = "",
+    empty: str = "",
+    secret: bool = False,
+    option: Option | None = None,
+    unused: str = "",
+    fixed: bool = False,
 ) -> Any:
-    """Return a field; `unit` names what is counted, `empty` says what 0, '' or an empty list means."""
+    """Return a field; `unit` names what is counted, `empty` says what 0, '' or an empty list means.
+
+    `unused`: the run, 'crawl' or 'daemon', in which the setting has no effect. `fixed`: a daemon under way keeps its
+    value when it reads its configuration again.
+    """
     metadata = {"help": help_, "unit": unit, "empty": empty, "secret": secret, "option": option}
+    metadata |= {"unused": unused, "fixed": fixed}
     if isinstance(default, (dict, list)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -149,7 +183,10 @@ class SiteSettings:
         "delay between two requests to this host, instead of the common delay; a longer Crawl-delay still applies",
     )
     max_pages: Count = setting(
-        0, "maximum pages of this host, instead of max_pages_per_host", unit="pages", empty="the common limit"
+        0,
+        "maximum pages of this host, instead of max_pages_per_host",
+        unit="pages",
+        empty="the common limit",
     )
     requests_per_day: Count = setting(
         0,
@@ -184,6 +221,7 @@ class Settings:
         "catalogue: a path, sqlite:///path or postgresql://user@host/name",
         empty="geocrawl.db in the user's data folder",
         option=Option(metavar="URL"),
+        fixed=True,
     )
     strategy: Text = setting(
         "",
@@ -198,13 +236,22 @@ class Settings:
         option=Option(("crawl",), metavar="NAME"),
     )
     max_pages: Count = setting(
-        1000, "maximum pages of one run", unit="pages", empty="no limit", option=Option(("crawl",))
+        1000,
+        "maximum pages of one run",
+        unit="pages",
+        empty="no limit",
+        option=Option(("crawl",)),
+        unused="daemon",
     )
     max_depth: Annotated[Count, Field(le=1_000_000)] = setting(
         5, "maximum link distance from a start page", unit="links", option=Option(("crawl",))
     )
     max_time_s: Duration = setting(
-        0.0, "longest run, such as 90, 10m or 2h", empty="no limit", option=Option(("crawl", "harvest"))
+        0.0,
+        "longest run, such as 90, 10m or 2h",
+        empty="no limit",
+        option=Option(("crawl", "harvest")),
+        unused="daemon",
     )
     workers: Annotated[Integer, Field(ge=1, le=1000)] = setting(
         5, "number of concurrent visits", option=Option(_REQUESTS)
@@ -222,6 +269,7 @@ class Settings:
             ("crawl", "mine"),
             helps={"mine": "number of processes that read WAT and WARC files (use one per CPU core)"},
         ),
+        unused="daemon",
     )
     economy: Annotated[Number, Field(le=1)] = setting(
         0.75,
@@ -267,7 +315,9 @@ class Settings:
         option=Option(("crawl", "harvest", "probe")),
     )
     database_patience_s: Duration = setting(
-        120.0, "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)"
+        120.0,
+        "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)",
+        unused="daemon",
     )
     lease_s: Annotated[Duration, Field(gt=0)] = setting(
         300.0, "time after which an unsettled lease may go to another worker"
@@ -333,22 +383,28 @@ class Settings:
     robots_ttl_s: Duration = setting(86400.0, "how long a robots.txt is cached")
     robots_error_ttl_s: Duration = setting(3600.0, "back-off of an origin whose robots.txt is unreachable")
     ignore_robots: bool = setting(
-        False, "ignore robots.txt, at your own responsibility; only for `geocrawl probe`", option=Option(("probe",))
+        False,
+        "ignore robots.txt, at your own responsibility; only for `geocrawl probe`",
+        option=Option(("probe",)),
+        unused="crawl daemon",
     )
     max_attempts: AtLeastOne = setting(3, "maximum attempts to visit one URL")
     retry_first_s: Duration = setting(600.0, "wait before the second attempt; each further one doubles")
 
     # the daemon
     pages_per_day: Count = setting(
-        10_000, "maximum pages that the daemon visits a day (UTC)", unit="pages", empty="no limit"
+        10_000, "maximum pages that the daemon visits a day (UTC)", unit="pages", empty="no limit", unused="crawl"
     )
     traffic_per_day_bytes: Size = setting(
         0,
         "maximum bytes that the daemon receives a day (UTC); page visits stop at nine tenths of it, all requests at "
         "the limit",
         empty="no limit",
+        unused="crawl",
     )
-    hours: Text = setting("", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day")
+    hours: HoursOfDay = setting(
+        "", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day", unused="crawl"
+    )
     revisit_first_s: Duration = setting(
         7 * 86400.0, "first wait before a start page, or a page that named services, is read again"
     )
@@ -364,9 +420,10 @@ class Settings:
         "largest size of the database; above it, these are deleted in this order: cached robots.txt, history, layers "
         "of services that are gone, queued pages of the lowest tier, kept pages, thumbnails",
         empty="no limit",
+        unused="crawl",
     )
     keep_probes_days: Count = setting(
-        400, "how long single probes are kept; health and changes are kept for ever", unit="days"
+        400, "how long single probes are kept; health and changes are kept for ever", unit="days", unused="crawl"
     )
 
     # network
@@ -469,8 +526,12 @@ class Settings:
     csw_python: Text = setting(
         "", "the Python with pycsw that `geocrawl serve --csw` starts", empty="the one that `make csw-env` makes"
     )
-    metrics_file: Text = setting("", "file for Prometheus' textfile collector, written by the daemon", empty="none")
-    mail_server: Text = setting("", "mail server for `geocrawl watch --to mail:…`, HOST or HOST:PORT", empty="no mail")
+    metrics_file: Text = setting(
+        "", "file for Prometheus' textfile collector, written by the daemon", empty="none", unused="crawl"
+    )
+    mail_server: MailServer = setting(
+        "", "mail server for `geocrawl watch --to mail:…`, HOST or HOST:PORT", empty="no mail"
+    )
     mail_security: Literal["starttls", "tls", "none"] = setting(
         "starttls", "encryption to the mail server: starttls, tls or none"
     )
@@ -481,15 +542,19 @@ class Settings:
         False,
         "log two lines for each visit: what was leased, and how it ended",
         option=Option(_RUNS, short="-v", alias="--verbose"),
+        fixed=True,
     )
-    log_json: bool = setting(False, "log as JSON", option=Option(_RUNS))
+    log_json: bool = setting(False, "log as JSON", option=Option(_RUNS), fixed=True)
     log_file: Text = setting(
         "",
         "file to which log lines are appended instead of standard error; the display on a terminal stays",
         empty="standard error",
         option=Option(_RUNS, metavar="FILE"),
+        fixed=True,
     )
-    quiet: bool = setting(False, "print only warnings and the result", option=Option((*_REQUESTS, "mine"), short="-q"))
+    quiet: bool = setting(
+        False, "print only warnings and the result", option=Option((*_REQUESTS, "mine"), short="-q"), fixed=True
+    )
     sites: Mapping[str, SiteSettings] = setting({}, "settings of single hosts, and passwords of single origins")
 
     def delay_of_s(self, host: str) -> float:

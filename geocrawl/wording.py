@@ -97,6 +97,22 @@ def spell_duration(seconds: float) -> str:
     return "".join(parts)
 
 
+_WINDOW = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?::([0-5]\d))?", re.ASCII)
+_DAY_MIN = 24 * 60
+
+
+def read_hours(text: str) -> tuple[int, int]:
+    """Return the two ends, in minutes since midnight, of a window of the day such as `22-6` or `22:30-06:15`; equal
+    ones, as for '', mean the whole day. Raises ValueError with what was expected.
+    """
+    found = _WINDOW.fullmatch(text.strip() or "0-24")
+    first, first_min, last, last_min = (int(part or 0) for part in found.groups()) if found else (25, 0, 25, 0)
+    ends = first * 60 + first_min, last * 60 + last_min
+    if max(ends) > _DAY_MIN:
+        raise ValueError("a window such as 22-6 or 22:30-06:15 (UTC), within 0:00 and 24:00")
+    return ends[0] % _DAY_MIN, ends[1] % _DAY_MIN
+
+
 def read_size(value: object) -> int:
     """Return bytes, 0 or more, of a number or of text such as `500k` (1,000) or `5MiB` (1,048,576 each).
 

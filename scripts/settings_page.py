@@ -25,8 +25,8 @@ A setting has one name in three spellings: `--max-pages` on the command line (wh
 6. the default
 
 `geocrawl config show` prints every value and where it came from; `geocrawl config check FILE` lists the problems of
-a file. Unknown names are errors. An empty variable counts as not set. A relative path in a file is relative to the
-folder of that file.
+a file, also a strategy, topic, program or folder that is not there: whatever a start would refuse. Unknown names are
+errors. An empty variable counts as not set. A relative path in a file is relative to the folder of that file.
 
 - *duration*: seconds, or text with units: `90`, `500ms`, `10m`, `1h30m`, `2d`, `1w`
 - *size*: bytes, or text with a unit: `500k` (1,000 each), `5MiB` (1,048,576 each)
@@ -83,7 +83,8 @@ def page() -> str:
 def _lines(settings: Iterable[Setting]) -> Iterator[str]:
     for setting in settings:
         default = "" if setting.default in ("", {}, (), None) else f"`{_spelled(setting)}`"
-        text = setting.described.replace("|", "\\|").replace("<", "&lt;")
+        described = "; ".join(filter(None, (setting.described, setting.scope_note)))
+        text = described.replace("|", "\\|").replace("<", "&lt;")
         yield f"| `{setting.name}` | {setting.takes} | {default} | {text} |"
 
 

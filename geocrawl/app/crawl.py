@@ -11,6 +11,8 @@ from geocrawl.app import wiring
 from geocrawl.app.fetchers import demand_browser
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
+from geocrawl.app.usable import demand_usable
+from geocrawl.config import without_effect
 from geocrawl.crawler.report import CrawlReport, RunSummary
 from geocrawl.errors import UsageError
 from geocrawl.fetch.clock import SystemClock
@@ -56,6 +58,7 @@ def run_crawl(
 
     def begin(store: Store) -> _Begun:
         nonlocal run
+        demand_usable(own, record)
         session = wiring.make_session(own, store, clock, environment=environment)
         demand_browser(session)
         run = run or store.start_run(session.strategy.name, settings)  # one row for all retries
@@ -108,6 +111,8 @@ class _Begun:
 def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence[Url], *, again: bool) -> _Begun:
     """Claim the database and queue the seeds."""
     notes = claim(session, session.store.earlier_runs(run))
+    if unused := without_effect(session.settings, "crawl"):
+        notes.append(f"Settings without effect in a crawl: {', '.join(unused)}.")
     if off := shorten_waits(session.store.database, session.settings, session.clock.now()):
         counts = ", ".join(f"{name} {count:,}" for name, count in off.items())
         notes.append(f"A wrong clock wrote times far in the future; they were shortened ({counts}).")

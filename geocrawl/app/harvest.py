@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from geocrawl.app import wiring
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
+from geocrawl.app.usable import demand_usable
 from geocrawl.crawler.report import HarvestReport, RunSummary
 from geocrawl.crawler.scope import records_bound
 from geocrawl.fetch.clock import SystemClock
@@ -55,6 +56,7 @@ def run_harvest(
         start = find_start(url, wiring.make_detector().of_url(url), since=day)
         kind = SessionKind(records_only=True, reads_found_catalogues=not start.is_counted)
         stored = with_stored_depth(settings, store)
+        demand_usable(stored)
         session = wiring.make_session(stored, store, clock, kind, environment=environment)
         return _Begun(session, start, day, _queue(session, url, start))
 

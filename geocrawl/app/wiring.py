@@ -100,6 +100,7 @@ def make_session(
     """
     if environment is not None:
         store.stay_in_loop()
+    settings = replace(settings, ignore_robots=settings.ignore_robots and kind.named_only)
     stored_strategy, stored_topic = store.facts.strategy(), store.facts.topic()
     if stored_topic and not settings.topic:
         demand_topic(stored_topic, store.path)

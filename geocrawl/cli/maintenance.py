@@ -14,11 +14,12 @@ from geocrawl.app import maintenance
 from geocrawl.app.maintenance import decide_same
 from geocrawl.app.maintenance import migrate as copy
 from geocrawl.app.maintenance import retry as put_back
+from geocrawl.app.usable import unusable
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import read_host, service_address
 from geocrawl.config import check as check_file
-from geocrawl.config import load
+from geocrawl.config import check_all
 from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.sanitize import plain
@@ -282,13 +283,9 @@ def check_config(
     file: Annotated[Path | None, typer.Argument(help="A configuration file \\[those in use].")] = None,
 ) -> None:
     """Check a configuration file for unknown names and invalid values."""
-    if file is None:
-        load({}, environ=os.environ, cwd=opt.current_folder())
-        typer.echo("The settings in use are valid.")
-        return
-    problems = check_file(file)
+    problems = check_file(file, unusable) if file else check_all(os.environ, opt.current_folder(), unusable)
     for problem in problems:
         typer.echo(problem, err=True)
     if problems:
         raise typer.Exit(2)
-    typer.echo(f"{file}: valid.")
+    typer.echo(f"{file}: valid." if file else "The settings in use are valid.")

@@ -8,7 +8,7 @@ the day the option is left out. Nothing heavy is imported here, since every comm
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,11 +30,21 @@ from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.settings import Settings
 from geocrawl.urls.database import MEMORY, is_server, place_of, sqlite_path
 
-__all__ = ["Configuration", "check", "configuration_files", "database_path", "load", "user_folder"]
+__all__ = [
+    "Configuration",
+    "check",
+    "check_all",
+    "configuration_files",
+    "database_path",
+    "kept_at_reload",
+    "load",
+    "user_folder",
+    "without_effect",
+]
 
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
 _NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers
-_PATHS = {"db", "log_file", "stop_rules"}
+_PATHS = {"db", "log_file", "stop_rules", "metrics_file"}
 _OF_ORIGIN = {"user", "password"}
 """Settings of `[sites]` that a single origin may have."""
 GONE: Mapping[str, str] = {
@@ -91,9 +101,36 @@ def load(
     return Configuration(_merged(sources), origins)
 
 
-def check(file: Path) -> list[str]:
+Unusable = Callable[[Settings], Iterable[tuple[str, str]]]
+"""Returns the field and the fault of each setting that cannot be used on this machine (`app.usable`)."""
+
+
+def check(file: Path, unusable: Unusable) -> list[str]:
     """Return the problems of a configuration file, a line each; none when it is valid."""
-    return from_file(file).all_problems() if file.is_file() else [f"{file}: no such file"]
+    source = from_file(file)
+    problems = source.all_problems() if file.is_file() else [f"{file}: no such file"]
+    if problems:
+        return problems
+    return [f"{file}: {fault}" for _, fault in unusable(_merged([source]))]
+
+
+def check_all(environ: Mapping[str, str], cwd: Path, unusable: Unusable) -> list[str]:
+    """Return the problems of the settings in force, each with its origin. Raises UsageError as `load` does."""
+    found = load(environ=environ, cwd=cwd)
+    names = {setting.field: setting.name for setting in settings_by_name().values()}
+    return [f"{found.origins.get(names[field], 'set')}: {fault}" for field, fault in unusable(found.settings)]
+
+
+def without_effect(settings: Settings, run: str) -> list[str]:
+    """Return the names of the settings that are not the default and have no effect in a run, 'crawl' or 'daemon'."""
+    known = settings_by_name().values()
+    return [s.name for s in known if run in s.unused.split() and getattr(settings, s.field) != s.default]
+
+
+def kept_at_reload(former: Settings, read: Settings) -> list[str]:
+    """Return the names of the settings that were changed and that a daemon under way cannot change."""
+    known = settings_by_name().values()
+    return [s.name for s in known if s.fixed and getattr(former, s.field) != getattr(read, s.field)]
 
 
 def _merged(sources: Sequence[Source]) -> Settings:

@@ -35,12 +35,23 @@ class Setting:
     secret: bool
     option: Option | None
     """None: not on the command line."""
+    unused: str = ""
+    """The runs, 'crawl' and 'daemon', in which the setting has no effect."""
+    fixed: bool = False
+    """Whether a daemon under way keeps its value when it reads its configuration again."""
 
     @property
     def described(self) -> str:
         """Return the help, with the meaning of an empty value."""
         empty = {"text": "''", "list": "[]"}.get(self.takes, "0")
         return f"{self.help}; {empty}: {self.empty}" if self.empty else self.help
+
+    @property
+    def scope_note(self) -> str:
+        """Return where the setting has no effect, and whether a reload changes it; '' for nothing to say."""
+        runs = {"crawl": "crawls", "daemon": "the daemon"}
+        notes = [f"no effect in {' and '.join(map(runs.__getitem__, self.unused.split()))}"] if self.unused else []
+        return "; ".join([*notes, *(["a reload does not change it"] if self.fixed else [])])
 
     @property
     def default_shown(self) -> str:
@@ -120,5 +131,5 @@ def _described(field: Field[Any]) -> Setting:
         name, takes = name.removesuffix("_bytes"), "size"
     elif isinstance(default, bool | tuple | dict):
         takes = {bool: "true/false", tuple: "list", dict: "table"}[type(default)]
-    help_, unit, empty, secret, option = (field.metadata[key] for key in ("help", "unit", "empty", "secret", "option"))
-    return Setting(name, field.name, unit or takes, default, help_, empty, secret, option)
+    keys = ("help", "empty", "secret", "option", "unused", "fixed")
+    return Setting(name, field.name, field.metadata["unit"] or takes, default, *(field.metadata[key] for key in keys))

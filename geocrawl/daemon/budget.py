@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from dataclasses import dataclass, replace
 
-from geocrawl.errors import UsageError
 from geocrawl.settings import Settings
+from geocrawl.wording import read_hours
 
-_WINDOW = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?::([0-5]\d))?\Z")
-DAY_MIN = 24 * 60
 NO_LIMIT = 1 << 60
 """An effectively unlimited number of pages."""
 PAGES_SHARE = 0.9
@@ -26,20 +23,6 @@ class Hours:
 
     from_min: int = 0
     to_min: int = 0
-
-    @classmethod
-    def read(cls, text: str) -> Hours:
-        """Read a window such as `22-6` or `22:30-06:15`; '' is the whole day. Raises ValueError for anything else."""
-        if not text.strip():
-            return cls()
-        found = _WINDOW.match(text.strip())
-        if found is None:
-            raise ValueError("expected a window such as 22-6 or 22:30-06:15 (UTC)")
-        first, first_min, last, last_min = (int(part or 0) for part in found.groups())
-        ends = (first * 60 + first_min, last * 60 + last_min)
-        if max(ends) > DAY_MIN:
-            raise ValueError("the day ends at 24:00")
-        return cls(ends[0] % DAY_MIN, ends[1] % DAY_MIN)
 
     def include(self, now: float) -> bool:
         """Return whether a time (seconds since the epoch) is in the window."""
@@ -78,11 +61,8 @@ class Budget:
 
 
 def budget_of(settings: Settings) -> Budget:
-    """Return the budget that the settings name. Raises UsageError for invalid hours."""
-    try:
-        return Budget(Hours.read(settings.hours), settings.pages_per_day, settings.traffic_per_day_bytes)
-    except ValueError as error:
-        raise UsageError(f"hours = {settings.hours!r}: {error}") from None
+    """Return the budget that the settings name."""
+    return Budget(Hours(*read_hours(settings.hours)), settings.pages_per_day, settings.traffic_per_day_bytes)
 
 
 def without_limits(settings: Settings) -> Settings:

@@ -18,6 +18,8 @@ from geocrawl.app.collector import long_run
 from geocrawl.app.crawl import claim
 from geocrawl.app.fetchers import demand_browser
 from geocrawl.app.retry_policy import RetryPolicy
+from geocrawl.app.usable import demand_usable
+from geocrawl.config import kept_at_reload, without_effect
 from geocrawl.daemon.budget import budget_of, without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
@@ -76,7 +78,7 @@ def run_daemon(settings: Settings, path: Place, *, reread: Callable[[], Settings
                 notifier=notifier,
                 observer=observer,
                 log=log,
-                reload=lambda: _configure(reread(), prepared.store, log),
+                reload=lambda: _configure(reread(), prepared.store, log, running=settings),
             )
             if few := allow_open_files(settings.workers):
                 log(few)
@@ -99,20 +101,29 @@ def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _Prepa
         raise
 
 
-def _configure(settings: Settings, store: Store, log: Log) -> Configured:
-    """Claim the database, queue its start pages, and return the parts of the daemon that the settings decide."""
-    clock = store.clock
+def _configure(settings: Settings, store: Store, log: Log, running: Settings | None = None) -> Configured:
+    """Read and check all settings; then claim the database, queue its start pages, and return the parts of the daemon
+    that the settings decide. `running`: those with which the daemon was started; None at its start.
+
+    Raises UsageError or EnvironmentFault, before anything is changed, for settings that cannot be used.
+    """
+    demand_usable(settings)
+    clock, budget = store.clock, budget_of(settings)
     session = wiring.make_session(without_limits(settings), store, clock)
     demand_browser(session)
+    jobs = Jobs(settings, store, session.frontier, clock, log)
+    if kept := kept_at_reload(running or settings, settings):
+        log("settings that change when the daemon is started again", settings=", ".join(kept))
+    if unused := without_effect(settings, "daemon"):
+        log("settings without effect in the daemon", settings=", ".join(unused))
     for note in claim(session):
         log(note)
-    jobs = Jobs(settings, store, session.frontier, clock, log)
     jobs.check_clock()
     queued = session.add_stored_seeds()
     log("ready", database=str(store.path), strategy=session.strategy.name, start_pages_queued=queued)
     if session.frontier.ready_at() is None:
         log("the queue is empty: give the daemon pages to start from with `geocrawl seeds add URL`")
-    return session, jobs, budget_of(settings)
+    return session, jobs, budget
 
 
 def _release(lock: DaemonLock) -> None:

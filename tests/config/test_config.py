@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,13 +10,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.config import Configuration, check, configuration_files, database_path, from_options, load
+from geocrawl.app.usable import demand_usable, unusable
+from geocrawl.config import (
+    Configuration,
+    check,
+    check_all,
+    configuration_files,
+    database_path,
+    from_options,
+    kept_at_reload,
+    load,
+    without_effect,
+)
 from geocrawl.config.names import settings_by_name
 from geocrawl.config.show import rows
-from geocrawl.errors import UsageError
+from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.settings import Settings
 from geocrawl.wording import read_duration, read_size, spell_duration, spell_size
 from scripts import settings_page
+
+
+def check_file(file: Path) -> list[str]:
+    return check(file, unusable)
 
 
 def _file(folder: Path, text: str, name: str = "geocrawl.toml") -> Path:
@@ -117,7 +133,7 @@ def test_what_cannot_be_meant_is_one_line_with_file_name_and_what_is_expected(
     assert str(caught.value).startswith(str(file))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert any(message in problem for problem in check(file))
+    assert any(message in problem for problem in check_file(file))
 
 
 def test_an_unknown_or_wrong_variable_is_named(tmp_path: Path) -> None:
@@ -138,10 +154,10 @@ def test_a_wrong_option_is_named_as_it_was_typed(tmp_path: Path) -> None:
 
 
 def test_checking_a_file_names_all_its_problems(tmp_path: Path) -> None:
-    assert len(check(_file(tmp_path, "a = 1\nworkers = 0\ndelay = 1\n"))) == 2
-    assert check(_file(tmp_path, "delay = 1\n")) == []
-    assert "no such file" in check(tmp_path / "none.toml")[0]
-    assert "not TOML" in check(_file(tmp_path, "\udcff".encode("utf-8", "surrogatepass").decode("latin-1")))[0]
+    assert len(check_file(_file(tmp_path, "a = 1\nworkers = 0\ndelay = 1\n"))) == 2
+    assert check_file(_file(tmp_path, "delay = 1\n")) == []
+    assert "no such file" in check_file(tmp_path / "none.toml")[0]
+    assert "not TOML" in check_file(_file(tmp_path, "\udcff".encode("utf-8", "surrogatepass").decode("latin-1")))[0]
 
 
 def test_credentials_of_a_proxy_are_refused_as_an_option_and_never_repeated(tmp_path: Path) -> None:
@@ -164,7 +180,7 @@ def test_a_wrong_secret_is_not_repeated_in_the_message(tmp_path: Path, proxy: st
 
 def test_a_file_with_a_database_that_cannot_be_meant_is_refused_without_its_password(tmp_path: Path) -> None:
     file = _file(tmp_path, 'db = "host=db user=ada password=hunter2"')
-    (problem,) = check(file)
+    (problem,) = check_file(file)
     assert problem.startswith(f"{file}: db …: names a server") and "hunter2" not in problem
     with pytest.raises(UsageError, match="has a second @"):
         _load(tmp_path, db="postgresql://ada:1@hunter2@db/x")
@@ -339,3 +355,58 @@ def test_any_text_is_a_value_or_refused_in_words(text: str) -> None:
 
 def test_the_settings_page_is_current() -> None:
     assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page(), "python -m scripts.settings_page"
+
+
+# --------------------------------------------------------------------------- what only this machine can tell
+
+UNUSABLE = [
+    ('hours = "22-99"', "hours = '22-99': expected a window"),
+    ('hours = "24:30-6"', "hours = '24:30-6': expected a window"),
+    ('strategy = "nope"', "unknown strategy 'nope'"),
+    ('strategy = "gws:nope"', "unknown preset 'gws:nope'"),
+    ('topic = "nope"', "unknown topic 'nope'"),
+    ('[set]\n"gws.nonsense" = 1', "unknown option gws.nonsense"),
+    ('[set]\n"nonsense" = 1', "unknown option nonsense"),
+    ('strategy = "bfs"\n[set]\n"gws.low" = 9', "gws.low=9: expected a number"),
+    ('[set]\n"gws.low" = 0.9\n"gws.high" = 0.1', "gws.low=0.9 is above"),
+    ('mail_server = "a b:99999"', "mail_server = 'a b:99999': expected a host"),
+    ('mail_server = "mail.example.org:0"', "expected a host"),
+    ('browser_path = "/nope"', "/nope is no program"),
+    ('stop_rules = "nope.toml"', "cannot be read"),
+    ('log_file = "nope/x.log"', "nope does not exist"),
+    ('log_file = "."', "is a folder"),
+    ('metrics_file = "nope/x.prom"', "nope does not exist"),
+    ('csw_python = "/nope"', "/nope is no program"),
+    ('db = "."', "is a folder"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), UNUSABLE)
+def test_what_no_start_would_accept_is_no_valid_file(tmp_path: Path, text: str, message: str) -> None:
+    problems = check_file(_file(tmp_path, text))
+    assert len(problems) == 1 and message in problems[0] and problems[0].startswith(str(tmp_path / "geocrawl.toml"))
+
+
+@pytest.mark.parametrize(("text", "message"), UNUSABLE)
+def test_what_the_check_accepts_a_start_accepts(tmp_path: Path, text: str, message: str) -> None:
+    if text.startswith(("metrics_file", "csw_python")):
+        return  # of single commands
+    with pytest.raises(GeocrawlError, match=re.escape(message)):
+        demand_usable(_load(tmp_path, text).settings)
+    demand_usable(_load(tmp_path, 'hours = "22-6"\nmail_server = "mail_relay:25"').settings)
+
+
+def test_the_settings_in_use_are_checked_in_the_same_way(tmp_path: Path) -> None:
+    problems = check_all({"GEOCRAWL_STRATEGY": "nope", "HOME": str(tmp_path)}, tmp_path, unusable)
+    assert problems == [problem for problem in problems if problem.startswith("environment GEOCRAWL_STRATEGY: ")] != []
+
+
+def test_settings_that_a_run_does_not_use_are_named() -> None:
+    assert without_effect(Settings(), "daemon") == without_effect(Settings(), "crawl") == []
+    changed = Settings(processes=2, hours="22-6", workers=9, ignore_robots=True)
+    assert without_effect(changed, "daemon") == ["processes", "ignore_robots"]
+    assert without_effect(changed, "crawl") == ["ignore_robots", "hours"]
+
+
+def test_settings_that_no_reload_changes_are_named() -> None:
+    assert kept_at_reload(Settings(), Settings(db="other.db", log_file="x", workers=9)) == ["db", "log_file"]

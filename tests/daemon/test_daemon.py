@@ -87,6 +87,8 @@ def ask(tmp_path: Path, statement: str) -> object:
     return row[0] if row else None
 
 
+LESSONS = "SELECT count(*) FROM lesson"
+STRATEGY = "SELECT value FROM meta WHERE name = 'strategy'"
 VALID = "SELECT count(*) FROM endpoint WHERE status = 'valid' AND kind = 'wms'"
 
 
@@ -146,6 +148,32 @@ def test_a_configuration_that_cannot_be_meant_leaves_the_former_one(tmp_path: Pa
         running.process.send_signal(signal.SIGHUP)
         wait_for(lambda: "the former one stays" in running.log(), "a word about the mistake")
         assert running.process.poll() is None
+
+
+@pytest.mark.parametrize("refused", ['stop_rules = "nope.toml"', '[set]\n"gws.nonsense" = 1'])
+def test_a_refused_reload_changes_nothing(tmp_path: Path, web: DemoWeb, refused: str) -> None:
+    command(tmp_path, "seeds", "add", *web.seeds)
+    config = configured(tmp_path, 'strategy = "fusion"\n')
+    with daemon(tmp_path, web) as running:
+        wait_for(lambda: ask(tmp_path, LESSONS), "lessons")
+        config.write_text(f'strategy = "bfs"\n{refused}\n')
+        running.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "the former one stays" in running.log(), "a word about the mistake")
+        assert ask(tmp_path, STRATEGY) == b"fusion" and ask(tmp_path, LESSONS), "neither the order nor what was learnt"
+        assert running.end() == 0
+
+
+def test_settings_without_effect_are_named(tmp_path: Path, web: DemoWeb) -> None:
+    config = configured(tmp_path, "processes = 4\n")
+    with daemon(tmp_path, web) as running:
+        wait_for(lambda: "started" in running.log(), "the daemon")
+        assert "settings without effect in the daemon" in running.log() and "processes" in running.log()
+        config.write_text("log_json = true\nworkers = 2\n")
+        running.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "configuration read again" in running.log(), "the reload")
+        said = [line for line in running.log().splitlines() if "started again" in line]
+        assert len(said) == 1 and "log_json" in said[0] and "workers" not in said[0]
+        assert running.end() == 0
 
 
 def test_it_tells_systemd_that_it_is_ready_alive_and_stopping(tmp_path: Path, web: DemoWeb) -> None:

@@ -83,7 +83,7 @@ NIGHT, NOON = 1_700_000_000.0 - 1_700_000_000.0 % 86_400, 1_700_000_000.0 - 1_70
     ],
 )
 def test_the_budget_says_why_no_page_may_be_visited(at: float, pages: int, bytes_: int, why: str) -> None:
-    assert Budget(Hours.read("22-6"), 10, 1000).why_no_pages(at, pages, bytes_) == why
+    assert Budget(Hours(22 * 60, 6 * 60), 10, 1000).why_no_pages(at, pages, bytes_) == why
 
 
 def test_no_limit_is_never_reached() -> None:
