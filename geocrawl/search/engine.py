@@ -18,12 +18,20 @@ from numpy.typing import NDArray
 
 from geocrawl.model.health import DAY_S
 from geocrawl.sanitize import masked, plain
-from geocrawl.search.filters import HEALTHS, LEVELS, Box, Filters, QueryError, Sort
+from geocrawl.search.filters import HEALTHS, LEVELS, Box, Filters, QueryError, Sort, demand_few_values
 from geocrawl.search.places import shipped_places
 from geocrawl.search.plan import Concept, Plan, Planner, differences, read_as
 from geocrawl.search.port import HitRow, SearchIndex
 from geocrawl.search.query import read_query
-from geocrawl.search.ranking import Scores, all_and_most, match_concept, match_together, of_places, with_quality
+from geocrawl.search.ranking import (
+    Matched,
+    Scores,
+    all_and_most,
+    match_concept,
+    match_together,
+    of_places,
+    with_quality,
+)
 from geocrawl.search.results import Hit, LayerHit, Results, Twin
 from geocrawl.search.selection import Keys, Positions, count, keys_of, meeting, page
 from geocrawl.search.snapshot import Flags, Snapshot
@@ -86,6 +94,10 @@ class _Scored:
     """Concepts that occur in no service."""
 
 
+def _go_on() -> None:
+    """Let a search go on."""
+
+
 class SearchEngine:
     """Searches one catalogue."""
 
@@ -105,6 +117,7 @@ class SearchEngine:
         self._snapshot = Snapshot()
         self._vocabulary = vocabulary or shipped_vocabulary()
         self._planner = Planner(self._vocabulary, shipped_places())
+        self._check: Callable[[], None] = _go_on
         self._corrector = Corrector(self._vocabulary, shipped_places(), self._index)
 
     def search(
@@ -117,18 +130,19 @@ class SearchEngine:
         offset: int = 0,
         facets: bool = False,
         apart: bool = False,
+        check: Callable[[], None] = _go_on,
     ) -> Results:
         """Return the services that a query (docs/search.md) finds, best first; all services for an empty one.
 
         `filters` hold besides the query's own conditions; `sort:` in the query goes before `sort`; `apart`: twins are
-        hits of their own. Raises QueryError for a query or numbers that cannot be read, DatabaseFault for a database
-        that cannot.
+        hits of their own. `check` is called between steps, and what it raises ends the search. Raises QueryError for a
+        query or numbers that cannot be read, DatabaseFault for a database that cannot.
         """
         if not 0 <= limit <= MOST_HITS or not 0 <= offset <= MOST_SKIPPED:
             raise QueryError(
                 f"limit {limit}, offset {offset}: expected at most {MOST_HITS:,} and {MOST_SKIPPED:,}, neither below 0"
             )
-        began = time.perf_counter()
+        began, self._check = time.perf_counter(), check
         plan, found, suggestion = self._answer(text, filters)
         order = plan.sort or sort
         positions = found.positions
@@ -154,6 +168,7 @@ class SearchEngine:
 
         Raises QueryError for a query that cannot be read, DatabaseFault for a database that cannot.
         """
+        self._check = _go_on
         _, found, _ = self._answer(text, filters)
         return frozenset(self._snapshot["id"][found.positions].tolist())
 
@@ -162,6 +177,7 @@ class SearchEngine:
     def _answer(self, text: str, filters: Filters) -> tuple[Plan, _Found, str | None]:
         """Return the plan of a query, or of a corrected one that finds more; the services; the corrected query."""
         plan = self._planner.plan(read_query(text), filters)
+        demand_few_values((*plan.filters, *plan.without))
         self._snapshot.refresh(self._index)
         found = self._find(plan)
         suggestion = self._corrected(text, found)
@@ -173,10 +189,13 @@ class SearchEngine:
         now, snapshot = self._now(), self._snapshot
         meets = snapshot["is_there"].copy()
         for filters in plan.filters:
+            self._check()
             meets &= meeting(snapshot, filters, now)
         for filters in plan.without:
+            self._check()
             meets &= ~meeting(snapshot, filters, now)
         for phrases in plan.excluded:
+            self._check()
             meets[snapshot.positions(self._index.match(phrases))] = False
         of_kinds = meets.copy()
         for named in plan.kind_words:
@@ -193,7 +212,7 @@ class SearchEngine:
         """Return a query with mistyped words corrected, when some words occur nowhere and no service has all words."""
         if not found.missing or found.whole[found.positions].any():
             return None
-        return self._corrector.corrected(text, found.missing, self._snapshot.upto)
+        return self._corrector.corrected(text, found.missing, self._snapshot.upto, self._check)
 
     def _better(self, suggestion: str, filters: Filters, plan: Plan, found: _Found) -> tuple[Plan, _Found]:
         """Return the plan and the services of a corrected query, if it finds more words; else the given ones."""
@@ -209,7 +228,10 @@ class SearchEngine:
         everything = np.ones(snapshot.count, np.bool_)
         if not plan.concepts:
             return _Scored(snapshot["last_ok"].astype(np.float64), everything, everything, everything)
-        matched = [match_concept(concept, self._index, snapshot, goes_on=goes_on) for concept in plan.concepts]
+        matched = list[Matched]()
+        for concept in plan.concepts:
+            self._check()
+            matched.append(match_concept(concept, self._index, snapshot, goes_on=goes_on))
         whole, most = all_and_most(plan.concepts, matched)
         scores: Scores = np.asarray(np.sum([match.scores for match in matched], axis=0), np.float32)
         weight = max(match.weight for match in matched)
@@ -252,6 +274,7 @@ class SearchEngine:
         rows = self._index.rows([number for group in shown for number in group])
         hits = list[Hit]()
         for group, positions in zip(shown, groups, strict=True):
+            self._check()
             first, *others = group
             if first in rows:  # it may have been deleted just now
                 twins = [rows[number] for number in others if number in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -57,6 +57,18 @@ class Filters:
     """The last valid answer is not older, seconds."""
     new_within_s: float | None = None
     """The service was not found earlier, seconds."""
+
+
+MOST_VALUES = 40
+"""Most different values of all conditions of a search together."""
+_SEVERAL = ("kinds", "systems", "formats", "countries", "providers", "health")
+
+
+def demand_few_values(every: Iterable[Filters]) -> None:
+    """Raise QueryError when conditions have too many values together; one that is named twice counts once."""
+    values = {(name, value) for filters in every for name in _SEVERAL for value in getattr(filters, name)}
+    if len(values) > MOST_VALUES:
+        raise QueryError(f"the conditions have {len(values)} values together; name {MOST_VALUES} at most")
 
 
 _URN = re.compile(r"urn:(?:x-)?ogc:def:crs:([A-Za-z]+):[\w.]*:([\w.]+)", re.I)

@@ -95,7 +95,8 @@ def _with(query: Query, match: re.Match[str]) -> Query:
         return replace(query, sort=_sort(value))
     if key in CONDITIONS:
         if is_excluded:
-            return replace(query, without=(*query.without, CONDITIONS[key](Filters(), value, f"{key}:")))
+            without = dict.fromkeys((*query.without, CONDITIONS[key](Filters(), value, f"{key}:")))
+            return replace(query, without=tuple(without))
         return replace(query, filters=CONDITIONS[key](query.filters, value, f"{key}:"))
     term = _term(match, value)
     if not _WORD_LETTER.search(term.text):
@@ -137,7 +138,7 @@ def _several(field: str, read: Callable[[str, str], str]) -> Condition:
     """Return a condition with values of which any may hold: `kind:wms,wfs`."""
 
     def add(filters: Filters, text: str, said: str) -> Filters:
-        values: Any = (*getattr(filters, field), *(read(each, said) for each in _values(text)))
+        values: Any = tuple(dict.fromkeys((*getattr(filters, field), *(read(each, said) for each in _values(text)))))
         return replace(filters, **{field: values})
 
     return add

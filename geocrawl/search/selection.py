@@ -4,14 +4,13 @@ Of 100,000 found services a page shows twenty, so only the best are sorted: thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.search.filters import HEALTHS, LEVELS, Box, Filters, Sort
-from geocrawl.search.fold import words_of
 from geocrawl.search.results import FacetValue
 from geocrawl.search.snapshot import Flags, Names, Snapshot
 
@@ -26,11 +25,11 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
     if filters.box is not None:
         meets &= touching(snapshot, filters.box)
     if filters.systems:
-        wanted = {system.upper() for system in filters.systems}
-        meets &= np.isin(snapshot["systems"], _lists_with(snapshot, lambda item: item.upper() in wanted))
+        meets &= np.isin(snapshot["systems"], snapshot.lists_with({system.lower() for system in filters.systems}))
     if filters.formats:
         parts = [part.lower() for part in filters.formats]
-        meets &= np.isin(snapshot["formats"], _lists_with(snapshot, lambda item: any(p in item.lower() for p in parts)))
+        named = {item for item in snapshot.lists_by_item if any(part in item for part in parts)}
+        meets &= np.isin(snapshot["formats"], snapshot.lists_with(named))
     if filters.providers:
         meets &= _of_providers(snapshot, filters.providers)
     if filters.health:
@@ -67,21 +66,11 @@ def _one_of(snapshot: Snapshot, column: str, names: Names, values: tuple[str, ..
     return found
 
 
-def _lists_with(snapshot: Snapshot, is_wanted: Callable[[str], bool]) -> list[int]:
-    """Return the numbers of the lists that hold a wanted item."""
-    return [number for number, items in snapshot.items.items() if any(is_wanted(item) for item in items)]
-
-
 def _of_providers(snapshot: Snapshot, wanted: tuple[str, ...]) -> Flags:
     """Return for each position whether its provider's name or its host holds the words of one of the texts."""
     found = np.zeros(snapshot.count, np.bool_)
-    providers = snapshot.provider_words()
     for text in wanted:
-        words = words_of(text)
-        numbers = [n for n, name in enumerate(providers) if words and all(f" {word} " in name for word in words)]
-        found |= np.isin(snapshot["provider"], numbers)
-        host = text.strip().lower()
-        found |= np.fromiter((host in each for each in snapshot.hosts), np.bool_, snapshot.count)
+        found |= snapshot.of_provider(text)
     return found
 
 

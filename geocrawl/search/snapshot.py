@@ -10,7 +10,7 @@ and WFS at paths that differ in the last word only."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +27,7 @@ _COLUMNS: Final[Mapping[str, Any]] = {
     "kind": np.int32,
     "provider": np.int32,
     "country": np.int32,
+    "host": np.int32,
     "health": np.int8,
     "level": np.int8,
     "alive": np.bool_,
@@ -47,6 +48,8 @@ _COLUMNS: Final[Mapping[str, Any]] = {
 _HEALTHS = {health: number for number, health in enumerate(HEALTHS)}
 _LEVELS = {level: number for number, level in enumerate(LEVELS, 1)}
 _FIRST_ROOM = 1_024
+_MOST_TEXTS = 64
+"""Most texts of providers whose services are remembered; each takes a byte a service."""
 
 
 class Names:
@@ -78,10 +81,16 @@ class Snapshot:
         """Positions in use, those of deleted services included."""
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(_FIRST_ROOM, dtype) for name, dtype in _COLUMNS.items()}
         self.kinds, self.providers, self.countries, self.servers = Names(), Names(), Names(), Names()
-        self.hosts: list[str] = []
+        self.hosts = Names()
         self.titles: list[str] = []
         self.items: dict[int, tuple[str, ...]] = {}
-        self._folded_providers: list[str] = []
+        self.lists_by_item: dict[str, list[int]] = {}
+        """Numbers of the lists that have an item, by the item in lower case."""
+        self._indexed_providers = 0
+        self._providers_by_word: dict[str, set[int]] = {}
+        """Numbers of the providers whose names have a word, by the word."""
+        self._of_provider: dict[str, Flags] = {}
+        """What `of_provider` has returned since the last change."""
         self._positions = np.full(_FIRST_ROOM, -1, np.int32)
         """Position by id."""
 
@@ -90,7 +99,12 @@ class Snapshot:
         changes = index.changes(self.upto)
         if changes is None:
             return
-        self.items.update(index.items(max(self.items, default=0)))
+        self._of_provider.clear()
+        lists = index.items(max(self.items, default=0))
+        self.items.update(lists)
+        for number, items in lists.items():
+            for item in {item.lower() for item in items}:
+                self.lists_by_item.setdefault(item, []).append(number)
         for number in changes.dropped:
             if (position := self.position(number)) >= 0:
                 self.columns["is_there"][position] = False
@@ -117,24 +131,43 @@ class Snapshot:
         """Return how many services there are."""
         return int(np.count_nonzero(self["is_there"]))
 
-    def provider_words(self) -> Sequence[str]:
-        """Return each provider, folded, with spaces around its words."""
-        for text in self.providers.texts[len(self._folded_providers) :]:
-            self._folded_providers.append(f" {' '.join(words_of(text))} ")
-        return self._folded_providers
+    def lists_with(self, items: Iterable[str]) -> list[int]:
+        """Return the numbers of the lists that have one of some items, which are in lower case."""
+        return [number for item in items for number in self.lists_by_item.get(item, ())]
+
+    def of_provider(self, text: str) -> Flags:
+        """Return for each position whether its provider's name has the words of a text, or its host holds the text."""
+        if text not in self._of_provider:
+            if len(self._of_provider) >= _MOST_TEXTS:
+                self._of_provider.clear()
+            self._of_provider[text] = self._find_provider(text)
+        return self._of_provider[text]
+
+    def _find_provider(self, text: str) -> Flags:
+        for number in range(self._indexed_providers, len(self.providers.texts)):
+            for word in words_of(self.providers.texts[number]):
+                self._providers_by_word.setdefault(word, set()).add(number)
+        self._indexed_providers = len(self.providers.texts)
+        named = [self._providers_by_word.get(word, set()) for word in set(words_of(text))]
+        numbers = set.intersection(*sorted(named, key=len)) if named else set()
+        part = text.strip().lower()
+        hosts = [number for number, host in enumerate(self.hosts.texts) if part in host]
+        found: Flags = np.isin(self["provider"], [*numbers]) | np.isin(self["host"], hosts)
+        return found
 
     def _write(self, written: Sequence[ServiceFacts]) -> None:
         """Write the facts of services, all of one column at once."""
         facts: dict[str, tuple[Any, ...]] = dict(zip(ServiceFacts._fields, zip(*written, strict=True), strict=True))
         places = [self._place(number) for number in facts["id"]]
-        for place, title, host in zip(places, facts["title"], facts["host"], strict=True):
-            self.titles[place], self.hosts[place] = title, host
+        for place, title in zip(places, facts["title"], strict=True):
+            self.titles[place] = title
         columns = self.columns
         for name in ("west", "south", "east", "north"):  # None becomes not a number
             columns[name][places] = np.array(facts[name], np.float64)
         for name in ("id", "alive", "first_seen", "last_ok", "systems", "formats", "title_words", "words"):
             columns[name][places] = facts[name]
-        for name, names in (("kind", self.kinds), ("provider", self.providers), ("country", self.countries)):
+        named = (("kind", self.kinds), ("provider", self.providers), ("country", self.countries), ("host", self.hosts))
+        for name, names in named:
             columns[name][places] = list(map(names.number, facts[name]))
         keys = zip(facts["key"], facts["id"], strict=True)
         columns["server"][places] = [self.servers.number(server_of(key) or f"#{number}") for key, number in keys]
@@ -159,7 +192,6 @@ class Snapshot:
             self._positions = grown
         self._positions[number] = position
         self.titles.append("")
-        self.hosts.append("")
         return position
 
 

@@ -9,7 +9,8 @@ several known words written as one (`Waldbodenkarte`: Wald, Boden, Karte).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -20,13 +21,15 @@ from geocrawl.search.plan import Concept
 from geocrawl.search.port import SearchIndex
 from geocrawl.search.vocabulary import Vocabulary
 
-_LEAST_CHARS = 4
+_LEAST_CHARS, _MOST_CHARS = 4, 60
 _LENGTHS = 2
 """Letters by which a word may be longer or shorter than what was typed."""
 _MOST = 20
 """Most candidates that are compared in detail."""
 _LINKS = ("", "s", "n", "en", "es", "er", "e")
 """Letters that link the parts of compounds in German, Dutch and the Nordic languages."""
+_MOST_WORDS = 12
+"""Most words of a query that are corrected."""
 _LEAST_PARTS, _MOST_PARTS = 2, 4
 """Fewest and most parts of a compound."""
 
@@ -42,22 +45,23 @@ class Corrector:
         """Words of the index by their first letter, as of `_upto`."""
         self._upto = -1
 
-    def corrected(self, text: str, unknown: Iterable[Concept], upto: int) -> str | None:
+    def corrected(self, text: str, unknown: Iterable[Concept], upto: int, check: Callable[[], None]) -> str | None:
         """Return a query with each unknown word replaced by a known one; None when no word has one near it. `upto`:
-        number of the last change of the index."""
+        number of the last change of the index; `check`: called before each word, raises when the search has to end."""
         if upto != self._upto:
             self._known.clear()
             self._upto = upto
         changed = text
-        for concept in unknown:
-            for typed in re.findall(r"\w+", concept.text):
-                if better := self._nearest("".join(words_of(typed))):
-                    changed = re.sub(rf"(?<!\w){re.escape(typed)}(?!\w)", better, changed, count=1)
+        words = (typed for concept in unknown for typed in re.findall(r"\w+", concept.text))
+        for typed in islice(words, _MOST_WORDS):
+            check()
+            if better := self._nearest("".join(words_of(typed))):
+                changed = re.sub(rf"(?<!\w){re.escape(typed)}(?!\w)", better, changed, count=1)
         return changed if changed != text else None
 
     def _nearest(self, word: str) -> str | None:
         """Return the known word that is nearest to a word; None for a word that is known, short, or no word."""
-        if len(word) < _LEAST_CHARS or not word.isalpha() or is_unspaced(word):
+        if not _LEAST_CHARS <= len(word) <= _MOST_CHARS or not word.isalpha() or is_unspaced(word):
             return None
         services = self._words_like(word)
         if word in services:
