@@ -21,7 +21,8 @@ from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import COPIED_FROM, Database, exists
-from geocrawl.store.read.processes import working_processes
+from geocrawl.store.engine.owner import BEAT, MEMBER
+from geocrawl.store.read.processes import DAEMON_LOCK, working_processes
 from geocrawl.store.schema.tables import METADATA
 from geocrawl.store.search.upkeep import copy_words, index_missing
 from geocrawl.urls.database import Place, place_of
@@ -29,8 +30,8 @@ from geocrawl.urls.database import Place, place_of
 _ROWS = 1_000
 _MADE_ANEW = frozenset({"search_change"})
 """Tables that are not copied, because triggers of the copy fill them."""
-_NAMES_A_PROCESS = frozenset({"daemon:lease", COPIED_FROM})
-"""Facts that are not copied."""
+_NOT_COPIED = (DAEMON_LOCK, MEMBER, BEAT, COPIED_FROM)
+"""Beginnings of the names of facts that are not copied: those of processes, and that this is a copy."""
 
 Tell = Callable[[str, int], object]
 """`tell(table, rows)` is called when a table is copied."""
@@ -154,7 +155,7 @@ def _portions(connection: Connection, table: Table) -> Iterator[list[tuple[Any, 
     rows = connection.execute(f"{begin}{order}").fetchall()
     while rows:
         plain = [_plain(table.name, row) for row in rows]
-        if kept := [row for row in plain if not (table.name == "meta" and row[0] in _NAMES_A_PROCESS)]:
+        if kept := [row for row in plain if not (table.name == "meta" and row[0].startswith(_NOT_COPIED))]:
             yield kept
         last = [rows[-1][place] for place in places]
         rows = connection.execute(f"{begin}WHERE ({quoted}) > ({marks}) {order}", last).fetchall()
