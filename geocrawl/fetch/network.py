@@ -18,7 +18,7 @@ from typing import Any
 import aiohappyeyeballs
 import anyio
 import httpcore
-from anyio.abc import ByteStream, SocketAttribute, SocketStream
+from anyio.abc import ByteStream, SocketStream
 from anyio.streams.tls import TLSAttribute, TLSStream
 
 from geocrawl.errors import described
@@ -122,7 +122,7 @@ class Network(httpcore.AsyncNetworkBackend):
             kind = ConnectFailed if isinstance(error, ssl.SSLError) else self._failure
             return kind(host, port, error)
 
-        return Stream(connected, failed, self._header_bytes, to_end=self._to_end)
+        return Stream(connected, opened, failed, self._header_bytes, to_end=self._to_end)
 
     async def sleep(self, seconds: float) -> None:
         """Wait; httpcore does so before it connects again, which it never does here."""
@@ -148,10 +148,17 @@ class Stream(httpcore.AsyncNetworkStream):
     """One connection."""
 
     def __init__(
-        self, inner: ByteStream, failed: Callable[[OSError], ConnectFailed], header_bytes: int, *, to_end: bool
+        self,
+        inner: ByteStream,
+        connected: socket.socket,
+        failed: Callable[[OSError], ConnectFailed],
+        header_bytes: int,
+        *,
+        to_end: bool,
     ) -> None:
-        """`failed`: makes the error of a TLS handshake that fails."""
+        """`connected`: the socket beneath. `failed`: makes the error of a TLS handshake that fails."""
         self._inner = inner
+        self._socket = connected
         self._failed = failed
         self._header_bytes = header_bytes
         self._to_end = to_end
@@ -313,7 +320,7 @@ class Stream(httpcore.AsyncNetworkStream):
             if isinstance(error, OSError):
                 raise self._failed(error) from error
             raise
-        return Stream(secured, self._failed, self._header_bytes, to_end=self._to_end)
+        return Stream(secured, self._socket, self._failed, self._header_bytes, to_end=self._to_end)
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -324,8 +331,7 @@ class Stream(httpcore.AsyncNetworkStream):
         if info == "ssl_object":
             return self._inner.extra(TLSAttribute.ssl_object, None)  # noqa: S610 - no database
         if info == "is_readable":
-            connected = self._inner.extra(SocketAttribute.raw_socket)  # noqa: S610
-            return self._has_excess or self.has_ended or _is_readable(connected)
+            return self._has_excess or self.has_ended or _is_readable(self._socket)
         return None
 
 
