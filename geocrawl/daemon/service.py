@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import math
 import os
 import signal
@@ -83,7 +84,9 @@ def make_scheduler(
 
     Missed calls of a tick are replaced by one call, and a tick that is still running is not called again.
     """
-    scheduler = _Scheduler(timezone=UTC)
+    quiet = logging.getLogger("geocrawl.scheduler")
+    quiet.setLevel(logging.ERROR)  # else each tick that waits for the database warns again and again
+    scheduler = _Scheduler(timezone=UTC, logger=quiet)
     for each in ticks:
         scheduler.add_job(
             tick,
@@ -405,16 +408,13 @@ class Daemon:
         While the database gives no answer, systemd is told so: the daemon is alive.
         """
         state, waited = f"waiting: {fault}" if (fault := self._crawl.waits_for) else self._state, ""
-        written = asyncio.ensure_future(self._store.runner.run(self._exchange, state, self._job_runs()))
-        while not (await asyncio.wait((written,), timeout=self._alive_every_s))[0]:
+        exchanged = asyncio.ensure_future(self._exchange(state))
+        while not (await asyncio.wait((exchanged,), timeout=self._alive_every_s))[0]:
             waited = self._store.runner.waits_for
             self._notifier.alive(f"waiting: {waited}" if waited else state)
-        if (requests := written.result()) is None:
+        if (requests := exchanged.result()) is None:
             self.stop("the database was taken over by another daemon")
             return waited
-        self._day.begin_day()
-        await self._day.write()
-        await self._crawl.session.stats.refresh()
         paused, reloads = requests
         if paused != self._paused:
             self._paused = paused
@@ -427,9 +427,13 @@ class Daemon:
         self._notifier.alive(f"{state}; {counted(self._day.total('pages'), 'page')} today")
         return waited
 
-    def _exchange(self, state: str, jobs: Sequence[JobRun]) -> tuple[bool, int] | None:
-        """Write a heartbeat; return whether people paused the daemon and how often they requested a reload, None when
+    async def _exchange(self, state: str) -> tuple[bool, int] | None:
+        """Write what the daemon does; return whether people paused it and how often they requested a reload, None when
         another daemon has the lock."""
-        if not self._lock.beat(self._clock.now(), state, jobs):
+        run = self._store.runner.run
+        if not await run(self._lock.beat, self._clock.now(), state, self._job_runs()):
             return None
-        return self._lock.paused(), self._lock.reloads()
+        self._day.begin_day()
+        await self._day.write()
+        await self._crawl.session.stats.refresh()
+        return await run(self._lock.paused), await run(self._lock.reloads)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from apscheduler.events import EVENT_JOB_SUBMITTED
 
 from geocrawl.app import wiring
 from geocrawl.app.crawl import claim, run_crawl
 from geocrawl.cli.status import status_lines
+from geocrawl.daemon import service
 from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
@@ -22,6 +26,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import PassingFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
+from geocrawl.store.engine import runner
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.maintenance.daemon_lock import DaemonLock, ask_to_pause
@@ -30,6 +35,7 @@ from geocrawl.store.read.processes import JobRun, read_holder
 from geocrawl.store.read.status import read_status
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, settings_for, url
+from tests.support.postgres import Server
 
 LIMIT_S = 300
 OFTEN = tuple(Tick(each.name, 0.1) for each in TICKS)
@@ -161,7 +167,37 @@ def _beside(store: Store) -> Store:
     return Store.open(store.path, clock=SystemClock())
 
 
-def _daemon(store: Store, settings: Settings) -> Daemon:
+async def test_a_server_that_stands_still_is_named_in_the_journal_for_systemd_and_then_in_the_status(
+    postgres_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_SLOW_S", 0.2)
+    monkeypatch.setattr(service, "BEAT_S", 0.1)
+    said, heard = list[str](), list[str]()
+    notifier = Notifier({})
+    notifier.alive = heard.append  # type: ignore[assignment,method-assign]
+    with Store.open(postgres_server.new_catalogue(), clock=SystemClock()) as store, _beside(store) as beside:
+        store.tell_waits(lambda event, **values: said.append(event))
+        (answers,) = store.connection.execute("SELECT pg_backend_pid()").fetchone()
+        daemon = _daemon(store, Settings(), notifier)
+        running = asyncio.create_task(daemon.run())
+        await until(lambda: _state(beside.database) == "paused", "a heartbeat")
+        os.kill(answers, signal.SIGSTOP)
+        try:
+            await until(lambda: any("no answer for" in line for line in heard), "a word to systemd")
+            assert said == ["waiting for the database"]
+        finally:
+            os.kill(answers, signal.SIGCONT)
+        failed = "SELECT value FROM meta WHERE name = 'daemon:jobs'"
+        rows = beside.connection
+        await until(lambda: b"no answer for" in rows.execute(failed).fetchone()[0], "a failed heartbeat")
+        lines = list(status_lines(read_status(rows, time.time()), store.path, time.time(), Settings()))
+        assert [line for line in lines if "heartbeat" in line and "no answer for" in line]
+        daemon.stop("test")
+        assert await running == "test"
+    assert said == ["waiting for the database", "the database answers again"]
+
+
+def _daemon(store: Store, settings: Settings, notifier: Notifier | None = None) -> Daemon:
     clock = SystemClock()
     session = wiring.make_session(without_limits(settings), store, clock)
     claim(session)
@@ -176,7 +212,7 @@ def _daemon(store: Store, settings: Settings) -> Daemon:
         store=store,
         clock=clock,
         budget=budget,
-        notifier=Notifier({}),
+        notifier=notifier or Notifier({}),
         observer=Watcher(),
         log=lambda event, **values: None,
         reload=lambda: (session, work, budget),
