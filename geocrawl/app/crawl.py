@@ -14,10 +14,12 @@ from geocrawl.app.session import Environment, Session
 from geocrawl.app.usable import demand_usable
 from geocrawl.config import without_effect
 from geocrawl.crawler.report import CrawlReport, RunSummary
+from geocrawl.crawler.sub_queues import sub_queues
 from geocrawl.errors import UsageError
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import State, Url
 from geocrawl.ports import Observer
+from geocrawl.priority.registry import tier_names
 from geocrawl.settings import Settings
 from geocrawl.store.maintenance.clock_limits import shorten_waits
 from geocrawl.store.read.processes import OtherRun
@@ -147,6 +149,7 @@ def _report(begun: _Begun, summary: RunSummary, seeds: Sequence[Url]) -> CrawlRe
         left=tuple(session.frontier.waiting_hosts()),
         retries=retries,
         next_retry_at=next_retry_at,
+        sub_queues=tuple(sub_queues(stats, tier_names(stats.strategy, session.settings.set))),
     )
 
 
@@ -173,6 +176,7 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
             session.frontier.add_seeds(session.frontier.seeds(), strategy.seed_rank(), again=True)
     else:
         session.frontier.clear_feedback()
+        session.frontier.clear_yields()
         session.learning.begin()
     waiting = session.frontier.stats().states.get(State.WAITING, 0)
     if former and not is_same:

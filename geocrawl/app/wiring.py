@@ -23,12 +23,14 @@ from geocrawl.crawler.scripted_pages import ScriptedPages
 from geocrawl.detect import Detector
 from geocrawl.errors import DatabaseFault
 from geocrawl.fetch.guard import AddressGuard
-from geocrawl.model import FailureCode, Purpose, Url
+from geocrawl.model import FailureCode, Purpose, Relevance, Url
 from geocrawl.page.document import PageReader
 from geocrawl.page.following import is_empty_without_script, may_be_followed
-from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Renderer, Strategy
+from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, ReadsKeywords, Renderer, Strategy
 from geocrawl.priority import registry
 from geocrawl.priority.ipagerank import PageFilter, make_page_filter
+from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
+from geocrawl.priority.nearness import LinkMeasure
 from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.reading.job import Limits
 from geocrawl.reading.processes import InLoop, ReadingProcesses
@@ -224,6 +226,14 @@ def make_crawler(
     )
 
 
+def _link_relevance(strategy: Strategy) -> Callable[[str, str], Relevance]:
+    """Return the measure of a link by its address and text: the strategy's own if it reads keywords."""
+    if isinstance(strategy, ReadsKeywords):
+        return strategy.link_relevance
+    match = LinkMeasure(read_links(shipped_models() / LINKS_FILE)).match
+    return lambda address, anchor: match(address, anchor).level
+
+
 def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Counter[str]) -> PageVisitor:
     settings = session.settings
     refusals = Refusals(settings, session.frontier.seeds(), date_of(session.clock.now()))
@@ -233,6 +243,7 @@ def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Co
         judging=session.learning.lock,
         recogniser=session.detector,
         strategy=session.strategy,
+        link_relevance=_link_relevance(session.strategy),
         refusals=refusals,
         clock=session.clock,
         max_redirects=settings.max_redirects,

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, cast
@@ -24,10 +24,12 @@ from structlog.typing import FilteringBoundLogger
 
 from geocrawl.app.processes import Processes
 from geocrawl.crawler.report import RunSummary
+from geocrawl.crawler.sub_queues import sub_queues, table_lines
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import refuse_database
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Visit
 from geocrawl.ports import Observer
+from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import Settings
 from geocrawl.wording import span
@@ -50,7 +52,7 @@ def observe(
             return
         if processes:
             processes.is_silent = True
-        with live_display(max_pages, settings.max_time_s, others) as live:
+        with live_display(max_pages, settings, others) as live:
             if file is None:
                 yield live
                 return
@@ -320,13 +322,15 @@ _SHARE_OF_TITLE = 0.4
 
 @contextmanager
 def live_display(
-    max_pages: int, max_time_s: float, others: Callable[[], RunSummary] = RunSummary
+    max_pages: int, settings: Settings, others: Callable[[], RunSummary] = RunSummary
 ) -> Iterator[LiveObserver]:
     """Show a run on standard error until its end; yield the observer that follows it.
 
     `others` returns what other processes of the crawl have done; any thread may ask."""
     console = Console(stderr=True, markup=False, highlight=False)
-    observer = LiveObserver(console, max_pages=max_pages, max_time_s=max_time_s, others=others)
+    observer = LiveObserver(
+        console, max_pages=max_pages, max_time_s=settings.max_time_s, options=settings.set, others=others
+    )
     with Live(get_renderable=observer.render, console=console, refresh_per_second=4, transient=True):
         yield observer
 
@@ -343,10 +347,13 @@ class LiveObserver:
         *,
         max_pages: int = 0,
         max_time_s: float = 0.0,
+        options: Mapping[str, str] | None = None,
         others: Callable[[], RunSummary] = RunSummary,
     ) -> None:
-        """`max_pages`, `max_time_s`: the limits of the run, 0 for none. `others`: as in `live_display`."""
+        """`max_pages`, `max_time_s`: the limits of the run, 0 for none. `options`: those of strategies that people set.
+        `others`: as in `live_display`."""
         self._others = others
+        self._options = options or {}
         self._console = console
         self._max_pages, self._max_time_s = max_pages, max_time_s
         self._began = time.monotonic()
@@ -383,7 +390,7 @@ class LiveObserver:
         if self._stats is None:
             return self._drawn_lines([Text("starting …", style="dim")], width)
         summary = self._summary.plus(self._others())
-        lines = [self._counts(summary), Text(self._time(summary.pages)), *self._queue()]
+        lines = [self._counts(summary), Text(self._time(summary.pages)), *self._queue(height)]
         room = max(height - 1 - len(lines), 1)
         reading = [Text(f"  reading {address}", style="dim") for address in [*self._reading.values()]]
         reading = reading[-min(self.MOST_READING, max(room // 2, 1)) :]
@@ -420,12 +427,14 @@ class LiveObserver:
             parts.append(f"at most {span(max(min(left), 1))} left")
         return ", ".join(parts)
 
-    def _queue(self) -> Iterator[Text]:
+    def _queue(self, height: int) -> Iterator[Text]:
         if self._stats is None:
             return
-        tiers = sorted(self._stats().waiting_by_tier.items(), reverse=True)[:10]
-        queue = "  ".join(f"[{tier}] {count:,}" for tier, count in tiers) or "empty"
-        yield Text(f"queue by tier: {queue}", style="cyan")
+        stats = self._stats()
+        rows = sub_queues(stats, tier_names(stats.strategy, self._options))
+        rows = [row for row in rows if row.tier is not None][: max((height - 8) // 2, 0)]
+        if rows:
+            yield from (Text(line, style="cyan") for line in table_lines(rows))
 
     @staticmethod
     def _line_of(title: str, address: str, width: int) -> Text:

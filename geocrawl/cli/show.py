@@ -14,6 +14,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds, service_address
 from geocrawl.cli.output import show_in_full
+from geocrawl.crawler.sub_queues import LINK_LEVELS, PAGE_LEVELS
 from geocrawl.detect import Detector
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import Url
@@ -175,13 +176,22 @@ def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
         answer = f"HTTP {page.http_status}" if page.http_status else "no answer"
         size = f", {page.size_bytes:,} bytes" if page.size_bytes else ""
         yield f"  visited {moment(page.settled_at)} UTC: {answer}, {page.content_type or 'no type'}{size}"
-        yield f"  page relevance {page.relevance}, score {page.page_score:.4f}" if page.page_score else "  page score 0"
+        yield from _relevance_lines(page)
         yield f"  in the log: visit={page.id}.…"
     if page.attempts:
         again = f"; again in {span(page.retry_at - now)}" if page.retry_at else ""
         yield f"  failed {counted(page.attempts, 'time')}{again}"
     if page.host_next_at > now:
         yield f"  its host {page.host} is in delay or back-off for {span(page.host_next_at - now)}"
+
+
+def _relevance_lines(page: UrlRow) -> Iterator[str]:
+    """Yield the relevance of a visited page and of the link to it, and what the visit led to."""
+    if page.relevance is not None:
+        yield f"  {PAGE_LEVELS[page.relevance]} (score {page.page_score or 0:.4f})"
+    if page.link_relevance is not None:
+        yield f"  {LINK_LEVELS[page.link_relevance]}"
+        yield f"  visited in tier {page.visit_tier}: it led to {'a new service' if page.led else 'no new service'}"
 
 
 def _value(value: object) -> str:

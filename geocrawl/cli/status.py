@@ -13,6 +13,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.crawler.sub_queues import sub_queues, table_lines
 from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.errors import GeocrawlError, PassingFault, UsageError
 from geocrawl.priority.registry import tier_names
@@ -54,7 +55,8 @@ def status(
         at = connection.now()
         found = read_status(connection, at)
     limits = {name: getattr(settings, name) for name in _LIMITS}
-    value = {"database": str(path), **limits, **asdict(found)}
+    rows = sub_queues(found.frontier, tier_names(found.strategy, settings.set))
+    value = {"database": str(path), **limits, **asdict(found), "sub_queues": list(map(asdict, rows))}
     output.print_lines(status_lines(found, path, at, settings), json=json, value=value)
 
 
@@ -122,7 +124,7 @@ def status_lines(status: CatalogStatus, path: Place, now: float, settings: Setti
     if status.today.get("bytes") or settings.traffic_per_day_bytes:
         yield f"traffic     {_traffic(status.today.get('bytes', 0), settings.traffic_per_day_bytes)}"
     yield from _service_lines(status)
-    yield from _queue_lines(status, now)
+    yield from _queue_lines(status, now, settings)
     yield from _host_lines(status, now)
     for run in status.runs[:3]:
         yield f"run         {_run(run, now)}"
@@ -161,7 +163,7 @@ def _service_lines(status: CatalogStatus) -> Iterator[str]:
         yield f"TLS         not verified at valid endpoints: {_by_reason(status.tls, len(status.tls))}"
 
 
-def _queue_lines(status: CatalogStatus, now: float) -> Iterator[str]:
+def _queue_lines(status: CatalogStatus, now: float, settings: Settings) -> Iterator[str]:
     """Yield the lines about pages and the queue."""
     frontier = status.frontier
     yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in frontier.states.items())
@@ -174,13 +176,11 @@ def _queue_lines(status: CatalogStatus, now: float) -> Iterator[str]:
         )
     if status.blocked:
         yield f"forgotten   {counted(status.blocked, 'host')} removed on request (`geocrawl forget --list`)"
-    names = tier_names(status.strategy or "")
-    tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())
+    waiting = counted(sum(frontier.waiting_by_tier.values()), "page")
     probes = counted(frontier.probes_waiting, "probe")
-    yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {probes})"
-    for tier, count in frontier.waiting_by_tier.items():
-        if tier in names:
-            yield f"            [{tier}] {names[tier]}: {counted(count, 'page')}"
+    yield f"queue       {waiting} and {probes}; strategy {status.strategy or '-'} serves the highest sub-queue first"
+    if rows := sub_queues(frontier, tier_names(status.strategy, settings.set)):
+        yield from (f"            {line}" for line in table_lines(rows))
     if status.next:
         dues = (f"{_NEXT[what]} {'now' if at <= now else 'in ' + span(at - now)}" for what, at in status.next.items())
         yield "next        " + ", ".join(dues)

@@ -27,6 +27,7 @@ from geocrawl.model import (
     Purpose,
     Rank,
     RankedLink,
+    Relevance,
     State,
     StoredPage,
     Url,
@@ -153,6 +154,7 @@ class PageVisitor:
         judging: asyncio.Lock,
         recogniser: Recogniser,
         strategy: Strategy,
+        link_relevance: Callable[[str, str], Relevance],
         refusals: Refusals,
         clock: Clock,
         max_redirects: int,
@@ -164,6 +166,7 @@ class PageVisitor:
         """Set the parts and limits of visits.
 
         `judging`: held while the strategy judges (`Learning.lock`).
+        `link_relevance`: returns the relevance of a link by its address and text.
         `scripted`: has a browser read pages that are empty without script; None: they stay empty.
         `kept_score`: returns the score of a page that is to be kept (SkyReach's page filter), None for any other page;
         None: no page is kept.
@@ -174,6 +177,7 @@ class PageVisitor:
         self._judging = judging
         self._recogniser = recogniser
         self._strategy = strategy
+        self._link_relevance = link_relevance
         self._refusals = refusals
         self._links = PageLinks(refusals, records_only=records_only)
         self._clock = clock
@@ -185,7 +189,9 @@ class PageVisitor:
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
         answer = await self._ask(lease, turn)
-        return await self._made(lease, answer, turn)
+        visit = await self._made(lease, answer, turn)
+        entry = lease.entry
+        return visit._replace(link_relevance=self._link_relevance(entry.url.address, entry.anchor))
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
         """Fetch the leased page; redirects to another address are not followed, unless they set a cookie.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
+from geocrawl.crawler.sub_queues import SubQueue, table_lines
 from geocrawl.model import Purpose, Settled, State, Status, Visit, WaitingHost
 from geocrawl.urls.database import Place
 from geocrawl.wording import counted, moment
@@ -105,6 +106,8 @@ class CrawlReport:
     retries: int = 0
     """Number of failed addresses that will be tried again."""
     next_retry_at: float | None = None
+    sub_queues: tuple[SubQueue, ...] = ()
+    """The queue, and what the visits of each sub-queue led to."""
 
     def as_json(self) -> dict[str, object]:
         """Return the counts under stable names."""
@@ -120,6 +123,7 @@ class CrawlReport:
             "left": [{"host": host.name, "addresses": host.urls, "ready_at": host.ready_at} for host in self.left],
             "retries": self.retries,
             "next_retry_at": self.next_retry_at,
+            "sub_queues": list(map(asdict, self.sub_queues)),
         }
 
     def lines(self) -> list[str]:
@@ -148,6 +152,8 @@ class CrawlReport:
             out.insert(1, _not_read(s))
         if "guard" in s.reasons:
             out.insert(2, _GUARDED)
+        if self.sub_queues:
+            out += ["", *table_lines(self.sub_queues)]
         if self.no_seed_answered:
             out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
         return out

@@ -16,6 +16,7 @@ from geocrawl.model.frontier import (
     State,
     StoredPage,
     Visit,
+    VisitYield,
     WaitingHost,
 )
 from geocrawl.model.ip_places import IpPlace, IpRequest, IpSlot, find_place
@@ -38,6 +39,7 @@ from geocrawl.model.services import (
 )
 from geocrawl.model.web import (
     ADDRESS_ONLY,
+    BATCH_TIER,
     HARVEST_TIER,
     NOT_PERMITTED,
     SCRIPT_SRC,
@@ -57,6 +59,7 @@ from geocrawl.model.web import (
 
 __all__ = [
     "ADDRESS_ONLY",
+    "BATCH_TIER",
     "HARVEST_TIER",
     "NOT_PERMITTED",
     "SCRIPT_SRC",
@@ -103,6 +106,7 @@ __all__ = [
     "Validators",
     "Verdict",
     "Visit",
+    "VisitYield",
     "WaitingHost",
     "find_place",
     "stored_kind",

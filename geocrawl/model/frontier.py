@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -40,6 +40,8 @@ class Entry:
     """The candidate to be probed; None for a page."""
     validators: Validators | None = None
     """Validators of the last answer that was read in full, while a 304 to them is accepted."""
+    anchor: str = ""
+    """Text of the best-ranked link to the page; '' for none, and for a probe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,10 @@ class Visit(NamedTuple):
     elapsed_ms: float = 0.0
     title: str = ""
     relevance: Relevance = Relevance.NONE
+    """Relevance of the page to the topic (gws eq. 2)."""
     score: float = 0.0
+    link_relevance: Relevance = Relevance.NONE
+    """Relevance of the link to the page, by the keywords in its address and text (gws eq. 3)."""
     links: tuple[RankedLink, ...] = ()
     candidates: tuple[tuple[Candidate, RankedLink | None], ...] = ()
     """Candidates found on a page; a weak one, which may turn out to be a page, with its link."""
@@ -213,6 +218,16 @@ class WaitingHost:
 
 
 @dataclass(frozen=True, slots=True)
+class VisitYield:
+    """How many pages were visited, and how many of these visits led to services."""
+
+    visited: int
+    """Visits that were answered, without redirects and pages that had not changed."""
+    led: int
+    """Visits that named an endpoint which then proved to be a valid service for the first time."""
+
+
+@dataclass(frozen=True, slots=True)
 class FrontierStats:
     """Counts for status and progress."""
 
@@ -223,3 +238,11 @@ class FrontierStats:
     hosts: int
     hosts_resting: int
     """Hosts with work that are in back-off for more than another minute."""
+    strategy: str = ""
+    """The strategy by which the queue is ordered; '' before the first crawl."""
+    visits_by_tier: Mapping[int, VisitYield] = field(default_factory=dict)
+    """By the tier in which the page waited, the highest first."""
+    visits_by_page_relevance: Mapping[int, VisitYield] = field(default_factory=dict)
+    """By the relevance of the page to the topic, 2 to 0."""
+    visits_by_link_relevance: Mapping[int, VisitYield] = field(default_factory=dict)
+    """By the relevance of the link that led to the page, 2 to 0."""

@@ -85,6 +85,10 @@ HARVEST_TIER = 900
 """The tier of a harvest's pages of records: above every strategy's tiers, because a harvest visits nothing else."""
 
 
+BATCH_TIER = 500
+"""The tier of the present batch of best-N-first, above every strategy's own tiers."""
+
+
 class Purpose(StrEnum):
     """The purpose of a request, which determines the limits on its body and the media types that are read."""
 

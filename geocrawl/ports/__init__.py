@@ -18,7 +18,7 @@ from geocrawl.ports.fetching import (
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
 from geocrawl.ports.queue import CrawlQueue, LearningLog, Observer, StoreRunner
 from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
-from geocrawl.ports.strategy import Correcting, Counted, Strategy, Waiting
+from geocrawl.ports.strategy import Correcting, Counted, ReadsKeywords, Strategy, Waiting
 
 __all__ = [
     "Ask",
@@ -40,6 +40,7 @@ __all__ = [
     "Probe",
     "Reader",
     "ReadingPool",
+    "ReadsKeywords",
     "Recogniser",
     "Refusals",
     "Renderer",

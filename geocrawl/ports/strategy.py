@@ -86,6 +86,14 @@ class Correcting(Protocol):
 
 
 @runtime_checkable
+class ReadsKeywords(Protocol):
+    """A strategy that reads keywords of the topic in links."""
+
+    def link_relevance(self, address: str, anchor: str) -> Relevance:
+        """Return the relevance of a link by the keywords in its address and text (gws eq. 3)."""
+
+
+@runtime_checkable
 class Counted(Protocol):
     """A strategy that can count what it has learnt, for `geocrawl status`."""
 

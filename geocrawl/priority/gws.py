@@ -22,12 +22,6 @@ from geocrawl.priority.options import Constant, Option, Preset, parse_options
 NAME = "gws"
 HIGHEST_TIER = 8
 """Tier of the highest of nine priorities with λ = 0.7 (eq. 4); tier 0 is priority 0."""
-TIERS = {
-    HIGHEST_TIER: "highest priority, and start pages",
-    **{tier: f"priority {HIGHEST_TIER + 1 - tier} of {HIGHEST_TIER + 1}" for tier in range(HIGHEST_TIER - 1, 0, -1)},
-    0: "priority 0: neither page nor link is on the topic",
-}
-"""Tier → its name for people."""
 REMEMBERED_LINKS = 50_000
 """Links whose level is cached: a site's navigation is on each of its pages."""
 
@@ -126,6 +120,10 @@ class GwsStrategy(Defaults):
             "seed": waiting.depth == 0,
         }
 
+    def link_relevance(self, address: str, anchor: str) -> Relevance:
+        """Return the level of a link by eq. 3."""
+        return self._match(address, anchor).level
+
     def _link(self, waiting: Waiting) -> LinkMatch:
         return self._match(waiting.url.address, waiting.anchor)
 
@@ -150,6 +148,20 @@ def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance
         return None if drop_zero else Rank(0)
 
     return {page: {link: rank(values[page, link]) for link in Relevance} for page in Relevance}
+
+
+def tier_names(options: Mapping[str, str]) -> dict[int, str]:
+    """Return tier → its name for people: the levels of link and page that lead to it, with their priority (eq. 4)."""
+    lambda_ = float(parse_options(NAME, options, OPTIONS)["lambda"])
+    names = dict[int, str]()
+    for page, ranks in _ranks(lambda_, drop_zero=False).items():
+        for link, rank in ranks.items():
+            assert rank is not None, "nothing is dropped"
+            levels = f"link relevance {link:d}, page relevance {page:d}"
+            former = names.get(rank.tier)
+            names[rank.tier] = f"{former}; {levels}" if former else f"{priority(lambda_, link, page):.1f}: {levels}"
+    names[HIGHEST_TIER] += "; start pages"
+    return names
 
 
 def make(ingredients: Ingredients) -> GwsStrategy:

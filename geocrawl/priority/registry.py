@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geocrawl.errors import UsageError
+from geocrawl.model import BATCH_TIER, HARVEST_TIER
 from geocrawl.priority.options import SEPARATOR, Option, Preset, Value, did_you_mean, parse_options
 
 if TYPE_CHECKING:
@@ -69,6 +70,13 @@ STRATEGIES: Mapping[str, Declaration] = {
 """Name → strategy, the default first."""
 
 
+_ABOVE_ALL = {
+    HARVEST_TIER: "pages of records, for a harvest",
+    BATCH_TIER: "the best of all hosts, visited as one batch",
+}
+"""Tiers above those of every strategy."""
+
+
 def strategies() -> Mapping[str, str]:
     """Return name → one line for people, the default first."""
     return {name: declared.summary for name, declared in STRATEGIES.items()}
@@ -90,13 +98,19 @@ def strategy_options(name: str) -> Mapping[str, Option]:
     return options
 
 
-def tier_names(name: str) -> Mapping[int, str]:
-    """Return tier → its name for people, of a strategy or preset whose tiers have names; for another name none."""
+def tier_names(name: str, options: Mapping[str, str]) -> Mapping[int, str]:
+    """Return tier → its name for people, of a strategy or preset with the options that people set.
+
+    Tiers of an unknown strategy have no names, but for those that are above every strategy's.
+    """
     declared = STRATEGIES.get(name.partition(SEPARATOR)[0])
     if declared is None:
-        return {}
-    named: Mapping[int, str] = getattr(_module(declared.tiers or declared.module), "TIERS", {})
-    return named
+        return _ABOVE_ALL
+    module = _module(declared.tiers or declared.module)
+    named: Mapping[int, str] = (
+        module.tier_names(_with_preset(name, options)) if hasattr(module, "tier_names") else module.TIERS
+    )
+    return {**_ABOVE_ALL, **named}
 
 
 def strategy_values(name: str, options: Mapping[str, str]) -> Mapping[str, Value]:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from geocrawl.priority.fusion.bands import SEED_TIER, TIERS, rank_of
-from geocrawl.priority.registry import strategies, tier_names
+from geocrawl.priority.registry import make_strategy, strategies, tier_names
 
 
 def test_the_order_of_ranks_is_that_of_values() -> None:
@@ -20,11 +20,11 @@ def test_the_order_of_ranks_is_that_of_values() -> None:
 @pytest.mark.parametrize(
     ("value", "name"),
     [
-        (1.0, "one service in 2 pages or fewer"),
-        (0.5, "one service in 2 pages or fewer"),
-        (0.49, "one service in 5 pages or fewer"),
-        (0.05, "one service in 20 pages or fewer"),
-        (0.0049, "one service in more than 200 pages"),
+        (1.0, "a service expected in 2 visits"),
+        (0.5, "a service expected in 2 visits"),
+        (0.49, "a service expected in 5 visits"),
+        (0.05, "a service expected in 20 visits"),
+        (0.0049, "a service expected later, if at all"),
     ],
 )
 def test_a_band_is_named_by_its_yield(value: float, name: str) -> None:
@@ -33,6 +33,16 @@ def test_a_band_is_named_by_its_yield(value: float, name: str) -> None:
 
 def test_every_strategy_names_its_tiers() -> None:
     for name in strategies():
-        assert tier_names(name), name
-    assert tier_names("gws:paper") == tier_names("gws")
-    assert not tier_names("nosuch")
+        assert make_strategy(name, {}).seed_rank().tier in tier_names(name, {}), name
+    assert tier_names("gws:paper", {}) == tier_names("gws", {})
+    assert tier_names("nosuch", {}).keys() < tier_names("gws", {}).keys()
+
+
+def test_a_tier_of_gws_is_named_by_its_levels_whatever_lambda_is() -> None:
+    names = tier_names("gws", {})
+    assert names[8] == "2.0: link relevance 2, page relevance 2; start pages"
+    assert names[5] == "1.3: link relevance 1, page relevance 2"
+    assert names[0] == "0.0: link relevance 0, page relevance 0"
+    equal = tier_names("gws", {"gws.lambda": "0.5"})
+    assert equal[7] == "1.5: link relevance 2, page relevance 1; link relevance 1, page relevance 2"
+    assert equal[0] == names[0] and 3 not in equal  # five priorities are left

@@ -13,8 +13,8 @@ _LEAST = tuple(1 / pages for pages in PAGES)
 
 TIERS = {
     SEED_TIER: "start pages",
-    **{band: f"one service in {pages} pages or fewer" for band, pages in reversed(list(enumerate(PAGES, 1)))},
-    0: f"one service in more than {PAGES[0]} pages",
+    **{band: f"a service expected in {pages} visits" for band, pages in reversed(list(enumerate(PAGES, 1)))},
+    0: "a service expected later, if at all",
 }
 """Tier → its name for people."""
 

@@ -58,7 +58,8 @@ class LinkReader:
     """Computes the features of links; the same link on pages of the same host and level has the same numbers."""
 
     def __init__(self, links: LinkModel, words: WordModels) -> None:
-        self._match = LinkMeasure(links).match
+        self.match = LinkMeasure(links).match
+        """Returns the level of a link by its address and text (gws eq. 3), with the words that determined it."""
         self._words = words
         self._of_url = lru_cache(REMEMBERED)(_read_address)
         self._of_anchor = lru_cache(REMEMBERED)(self._read_anchor)
@@ -112,7 +113,7 @@ class LinkReader:
             _packed((f"where:{where}", feature_names.of_menu(host, anchor.whole))),
             anchor.ids,
         )
-        level = self._match(url.address, text).level
+        level = self.match(url.address, text).level
         return _Target(b"".join(ids), level, host, anchor.cosine, anchor.form)
 
     def _read_anchor(self, anchor: str) -> _Anchor:
@@ -127,7 +128,7 @@ class LinkReader:
 
     def _measured(self, waiting: Waiting, host: str) -> tuple[str, ...]:
         anchor, words = waiting.anchor, self._words
-        link_level = self._match(waiting.url.address, anchor).level
+        link_level = self.match(waiting.url.address, anchor).level
         cosine = feature_names.cosine_step(words.anchor_nearness(anchor))
         return (
             *feature_names.of_both(link_level, waiting.page_relevance, host, host),

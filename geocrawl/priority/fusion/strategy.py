@@ -184,7 +184,9 @@ class FusionStrategy:
         return rank_of(round(probability(logit), 4))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return the value (0…1), the features present with their weights, and visits and rewards of the arms."""
+        """Return the levels of page and link (gws eq. 2, 3) from which the value starts, with the link's keywords; the
+        value (0…1), the features present with their weights, and visits and rewards of the arms.
+        """
         seen = self._reader.named(waiting)
         names, arms = seen.names, feature_names.buckets(seen.arms)
         kept = self._memory.links.get(waiting.id)
@@ -197,7 +199,11 @@ class FusionStrategy:
             weights[state] = self._value.weights[feature_names.bucket(state)]
         value = kept.value if kept is not None else round(probability(sum(weights.values())), 4)
         visited = {arm: self._value.arm(feature_names.bucket(arm)) for arm in own_arms}
+        match = self._reader.match(waiting.url.address, waiting.anchor)
         return {
+            "page_level": int(waiting.page_relevance),
+            "link_level": int(match.level),
+            "keywords": list(match.words),
             "band": TIERS[SEED_TIER if waiting.depth == 0 else rank_of(value).tier],
             "value": value,
             "group": dict(zip(("visits", "finds"), self._value.arm(kept.group), strict=True)) if kept else {},
@@ -206,6 +212,10 @@ class FusionStrategy:
             "brought": {arm: round(reward, 2) for arm, (_, reward) in visited.items() if reward},
             "seed": waiting.depth == 0,
         }
+
+    def link_relevance(self, address: str, anchor: str) -> Relevance:
+        """Return the level of a link by gws eq. 3, which is one of its features."""
+        return self._reader.match(address, anchor).level
 
     # ----------------------------------------------------------------------- read by the training of weights
 

@@ -145,19 +145,23 @@ class Budgets:
             if key is not None:
                 self._found(key)
 
-    def probed(self, endpoint_id: int, *, valid: bool, at: float) -> None:
-        """Count a verdict on an endpoint that was never valid; quarantine its site when it has too many alike."""
+    def probed(self, endpoint_id: int, *, valid: bool, at: float) -> bool:
+        """Count a verdict on an endpoint that was never valid; quarantine its site when it has too many alike.
+
+        Returns whether the endpoint was never valid before.
+        """
         kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
         if not is_new:
-            return
+            return False
         key = service_pattern_key(kind, stored_url(address), site)
         if not valid:
             self._connection.write(_VISITED, (key, 1, 0))
-            return
+            return True
         self._found(key)
         alike = self._connection.execute(_ALIKE, (key,)).fetchone()[0]
         if self._caps.alike_services and alike >= self._caps.alike_services:
             self._connection.execute(_QUARANTINE, (at, service_pattern(stored_url(address), site, kind), site))
+        return True
 
     # ----------------------------------------------------------------------- parts
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import time
 
-from geocrawl.model import FrontierStats, Purpose, State
+from geocrawl.model import FrontierStats, Purpose, State, VisitYield
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.database import Database, stored_strategy
 from geocrawl.store.engine.owner import BEAT
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import CANDIDATE, UNRANKED
@@ -20,6 +20,9 @@ RESTING_S = 60.0
 
 REFUSED = "refused:"
 """Counters of pages and probes that are refused, by reason."""
+VISITS, LED = "visits:", "led:"
+"""Counters of visits, and of those that led to a service: `visits:tier:8`, `led:link:2`, `led:page:0` …"""
+_NAMED = (REFUSED, VISITS, LED)
 _PASSING = frozenset({"", CANDIDATE, UNRANKED})
 
 
@@ -30,7 +33,7 @@ class CounterChanges:
 
     def __init__(self) -> None:
         self.changes: dict[tuple[str, str, int], int] = {}
-        """(purpose, state, tier), or `refused:` and the reason in the place of the first two."""
+        """(purpose, state, tier), or one of `_NAMED` and the rest of the counter's name for the first two."""
 
     def add(self, purpose: str, state: str, tier: int, count: int) -> None:
         """Count `count` more URLs in this state; of the waiting ones each tier has its own total."""
@@ -41,8 +44,11 @@ class CounterChanges:
         """Count `count` more that are refused for this reason; `candidate` and `unranked` are transient and not
         counted."""
         if reason not in _PASSING:
-            name = (REFUSED, reason, 0)
-            self.changes[name] = self.changes.get(name, 0) + count
+            self.count(REFUSED, reason, count)
+
+    def count(self, what: str, name: str, count: int = 1) -> None:
+        """Count `count` more of `what`, one of `_NAMED`, by a name."""
+        self.add(what, name, 0, count)
 
     def merge(self, other: CounterChanges) -> None:
         """Add what a plan counted."""
@@ -62,8 +68,8 @@ class CounterChanges:
 
 
 def _counter_name(purpose: str, state: str, tier: int) -> str:
-    if purpose == REFUSED:
-        return f"{REFUSED}{state}"
+    if purpose in _NAMED:
+        return f"{purpose}{state}"
     return f"{purpose}:{state}:{tier}" if state == State.WAITING else f"{purpose}:{state}"
 
 
@@ -100,9 +106,21 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
     states[State.WAITING] -= leased
     states[State.LEASED] = leased
     hosts, resting = connection.execute(sql.COUNT_HOSTS, (now + RESTING_S,)).fetchone()
+    waiting = {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}
     return FrontierStats(
-        states, {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}, probes, hosts, resting
+        states, waiting, probes, hosts, resting, stored_strategy(connection), *_read_yields(connection)
     )
+
+
+def _read_yields(connection: Connection) -> tuple[dict[int, VisitYield], ...]:
+    """Return what visits led to, by tier, by the page's and by the link's relevance, the highest first."""
+    visits, led = (dict(_values(connection, f"{what}%")) for what in (VISITS, LED))
+    found: dict[str, dict[int, VisitYield]] = {"tier": {}, "page": {}, "link": {}}
+    for name, visited in visits.items():
+        key = name.removeprefix(VISITS)
+        by, _, number = key.partition(":")
+        found[by][int(number)] = VisitYield(visited, min(led.get(LED + key, 0), visited))
+    return tuple(dict(sorted(each.items(), reverse=True)) for each in found.values())
 
 
 def read_refusals(connection: Connection) -> dict[str, int]:

@@ -47,6 +47,7 @@ from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
+from geocrawl.store.frontier.visit_yields import clear_yields
 from geocrawl.store.keys import page_key
 from geocrawl.urls import read_url, service_keys
 
@@ -291,6 +292,10 @@ class SqlFrontier(SqlLearningLog):
         LearnsElsewhere is raised when another process has become the learner.
         """
         return Reranking(self._database, self).write(ranks, through)
+
+    def clear_yields(self) -> None:
+        """Forget what visits led to by tier: another strategy's tiers mean something else."""
+        clear_yields(self._connection)
 
     def stats(self) -> FrontierStats:
         """Return counts for status and progress."""

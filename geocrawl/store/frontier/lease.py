@@ -14,6 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from geocrawl.model import (
+    BATCH_TIER,
     HARVEST_TIER,
     Candidate,
     Entry,
@@ -34,7 +35,7 @@ from geocrawl.store.engine.steps import ChunkedWork, RowBudget
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import BudgetReopener, Budgets
 from geocrawl.store.frontier.hosts import PARK_S
-from geocrawl.store.frontier.lifecycle import BATCH_TIER, INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
+from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.plan import Limits
 from geocrawl.store.frontier.queue import Queue, changing
@@ -78,6 +79,8 @@ class _Head(NamedTuple):
     page: str | None
     link: str | None
     anchor: str | None
+    """Of the evidence."""
+    link_anchor: str | None
 
     def candidate(self) -> Candidate:
         """Return the candidate that a probe's endpoint was first known as."""
@@ -321,6 +324,7 @@ class Leases:
             head.hops,
             candidate,
             Validators(*row) if row else None,
+            head.link_anchor or "",
         )
 
     # ----------------------------------------------------------------------- what budgets refused

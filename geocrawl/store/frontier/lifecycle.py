@@ -22,9 +22,6 @@ PROBE_TIER = 1000
 NAMED_TIER = 1001
 """Tier of probes that a person named (`probe --save`) while they wait: that command makes no others."""
 
-BATCH_TIER = 500
-"""Tier of the present batch of best-N-first (`lease.Batches`), above every strategy's own tiers."""
-
 CANDIDATE = "candidate"
 """Reason of a page that is refused while a probe finds out whether it is a service."""
 

@@ -48,6 +48,7 @@ from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.revisits import write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
+from geocrawl.store.frontier.visit_yields import count_find, count_visit
 from geocrawl.store.keys import group_key, page_key, stored_url
 from geocrawl.urls import query_group
 
@@ -136,6 +137,7 @@ class Settlement:
         entry, current, connection = visit.lease.entry, snapshot.current, self.database.connection
         connection.write(sql.NEXT_TURN)
         self._write_outcome(visit, plan)
+        count_visit(connection, queue.counters, visit, current)
         queue.counters.merge(plan.counters)
         if plan.outlinks.same_depth or plan.outlinks.deeper:  # first: short cuts may lead to this very page
             connection.write(sql.WRITE_OUTLINKS, (entry.id, pack_outlinks(plan.outlinks)))
@@ -200,7 +202,10 @@ class Settlement:
         if visit.verdict is None:
             self.catalog.write_unasked(endpoint_id, visit.reason, visit.at)
             return
-        self.budgets.probed(endpoint_id, valid=visit.verdict.status is Status.VALID, at=visit.at)
+        is_valid = visit.verdict.status is Status.VALID
+        is_new = self.budgets.probed(endpoint_id, valid=is_valid, at=visit.at)
+        if is_valid and is_new and current.found_on is not None:
+            count_find(self.database.connection, queue.counters, current.found_on)
         self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at)
         if visit.content_report is not None:
             self.content_reports.write(endpoint_id, visit.content_report, visit.at)

@@ -205,7 +205,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # Read the first ?2 of a host's queue; probes with their endpoint and the evidence that was stored first.
 HEADS = """
 SELECT u.id, u.key, u.address, u.purpose, u.depth, u.tier, u.score, u.attempts, u.hops, u.revisit_s,
-  e.last_ok IS NULL, e.site, e.kind, e.key, e.url, e.weak, v.signal, v.page, v.link, v.anchor
+  e.last_ok IS NULL, e.site, e.kind, e.key, e.url, e.weak, v.signal, v.page, v.link, v.anchor, u.anchor
 FROM (SELECT * FROM url WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT ?2) u
 LEFT JOIN endpoint e ON u.purpose = 'probe' AND e.id = u.endpoint_id
 LEFT JOIN evidence v ON v.id = (SELECT min(id) FROM evidence WHERE endpoint_id = e.id)

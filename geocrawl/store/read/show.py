@@ -318,6 +318,10 @@ class UrlRow:
     title: str | None
     relevance: int | None
     page_score: float | None
+    link_relevance: int | None
+    visit_tier: int | None
+    led: int | None
+    """1: the last visit led to a service that was not known before."""
     host_next_at: float
     """No request to the page's host before this time."""
 
@@ -335,7 +339,10 @@ class Why:
 
 
 _IS_LEASED = and_(HOST.c.lease_url == URL.c.id, HOST.c.lease_until > 0)
-_VISIT = ("http_status", "content_type", "size_bytes", "elapsed_ms", "title", "relevance", "page_score")
+_VISIT = (
+    *("http_status", "content_type", "size_bytes", "elapsed_ms", "title", "relevance", "page_score"),
+    *("link_relevance", "visit_tier", "led"),
+)
 _PAGES = select(
     *(URL.c.id, URL.c.address, HOST.c.name, case((_IS_LEASED, "leased"), else_=URL.c.state), URL.c.reason),
     *(URL.c.depth, URL.c.tier, URL.c.score, URL.c.found_on),

@@ -141,6 +141,12 @@ class Url(SQLModel, table=True):
     revisit_at: float | None = None
     kills: int = starting_with(text("0"), 0)
     """Number of processes that were killed while they visited the URL, since its last settled visit."""
+    link_relevance: int | None = None
+    """Relevance of the link at the last visit, by keywords in its address and text: 0, 1, 2 (gws eq. 3)."""
+    visit_tier: int | None = None
+    """Tier in which the page waited for its last visit."""
+    led: int | None = None
+    """1: the last visit named an endpoint that then proved to be a valid service for the first time, else 0."""
 
 
 class Seed(SQLModel, table=True):

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.crawler.sub_queues import sub_queues
 from geocrawl.model import State
 from geocrawl.priority.registry import tier_names
 from geocrawl.store import Connection
@@ -44,7 +45,7 @@ async def operations(request: Request) -> Response:
         "status": status,
         "tiles": _tiles(status, words),
         "harvest": growth_curve(growth, words("harvest-curve")),
-        "tiers": _tiers(status),
+        "sub_queues": sub_queues(status.frontier, tier_names(status.strategy, {})),
         "states": [(words(f"state-{name}"), count) for name, count in status.frontier.states.items() if count],
         "reasons": list(status.reasons.items())[:_MOST_QUEUE_BARS],
         "refused": list(status.refused.items())[:_MOST_QUEUE_BARS],
@@ -63,13 +64,6 @@ def _tiles(status: CatalogStatus, words: Words) -> Sequence[tuple[str, str]]:
         ("hosts", words.number(frontier.hosts)),
         ("size", f"{status.size.used_bytes / 2**20:,.1f} MiB"),
     ]
-
-
-def _tiers(status: CatalogStatus) -> list[tuple[str, int]]:
-    names = tier_names(status.strategy or "")
-    return [
-        (f"{tier} {names.get(tier, '')}".strip(), count) for tier, count in status.frontier.waiting_by_tier.items()
-    ][:_MOST_QUEUE_BARS]
 
 
 # --------------------------------------------------------------------------- the whole catalogue

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.model import Rank
+from geocrawl.model import BATCH_TIER, Rank
 from geocrawl.settings import Settings
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lease import LOOK_S, MOMENT_S
-from geocrawl.store.frontier.lifecycle import BATCH_TIER
 from tests.support.world import World, candidate, link
 
 DELAY_S = 1.0
