@@ -6,15 +6,13 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Boolean, ColumnElement, Integer, Table, Text, bindparam
+from sqlalchemy import Boolean, ColumnElement, Integer, Table, Text, bindparam, cast, func, literal_column
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement, ReturnTypeFromArgs
 from sqlalchemy.types import TypeDecorator
-
-__all__ = ["greatest", "in_list", "json_elements", "json_list", "json_member", "least", "upsert", "utc_text"]
 
 
 def upsert(table: Table, *key: str, add: Sequence[str] = ()) -> Insert:
@@ -46,6 +44,13 @@ class utc_text(FunctionElement[str]):  # noqa: N801 named as the function
 
     inherit_cache = True
     type = Text()
+
+
+class whole(FunctionElement[int]):  # noqa: N801 named as the function
+    """A number without its fraction."""
+
+    inherit_cache = True
+    type = Integer()
 
 
 class json_member(FunctionElement[str]):  # noqa: N801 named as the function
@@ -83,10 +88,23 @@ class _InList(FunctionElement[bool]):
     inherit_cache = True
     type = Boolean()
 
+    def self_group(self, against: object = None) -> Any:
+        """Return the condition itself: without this, SQLite's compiler compares it with 1."""
+        return self
+
 
 def in_list(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
     """Return the condition that a column has one of the values in the list that is given by this name."""
     return _InList(column, bindparam(name, type_=_List()))
+
+
+def is_host_or_subdomain(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """Return the condition that the host in a column is the one that the value of this name is, or a subdomain of it.
+
+    A host's name may hold `_`, which LIKE takes for any character, so names are compared as they are."""
+    host = cast(bindparam(name), Text)
+    last = func.substr(column, func.length(column) - func.length(host), func.length(host) + 1)
+    return (column == host) | (last == literal_column("'.'") + host)
 
 
 # --------------------------------------------------------------------------- as SQLite and PostgreSQL write them
@@ -111,6 +129,16 @@ def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> s
 def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
     seconds = f"to_timestamp(floor({_arguments(element, compiler, **options)}))"
     return f"""to_char({seconds} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')"""
+
+
+@compiles(whole, "sqlite")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"CAST({_arguments(element, compiler, **options)} AS INTEGER)"
+
+
+@compiles(whole, "postgresql")
+def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+    return f"CAST(trunc({_arguments(element, compiler, **options)}) AS BIGINT)"
 
 
 @compiles(json_member, "sqlite")

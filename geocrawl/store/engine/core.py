@@ -4,8 +4,8 @@ Statements are written with the schema's tables (`store/schema/tables.py`), with
 execution to the next, and with `constructs.py` where the engines differ. Running a compiled statement costs 1 µs more
 than plain text; SQLAlchemy's own execution costs 10 µs.
 
-Numbers and members of enumerations that stand in a statement are written into its text, since planners choose partial
-indexes by them; other constants are bound, as whatever a person typed must be. PostgreSQL is also told the number of
+Numbers and plain words that stand in a statement, such as `waiting`, are written into its text, since planners choose
+partial indexes by them; other constants are bound, as whatever a person typed is. PostgreSQL is also told the number of
 LIMIT and OFFSET: with a placeholder it plans for all rows (17 ms in the place of 0.3).
 """
 
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -22,13 +21,16 @@ from sqlalchemy import BindParameter, ClauseElement
 from sqlalchemy.dialects.postgresql.base import PGCompiler, PGDialect
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteDialect
 from sqlalchemy.engine import Dialect
+from sqlalchemy.schema import ExecutableDDLElement
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import TypeDecorator
 
 Binder = Callable[[Mapping[str, Any]], Sequence[Any]]
 """Named values of a statement → the values of its placeholders in their order. KeyError when a name is missing."""
 
 _MOST_KEPT = 2_000
 """Most compiled texts that are kept: statements that are built for one question would fill the memory."""
+_WORD = re.compile("[a-z0-9:-]*")
 _LIMIT = re.compile("\0(.*?)\0")
 
 
@@ -36,13 +38,26 @@ class _WithConstants(SQLCompiler):
     """Writes constants into the text where a planner needs them."""
 
     def visit_bindparam(self, bindparam: BindParameter[Any], **options: Any) -> str:  # type: ignore[override]
-        value = bindparam.value
-        if bindparam.unique and not bindparam.required and not bindparam.expanding:
-            if isinstance(value, Enum) and isinstance(value, str):
-                return "'" + value.replace("'", "''") + "'"
-            if isinstance(value, int | float):
-                return repr(value if isinstance(value, float) else int(value))
+        """Write a placeholder, or the constant itself."""
+        is_constant = not bindparam.required and (bindparam.unique or getattr(bindparam, "_is_crud", False))
+        if is_constant and bindparam.expanding and all(map(_is_plain, bindparam.value or ())):
+            options["literal_binds"] = True
+        elif is_constant and not bindparam.expanding and (literal := _literal(bindparam.value)):
+            return literal
         return str(super().visit_bindparam(bindparam, **options))  # type: ignore[no-untyped-call]
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, int | float) or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
+
+
+def _literal(value: object) -> str:
+    """Return the text of a number, a word of the program or NULL; '' for other values."""
+    if value is None:
+        return "NULL"
+    if not _is_plain(value):
+        return ""
+    return f"'{value}'" if isinstance(value, str) else repr(int(value) if isinstance(value, bool) else value)
 
 
 class _SqliteCompiler(_WithConstants, SQLiteCompiler):
@@ -119,6 +134,8 @@ class Compiler:
         return known
 
     def _prepare(self, statement: ClauseElement, values: Mapping[str, Any]) -> Prepared:
+        if isinstance(statement, ExecutableDDLElement):
+            return Prepared((str(statement.compile(dialect=self._dialect)),), (), lambda _: ())
         says_columns = getattr(statement, "_values", None) or getattr(statement, "select", None) is not None
         compiled = statement.compile(
             dialect=self._dialect,
@@ -131,7 +148,8 @@ class Compiler:
         converters = {
             name: converter
             for name, placeholder in compiled.binds.items()
-            if (converter := placeholder.type.dialect_impl(self._dialect).bind_processor(self._dialect))
+            if isinstance(placeholder.type, TypeDecorator)
+            and (converter := placeholder.type.dialect_impl(self._dialect).bind_processor(self._dialect))
         }
         pieces = _LIMIT.split(str(compiled))
         binder = _binder(compiled.positiontup or [], constants, converters)

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
+
+from sqlalchemy import ColumnElement, Float, Integer, Select, Table, and_, bindparam, case, func, or_, select
 
 from geocrawl.model.published import ReportRow
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import json_elements, json_member, least, utc_text, whole
+from geocrawl.store.engine.views import V_SERVICES
+from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
 SOFTWARE = {
     "GeoServer": ("%/geoserver/%", "%/geowebcache/%"),
@@ -68,80 +74,114 @@ class SoftwareGrowth:
     commonest first; '' for addresses that do not show it."""
 
 
-_CASES = "\n".join(
-    f"WHEN {' OR '.join(f'u LIKE {pattern!r}' for pattern in patterns)} THEN {name!r}"
-    for name, patterns in SOFTWARE.items()
+_AT_BEST = SERVICE.join(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id)
+_NUMBER = func.count().label("number")
+_OF_SOFTWARE: ColumnElement[str] = case(
+    *((or_(*map(ENDPOINT.c.key.ilike, patterns)), name) for name, patterns in SOFTWARE.items()), else_=""
+).label("software")
+_SOFTWARE = (
+    select(_OF_SOFTWARE, _NUMBER).select_from(_AT_BEST).group_by("software").order_by(_NUMBER.desc(), "software")
 )
-_OF_SOFTWARE = f"CASE {_CASES} ELSE '' END"
-_SOFTWARE = f"""
-SELECT {_OF_SOFTWARE} AS software, count(*)
-FROM (SELECT e.key AS u FROM service s JOIN endpoint e ON e.id = s.best_id) best GROUP BY 1 ORDER BY 2 DESC, 1"""  # noqa: S608  # constants
-_VERSIONS = "SELECT kind, version, count(*) FROM service GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 30"
-_DEVIATIONS = """
-SELECT json_extract(one.value, '$.code'), count(*) FROM endpoint, json_each(endpoint.deviations) one
-WHERE status = 'valid' AND deviations <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 30"""
-_HEALTH = """
-SELECT coalesce(e.health, 'new'), count(*) FROM service s LEFT JOIN endpoint e ON e.id = s.best_id
-GROUP BY 1 ORDER BY 2 DESC, 1"""
-_BOUNDS = "SELECT min(first_seen), max(first_seen) FROM service"
-_SOFTWARE_VERSIONS = """
-SELECT version, count(*) FROM service WHERE kind = 'arcgis' AND version <> '' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 30"""
-_SOFTWARE_ARRIVALS = f"""
-SELECT {_OF_SOFTWARE} AS software, min(CAST((at - ?1) / ?2 AS INTEGER), ?3) AS part, count(*)
-FROM (SELECT e.key AS u, s.first_seen AS at FROM service s JOIN endpoint e ON e.id = s.best_id) best
-GROUP BY 1, 2"""  # noqa: S608  # constants
-_ARRIVALS = "SELECT min(CAST((first_seen - ?) / ? AS INTEGER), ?), count(*) FROM service GROUP BY 1"
+_KIND_AND_VERSION = (SERVICE.c.kind, SERVICE.c.version)
+_VERSIONS = (
+    select(*_KIND_AND_VERSION, _NUMBER)
+    .group_by(*_KIND_AND_VERSION)
+    .order_by(_NUMBER.desc(), *_KIND_AND_VERSION)
+    .limit(30)
+)
+_SOFTWARE_VERSIONS = _VERSIONS.where(SERVICE.c.kind == "arcgis", SERVICE.c.version != "")
+_DEVIATION = json_elements(ENDPOINT.c.deviations).table_valued("value", name="deviation")
+_CODE = json_member(_DEVIATION.c.value, "code").label("code")
+DEVIATIONS = (
+    select(_CODE, _NUMBER)
+    .select_from(ENDPOINT, _DEVIATION)
+    .where(ENDPOINT.c.status == "valid", ENDPOINT.c.deviations != "[]")
+    .group_by("code")
+    .order_by(_NUMBER.desc(), "code")
+)
+"""Count the endpoints valid at the last probe by the codes of their deviations."""
+_STATE = func.coalesce(ENDPOINT.c.health, "new").label("state")
+_HEALTH = (
+    select(_STATE, _NUMBER)
+    .select_from(SERVICE.outerjoin(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id))
+    .group_by("state")
+    .order_by(_NUMBER.desc(), "state")
+)
 
 
 def read_statistics(connection: Connection) -> Statistics:
     """Return the counts; it reads every service once."""
+    of_arcgis = connection.execute(_SOFTWARE_VERSIONS)
     return Statistics(
         software=tuple(connection.execute(_SOFTWARE).fetchall()),
-        software_versions=tuple(("ArcGIS Server", *row) for row in connection.execute(_SOFTWARE_VERSIONS)),
+        software_versions=tuple(("ArcGIS Server", version, number) for _, version, number in of_arcgis),
         versions=tuple(connection.execute(_VERSIONS).fetchall()),
-        deviations=tuple(connection.execute(_DEVIATIONS).fetchall()),
+        deviations=tuple(connection.execute(DEVIATIONS.limit(30)).fetchall()),
         health=tuple(connection.execute(_HEALTH).fetchall()),
     )
 
 
+# --------------------------------------------------------------------------- growth
+
+_BOUNDS = select(func.min(SERVICE.c.first_seen), func.max(SERVICE.c.first_seen))
+_PART = least(
+    whole((SERVICE.c.first_seen - bindparam("start", type_=Float)) / bindparam("width", type_=Float)),
+    bindparam("last", type_=Integer),
+).label("part")
+_ARRIVALS = select(_PART, _NUMBER).group_by("part")
+_SOFTWARE_ARRIVALS = select(_PART, _NUMBER, _OF_SOFTWARE).select_from(_AT_BEST).group_by("software", "part")
+
+
 def read_growth(connection: Connection, parts: int) -> Growth | None:
     """Return the number of known services over time in `parts` equal parts; None for an empty catalogue."""
-    start, end = connection.execute(_BOUNDS).fetchone()
-    if start is None:
-        return None
-    width = max((end - start) / parts, 1e-9)
-    arrived = dict(connection.execute(_ARRIVALS, (start, width, parts - 1)).fetchall())
-    return Growth(start, end, tuple(accumulate(arrived.get(part, 0) for part in range(parts))))
+    start, end, rows = _arrivals(connection, _ARRIVALS, parts)
+    arrived = dict(rows)
+    return Growth(start, end, tuple(accumulate(arrived.get(part, 0) for part in range(parts)))) if rows else None
 
 
 def read_software_growth(connection: Connection, parts: int) -> SoftwareGrowth | None:
     """Return the number of known services of each server software over time in `parts` equal parts; None for an empty
     catalogue."""
-    start, end = connection.execute(_BOUNDS).fetchone()
-    if start is None:
-        return None
-    width = max((end - start) / parts, 1e-9)
+    start, end, rows = _arrivals(connection, _SOFTWARE_ARRIVALS, parts)
     arrived = dict[str, dict[int, int]]()
-    for software, part, count in connection.execute(_SOFTWARE_ARRIVALS, (start, width, parts - 1)):
+    for part, count, software in rows:
         arrived.setdefault(software, {})[part] = count
     known = [
         (software, (0, *accumulate(counts.get(part, 0) for part in range(parts))))
         for software, counts in arrived.items()
     ]
-    return SoftwareGrowth(start, end, tuple(sorted(known, key=lambda each: (-each[1][-1], each[0]))))
+    return SoftwareGrowth(start, end, tuple(sorted(known, key=lambda each: (-each[1][-1], each[0])))) if rows else None
 
 
-_NUMBERS = "SELECT id, last_ok FROM service WHERE id > ? ORDER BY id LIMIT ?"
+def _arrivals(connection: Connection, statement: Select[Any], parts: int) -> tuple[float, float, list[Any]]:
+    """Return when the first and the last service were found, and the rows of a statement that counts the services
+    found in each of `parts` equal parts of that time; no rows for an empty catalogue."""
+    start, end = connection.execute(_BOUNDS).fetchone()
+    if start is None:
+        return 0.0, 0.0, []
+    width = max((end - start) / parts, 1e-9)
+    return start, end, connection.execute(statement, {"start": start, "width": width, "last": parts - 1}).fetchall()
+
+
+# --------------------------------------------------------------------------- numbers
+
+_NUMBERS = (
+    select(SERVICE.c.id, SERVICE.c.last_ok)
+    .where(SERVICE.c.id > bindparam("after"))
+    .order_by(SERVICE.c.id)
+    .limit(bindparam("most"))
+)
+_LAST_NUMBER = select(func.coalesce(func.max(SERVICE.c.id), 0))
 
 
 def service_numbers(connection: Connection, after: int, most: int) -> list[tuple[int, float]]:
     """Return (id, time of the last valid answer) of the services after this id, at most `most`."""
-    return connection.execute(_NUMBERS, (after, most)).fetchall()
+    return connection.execute(_NUMBERS, {"after": after, "most": most}).fetchall()
 
 
 def last_service_number(connection: Connection) -> int:
     """Return the highest id of a service; 0 for an empty catalogue."""
-    return int(connection.execute("SELECT coalesce(max(id), 0) FROM service").fetchone()[0])
+    return int(connection.execute(_LAST_NUMBER).fetchone()[0])
 
 
 # --------------------------------------------------------------------------- kinds
@@ -161,38 +201,70 @@ class KindCount:
     """Named layers."""
 
 
-_COUNTS = """
-SELECT kind, count(*), count(level), count(CASE WHEN level = 'delivers' THEN 1 END), sum(layer_count)
-FROM (SELECT s.kind, s.layer_count,
-        (SELECT max(coalesce(e.level, '')) FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS level
-      FROM service s) kinds
-GROUP BY kind ORDER BY 2 DESC, 1"""
+_LEVELS = select(
+    *(SERVICE.c.kind, SERVICE.c.layer_count),
+    select(func.max(func.coalesce(ENDPOINT.c.level, "")))
+    .where(ENDPOINT.c.service_id == SERVICE.c.id, ENDPOINT.c.status == "valid")
+    .scalar_subquery()
+    .label("level"),
+).subquery("kinds")
+_KINDS = (
+    select(
+        *(_LEVELS.c.kind, _NUMBER, func.count(_LEVELS.c.level)),
+        func.count(case((_LEVELS.c.level == "delivers", 1))),
+        func.sum(_LEVELS.c.layer_count),
+    )
+    .group_by(_LEVELS.c.kind)
+    .order_by(_NUMBER.desc(), _LEVELS.c.kind)
+)
 
 
 def kind_counts(connection: Connection) -> list[KindCount]:
     """Return the counts of each kind, the commonest first."""
-    return [KindCount(*row) for row in connection.execute(_COUNTS)]
+    return [KindCount(*row) for row in connection.execute(_KINDS)]
 
 
 # --------------------------------------------------------------------------- a month
 
-_PROBES = """(SELECT count(*) FROM probe p JOIN endpoint e ON e.id = p.endpoint_id
-WHERE e.service_id = v.id AND p.at >= :start AND p.at < :end"""
-_EVENT = """(SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(h.at), 'unixepoch') FROM health_event h
-JOIN endpoint e ON e.id = h.endpoint_id WHERE e.service_id = v.id AND h.at >= :start AND h.at < :end"""
-_CHANGES = "(SELECT count(*) FROM change c WHERE c.service_id = v.id AND c.at >= :start AND c.at < :end AND c.what ="
-_ROWS = f"""SELECT v.id, v.kind, v.title, v.provider, v.url, v.health,
-(SELECT s.first_seen >= :start AND s.first_seen < :end FROM service s WHERE s.id = v.id) AS is_new,
-{_PROBES}) AS probes, {_PROBES} AND p.status = 'valid') AS valid,
-{_EVENT} AND h.after = 'down') AS went_down,
-{_EVENT} AND h.before IN ('down', 'gone') AND h.after IN ('degraded', 'alive')) AS came_back,
-{_CHANGES} 'layer-added') AS layers_added, {_CHANGES} 'layer-removed') AS layers_removed
-FROM v_services v ORDER BY v.id"""  # noqa: S608 our own words
+_service = V_SERVICES.c
+
+
+def _in_month(at: ColumnElement[float]) -> ColumnElement[bool]:
+    return and_(at >= bindparam("start"), at < bindparam("end"))
+
+
+def _of_endpoints(value: ColumnElement[Any], table: Table, *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
+    """Return an aggregate over the month's rows of a table that belong to the service's endpoints."""
+    return (
+        select(value)
+        .select_from(table.join(ENDPOINT, ENDPOINT.c.id == table.c.endpoint_id))
+        .where(ENDPOINT.c.service_id == _service.id, _in_month(table.c.at), *conditions)
+        .scalar_subquery()
+    )
+
+
+def _changes(what: str) -> ColumnElement[int]:
+    conditions = (CHANGE.c.service_id == _service.id, _in_month(CHANGE.c.at), CHANGE.c.what == what)
+    return select(func.count()).select_from(CHANGE).where(*conditions).scalar_subquery()
+
+
+_LAST_EVENT = utc_text(func.max(HEALTH_EVENT.c.at))
+_CAME_BACK = (HEALTH_EVENT.c.before.in_(("down", "gone")), HEALTH_EVENT.c.after.in_(("degraded", "alive")))
+_MONTH = select(
+    *(_service[name] for name in ("id", "kind", "title", "provider", "url", "health")),
+    select(_in_month(SERVICE.c.first_seen)).where(SERVICE.c.id == _service.id).scalar_subquery().label("is_new"),
+    _of_endpoints(func.count(), PROBE).label("probes"),
+    _of_endpoints(func.count(), PROBE, PROBE.c.status == "valid").label("valid"),
+    _of_endpoints(_LAST_EVENT, HEALTH_EVENT, HEALTH_EVENT.c.after == "down").label("went_down"),
+    _of_endpoints(_LAST_EVENT, HEALTH_EVENT, *_CAME_BACK).label("came_back"),
+    _changes("layer-added").label("layers_added"),
+    _changes("layer-removed").label("layers_removed"),
+).order_by(_service.id)
 
 
 def month_report(connection: Connection, start: float, end: float) -> Iterator[ReportRow]:
     """Yield each service that was found, probed or changed between two times, by its number; one is read at a time."""
-    for row in connection.execute(_ROWS, {"start": start, "end": end}).dicts():
+    for row in connection.execute(_MONTH, {"start": start, "end": end}).dicts():
         found = ReportRow(**row | {"is_new": bool(row["is_new"])})
         changed = found.went_down or found.came_back or found.layers_added or found.layers_removed
         if found.is_new or found.probes or changed:

@@ -105,8 +105,8 @@ def test_the_texts_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(core, "_MOST_KEPT", 10)
     kept = core.Compiler(core._Sqlite(paramstyle="qmark"))
     for number in range(50):
-        prepared = kept.prepared(select(literal(str(number))), {})
-        assert prepared.bind({}) == (str(number),), prepared.parts
+        prepared = kept.prepared(select(literal(f"No. {number}")), {})
+        assert prepared.bind({}) == (f"No. {number}",), prepared.parts
     assert len(kept._prepared) <= 10
 
 
