@@ -1,7 +1,7 @@
 """The command line: one thin file for each noun, which reads options into settings, calls `app` and prints the result.
 
 `registry.py` lists all commands; the module of a command is imported when the command is used, and what it needs when
-it runs, so that `geocrawl status` and `--help` start quickly.
+it runs, so that `--help` starts quickly.
 """
 
 from __future__ import annotations

@@ -9,19 +9,27 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sqlalchemy import bindparam, exists, func, select
+
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import stored_fact
 from geocrawl.store.engine.owner import BEAT, LEARNER, MEMBER, Owner, is_dead, this_process
+from geocrawl.store.schema.tables import DAILY, HOST, META, RUN
 from geocrawl.wording import moment
 
 DAEMON_LOCK, DAEMON_PAUSED, DAEMON_JOBS = "daemon:lease", "daemon:paused", "daemon:jobs"
 STALE_S = 60.0
 """A daemon on another machine without a heartbeat for so long counts as dead."""
-# Find runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it leases a host at ?3.
-_EARLIER_RUNS = """
-SELECT owner, strategy, datetime(started_at, 'unixepoch'),
-  EXISTS (SELECT 1 FROM host WHERE lease_until > ?3 AND lease_owner = run.owner)
-FROM run WHERE id < ?1 AND ended_at IS NULL AND owner <> ?2 ORDER BY id"""
+_IS_LEASED = (HOST.c.lease_until > 0, HOST.c.lease_until > bindparam("now"))  # the first one lets an index serve
+# Runs of others that began before `run` and have not ended. The last column: it leases a host now.
+_EARLIER_RUNS = (
+    select(
+        RUN.c.owner, RUN.c.strategy, RUN.c.started_at, exists().where(*_IS_LEASED, HOST.c.lease_owner == RUN.c.owner)
+    )
+    .where(RUN.c.id < bindparam("run"), RUN.c.ended_at.is_(None), RUN.c.owner != bindparam("owner"))
+    .order_by(RUN.c.id)
+)
+_OF_DAY = select(DAILY.c.name, DAILY.c.value).where(DAILY.c.day == bindparam("day"))
 _ANY_RUN = 2**62
 """Above the number of every run."""
 
@@ -98,7 +106,7 @@ def is_paused(connection: Connection) -> bool:
 
 def counts_of_day(connection: Connection, day: str) -> dict[str, int]:
     """Return the counts of a day (YYYY-MM-DD) by name: pages, probes, valid, failures …"""
-    return dict(connection.execute("SELECT name, value FROM daily WHERE day = ?", (day,)).fetchall())
+    return dict(connection.execute(_OF_DAY, {"day": day}).fetchall())
 
 
 # --------------------------------------------------------------------------- crawls and harvests
@@ -119,8 +127,8 @@ class OtherRun:
 
 def earlier_runs(connection: Connection, run: int, here: Owner, now: float) -> list[OtherRun]:
     """Return the crawls of other processes than `here` that began before `run` and still run, the earliest first."""
-    rows = connection.execute(_EARLIER_RUNS, (run, here.text, now)).fetchall()
-    found = [(OtherRun(Owner.read(owner), strategy, since), bool(holds)) for owner, strategy, since, holds in rows]
+    rows = connection.execute(_EARLIER_RUNS, {"run": run, "owner": here.text, "now": now}).fetchall()
+    found = [(OtherRun(Owner.read(owner), strategy, moment(since)), holds) for owner, strategy, since, holds in rows]
     return [other for other, holds in found if _is_running(other.owner, here, holds=holds)]
 
 
@@ -161,9 +169,11 @@ def _is_running(owner: Owner, here: Owner, *, holds: bool) -> bool:
 
 # --------------------------------------------------------------------------- how fast they are
 
-_OPEN_RUNS = "SELECT id, owner, strategy, started_at FROM run WHERE ended_at IS NULL ORDER BY id"
-_MEMBERS = "SELECT name, value FROM meta WHERE name LIKE ? ORDER BY name"
-_LEASES = "SELECT lease_owner, count(*) FROM host WHERE lease_until > ? GROUP BY lease_owner"
+_OPEN_RUNS = (
+    select(RUN.c.id, RUN.c.owner, RUN.c.strategy, RUN.c.started_at).where(RUN.c.ended_at.is_(None)).order_by(RUN.c.id)
+)
+_MEMBERS = select(META.c.name, META.c.value).where(META.c.name.like(bindparam("names"))).order_by(META.c.name)
+_LEASES = select(HOST.c.lease_owner, func.count()).where(*_IS_LEASED).group_by(HOST.c.lease_owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +207,10 @@ _SILENT_S = 300.0
 
 def read_workers(connection: Connection, now: float) -> list[Worker]:
     """Return the processes that crawl on the database, the earliest first."""
-    leases = dict(connection.execute(_LEASES, (now,)).fetchall())
-    here, found, learner = this_process(), list[Worker](), _learner(connection)
+    leases = dict(connection.execute(_LEASES, {"now": now}).fetchall())
+    here, found, learner = this_process(), list[Worker](), stored_fact(connection, LEARNER)
     for text, strategy, since, crawl in _processes(connection):
-        owner, note = Owner.read(text), _note(connection, text)
+        owner, note = Owner.read(text), json.loads(stored_fact(connection, BEAT + text) or "{}")
         running = owner.is_running(here)
         quiet = not leases.get(text) and now - float(note.get("at", since)) > _SILENT_S
         if is_dead(text, here) or (running is None and quiet):
@@ -227,17 +237,6 @@ def _processes(connection: Connection) -> Iterator[tuple[str, str, float, str]]:
     for run, owner, strategy, since in connection.execute(_OPEN_RUNS).fetchall():
         yield owner, strategy, since, ""
         prefix = f"{MEMBER}{run}:"
-        for name, value in connection.execute(_MEMBERS, (f"{prefix}%",)).fetchall():
+        for name, value in connection.execute(_MEMBERS, {"names": f"{prefix}%"}).fetchall():
             if (member := name.removeprefix(prefix)) != owner:
                 yield member, strategy, float(json.loads(bytes(value))["since"]), owner
-
-
-def _learner(connection: Connection) -> str:
-    """Return the owner of the learner's role; '' when nobody has it."""
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (LEARNER,)).fetchone()
-    return "" if row is None else bytes(row[0]).decode()
-
-
-def _note(connection: Connection, owner: str) -> dict[str, float]:
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (BEAT + owner,)).fetchone()
-    return dict(json.loads(bytes(row[0]))) if row else {}

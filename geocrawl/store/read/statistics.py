@@ -11,8 +11,9 @@ from sqlalchemy import ColumnElement, Float, Integer, Select, Table, and_, bindp
 
 from geocrawl.model.published import ReportRow
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.constructs import json_elements, json_member, least, utc_text, whole
+from geocrawl.store.engine.constructs import least, utc_text, whole
 from geocrawl.store.engine.views import V_SERVICES
+from geocrawl.store.read.status import DEVIATIONS
 from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
 SOFTWARE = {
@@ -90,16 +91,6 @@ _VERSIONS = (
     .limit(30)
 )
 _SOFTWARE_VERSIONS = _VERSIONS.where(SERVICE.c.kind == "arcgis", SERVICE.c.version != "")
-_DEVIATION = json_elements(ENDPOINT.c.deviations).table_valued("value", name="deviation")
-_CODE = json_member(_DEVIATION.c.value, "code").label("code")
-DEVIATIONS = (
-    select(_CODE, _NUMBER)
-    .select_from(ENDPOINT, _DEVIATION)
-    .where(ENDPOINT.c.status == "valid", ENDPOINT.c.deviations != "[]")
-    .group_by("code")
-    .order_by(_NUMBER.desc(), "code")
-)
-"""Count the endpoints valid at the last probe by the codes of their deviations."""
 _STATE = func.coalesce(ENDPOINT.c.health, "new").label("state")
 _HEALTH = (
     select(_STATE, _NUMBER)

@@ -1,7 +1,4 @@
-"""Read the state of a catalogue, its frontier and its daemon: what `status`, `check` and `metrics` show.
-
-Plain SQL: `geocrawl status` starts in a moment because it imports neither SQLModel nor SQLAlchemy.
-"""
+"""Read the state of a catalogue, its frontier and its daemon: what `status`, `check` and `metrics` show."""
 
 from __future__ import annotations
 
@@ -10,13 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from geocrawl.model import FrontierStats
+from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, or_, select
+
+from geocrawl.model import FrontierStats, Purpose, State
 from geocrawl.sanitize import masked
+from geocrawl.store.catalog.health import GUESSED
 from geocrawl.store.engine.connection import Connection, OpenSnapshot, Size
+from geocrawl.store.engine.constructs import json_elements, json_member
 from geocrawl.store.engine.database import stored_fact, stored_strategy
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
-from geocrawl.store.frontier.counters import read_refusals, read_stats
+from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
 from geocrawl.store.read.processes import (
     Holder,
     JobRun,
@@ -26,6 +27,7 @@ from geocrawl.store.read.processes import (
     read_jobs,
     read_workers,
 )
+from geocrawl.store.schema.tables import BLOCKED, ENDPOINT, HOST, PROBE, RUN, SERVICE, URL
 from geocrawl.wording import day_of
 
 
@@ -117,39 +119,77 @@ class CatalogStatus:
     """Sizes of the strategy's state at its last dump, such as the nodes of its graph; empty for most."""
 
 
-# Of the last thousand probes that were answered by a whole document.
-_SLOW = """
-SELECT e.host, avg(p.elapsed_ms), count(*) FROM
-  (SELECT endpoint_id, elapsed_ms FROM probe WHERE http_status IS NOT NULL AND reason <> 'not-modified'
-   ORDER BY id DESC LIMIT 1000) p
-JOIN endpoint e ON e.id = p.endpoint_id GROUP BY e.host HAVING avg(p.elapsed_ms) >= 1000 ORDER BY 2 DESC LIMIT 5"""
-_RESTING = """
-SELECT name, next_at, waiting, errors FROM host
-WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at > ? ORDER BY next_at LIMIT 10"""
+_PROBED = (  # the last thousand probes that were answered by a whole document
+    select(PROBE.c.endpoint_id, PROBE.c.elapsed_ms)
+    .where(PROBE.c.http_status.is_not(None), PROBE.c.reason != "not-modified")
+    .order_by(PROBE.c.id.desc())
+    .limit(1000)
+    .subquery("probed")
+)
+_MEAN_MS = func.avg(_PROBED.c.elapsed_ms)
+_SLOW = (
+    select(ENDPOINT.c.host, _MEAN_MS, func.count())
+    .select_from(_PROBED.join(ENDPOINT, ENDPOINT.c.id == _PROBED.c.endpoint_id))
+    .group_by(ENDPOINT.c.host)
+    .having(_MEAN_MS >= 1000)
+    .order_by(_MEAN_MS.desc())
+    .limit(5)
+)
+_RESTING = (
+    select(HOST.c.name, HOST.c.next_at, HOST.c.waiting, HOST.c.errors)
+    .where(HOST.c.waiting > 0, HOST.c.lease_until == 0, HOST.c.parked == 1, HOST.c.next_at > bindparam("later"))
+    .order_by(HOST.c.next_at)
+    .limit(10)
+)
+_NUMBER = func.count().label("number")
 # An endpoint that was only guessed and never worked is not shown.
-_ENDPOINTS = """
-SELECT coalesce(status, 'unknown'), count(*) FROM endpoint WHERE weak < 2 OR last_ok IS NOT NULL GROUP BY 1"""
-_REASONS = """
-SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint
-WHERE status IS NOT 'valid' AND (weak < 2 OR last_ok IS NOT NULL)
-GROUP BY 1 ORDER BY 2 DESC, 1"""
-_TLS = """
-SELECT json_extract(one.value, '$.code'), count(*) FROM endpoint, json_each(endpoint.deviations) one
-WHERE status = 'valid' AND deviations LIKE '%"tls-%'
-  AND json_extract(one.value, '$.code') LIKE 'tls-%' GROUP BY 1 ORDER BY 2 DESC, 1"""
-_SERVICES = "SELECT count(*), coalesce(sum(layer_count), 0) FROM service"
-_HEALTH = "SELECT health, count(*) FROM endpoint WHERE last_ok IS NOT NULL GROUP BY 1"
-_DUE = "SELECT count(*) FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ?"
-_NEXT = {
-    "probe": "SELECT min(due_at) FROM endpoint WHERE due_at IS NOT NULL",
-    "page": "SELECT min(revisit_at) FROM url WHERE revisit_at IS NOT NULL",
-    "retry": "SELECT min((SELECT min(retry_at) FROM url WHERE retry_at IS NOT NULL AND purpose = p.column1)) "
-    "FROM (VALUES ('page'), ('probe')) p",
-}
-_RUNS = "SELECT started_at, ended_at, owner, strategy, pages, services, stopped FROM run ORDER BY id DESC LIMIT 5"
-_FAILURES = """
-SELECT address, coalesce(reason, ''), settled_at FROM url INDEXED BY url_failed WHERE state = 'failed'
-ORDER BY settled_at DESC LIMIT 5"""
+_IS_SHOWN = or_(ENDPOINT.c.weak < GUESSED, ENDPOINT.c.last_ok.is_not(None))
+_STATUS = func.coalesce(ENDPOINT.c.status, "unknown").label("verdict")
+_ENDPOINTS = select(_STATUS, _NUMBER).where(_IS_SHOWN).group_by("verdict")
+_REASON = func.coalesce(ENDPOINT.c.reason, "not asked yet").label("why")
+_REASONS = (
+    select(_REASON, _NUMBER)
+    .where(_IS_SHOWN, ENDPOINT.c.status.is_distinct_from("valid"))
+    .group_by("why")
+    .order_by(_NUMBER.desc(), "why")
+)
+_DEVIATION = json_elements(ENDPOINT.c.deviations).table_valued("value", name="deviation")
+_CODE = json_member(_DEVIATION.c.value, "code").label("code")
+DEVIATIONS = (
+    select(_CODE, _NUMBER)
+    .select_from(ENDPOINT, _DEVIATION)
+    .where(ENDPOINT.c.status == "valid", ENDPOINT.c.deviations != "[]")
+    .group_by("code")
+    .order_by(_NUMBER.desc(), "code")
+)
+"""Count the endpoints valid at the last probe by the codes of their deviations."""
+_TLS = DEVIATIONS.where(ENDPOINT.c.deviations.like('%"tls-%'), DEVIATIONS.selected_columns.code.startswith("tls-"))
+_SERVICES = select(func.count(), func.coalesce(func.sum(SERVICE.c.layer_count), 0))
+_HEALTH = select(ENDPOINT.c.health, _NUMBER).where(ENDPOINT.c.last_ok.is_not(None)).group_by(ENDPOINT.c.health)
+_DUE = select(func.count()).where(ENDPOINT.c.due_at.is_not(None), ENDPOINT.c.due_at <= bindparam("now"))
+_BLOCKED = select(func.count()).select_from(BLOCKED)
+
+
+def _first(column: ColumnElement[float], *conditions: ColumnElement[bool]) -> ScalarSelect[float]:
+    """Return the earliest time of a column, read from the first entry of an index."""
+    return select(func.min(column)).where(column.is_not(None), *conditions).scalar_subquery()
+
+
+_NEXT = select(
+    _first(ENDPOINT.c.due_at).label("probe"),
+    _first(URL.c.revisit_at).label("page"),
+    *(_first(URL.c.retry_at, URL.c.purpose == purpose).label("retry") for purpose in Purpose),
+)
+_LAST_VISIT = select(func.max(URL.c.settled_at)).where(URL.c.settled_at.is_not(None))
+_RUN_COLUMNS = ("started_at", "ended_at", "owner", "strategy", "pages", "services", "stopped")
+_RUNS = select(*(RUN.c[name] for name in _RUN_COLUMNS)).order_by(RUN.c.id.desc()).limit(5)
+_FAILURES = (
+    select(URL.c.address, func.coalesce(URL.c.reason, ""), URL.c.settled_at)
+    .with_hint(URL, "INDEXED BY url_failed", "sqlite")
+    .where(URL.c.state == State.FAILED)
+    .order_by(URL.c.settled_at.desc())
+    .limit(5)
+)
 
 
 def _runs(connection: Connection, now: float) -> tuple[Run, ...]:
@@ -181,19 +221,19 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         jobs=read_jobs(connection) if running else (),
         today=counts_of_day(connection, day_of(now)),
         health=dict(connection.execute(_HEALTH).fetchall()),
-        due=connection.execute(_DUE, (now,)).fetchone()[0],
+        due=connection.execute(_DUE, {"now": now}).fetchone()[0],
         next=_next(connection),
-        schema=connection.execute("SELECT version_num FROM alembic_version").fetchone()[0],
+        schema=connection.version() or "",
         strategy=stored_strategy(connection),
         frontier=read_stats(connection, now),
-        resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, (now + 60,))),
+        resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, {"later": now + RESTING_S})),
         slow=tuple(SlowHost(*row) for row in connection.execute(_SLOW)),
         endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
         reasons=dict(connection.execute(_REASONS).fetchall()),
         tls=dict(connection.execute(_TLS).fetchall()),
         refused=read_refusals(connection),
         held_sites=quarantined_sites(connection),
-        blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],
+        blocked=connection.execute(_BLOCKED).fetchone()[0],
         size=connection.size(),
         open_snapshot=connection.open_snapshot(),
         services=services,
@@ -206,11 +246,12 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
 
 def last_visit_at(connection: Connection) -> float | None:
     """Return when the last visit was settled, in seconds since the epoch; None before the first visit."""
-    row = connection.execute("SELECT max(settled_at) FROM url WHERE settled_at IS NOT NULL").fetchone()
-    return None if row[0] is None else float(row[0])
+    (last,) = connection.execute(_LAST_VISIT).fetchone()
+    return None if last is None else float(last)
 
 
 def _next(connection: Connection) -> dict[str, float]:
-    """Return the times by name, each read from the first entry of an index."""
-    times = {what: connection.execute(statement).fetchone()[0] for what, statement in _NEXT.items()}
+    """Return the times by name."""
+    probe, page, *retries = connection.execute(_NEXT).fetchone()
+    times = {"probe": probe, "page": page, "retry": min((at for at in retries if at is not None), default=None)}
     return {what: at for what, at in times.items() if at is not None}

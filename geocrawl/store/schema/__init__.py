@@ -5,7 +5,7 @@ lists and mappings are JSON, flags are 0 and 1, boxes are WGS 84 degrees. NULL m
 
 A class of SQLModel describes each table and has its name. New databases are made from the classes
 (`engine/sqlite/layout.py`, `engine/postgres/layout.py`), `migrations/` upgrades older ones, and `make schema` writes
-the tables' part of docs/database.md. Importing the classes takes 0.3 s, so no module that `geocrawl status` needs does.
+the tables' part of docs/database.md. Importing the classes takes 0.3 s.
 """
 
 TEXT_COLUMNS = ("title", "keywords", "layers", "abstract", "provider", "found", "address")
