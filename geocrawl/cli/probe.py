@@ -52,6 +52,7 @@ _EXPLANATIONS = {
     "not-json": "The answer is not JSON, so not {kind}.",
     "exception": "The server answers with an error instead of a description of {kind}.",
     "protected": "The server asks for a user name, a password or a token.",
+    "external-entity": "A part of the answer is in another place, which geocrawl does not read.",
     "over-limit": "The answer is too large.",
     "truncated": "The answer is incomplete.",
     "part": "This is a part of a service; probe the whole service.",

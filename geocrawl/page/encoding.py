@@ -38,13 +38,13 @@ class Decoded(NamedTuple):
 
 _MULTI_BYTE = frozenset({"utf-8", "gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"})
 _BEGINNINGS = BYTE_ORDER_MARKS | UNMARKED_UTF_16
-# Possessive, and closed by the end of the bytes, too: what is not closed is passed over once and never tried again.
-_VALUE = rb"""(?:"[^"]*+"?|'[^']*+'?|[^\s>"'][^\s>]*+)"""
-_ATTRIBUTE = re.compile(rb"([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(%s)?)?" % _VALUE)
+# Atomic, and closed by the end of the bytes, too: what is not closed is passed over once and never tried again.
+_VALUE = rb"""(?:"[^"]*+"?|'[^']*+'?|[^\s>"'][^\s>]*+)?"""
+_ATTRIBUTE = re.compile(rb"([^\s/>][^\s/>=]*+)(?>\s*=\s*(%s))?" % _VALUE)
 _PIECE = re.compile(
     rb"<!(?=--).*?(?:-->|\Z)"
     rb"|<(?P<raw>script|style|title|textarea|xmp|iframe|noembed|noframes)(?=[\s/>]).*?(?:</(?P=raw)(?=[\s/>])|\Z)"
-    rb"|<(?P<tag>/?[a-z][^\s/>]*+)(?P<attributes>(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+%s?+)?+)*+)"
+    rb"|<(?P<tag>/?[a-z][^\s/>]*+)(?P<attributes>(?>(?:[\s/]*+[^\s/>][^\s/>=]*+(?>\s*=\s*%s)?)*))"
     rb"|<[!?/][^>]*+" % _VALUE,
     re.I | re.S,
 )

@@ -21,6 +21,9 @@ MAX_PLAIN_TAGS = 2_000
 MAX_PLAIN_CHARS = 65_536
 MAX_ATTRIBUTES = 1_000
 """A tag with more attributes is dropped: the parser's search for repeated names is quadratic, too."""
+_ATTRIBUTE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?>\s*=\s*(?:"[^"]*+"?|'[^']*+'?|[^\s>"'][^\s>]*+)?)?"""
+_TAG = re.compile(rf"<[a-z/][^\s/>]*+(?>(?:{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}})((?>(?:{_ATTRIBUTE})*))", re.I)
+"""A tag as the parser reads it, closed or not; attributes beyond the limit are its group."""
 
 _BLOCK_NAMES = (
     "address article aside blockquote body center details dialog dir div dl fieldset figcaption figure footer form "
@@ -48,19 +51,17 @@ fill the matcher's memory; the pattern is not possessive, because Python before 
 """
 _CELL_TAG = _tags(" ".join(sorted(CELLS - set(_KEPT.split()))))
 _OTHER_TAG = re.compile(rf"</?(?!(?:{'|'.join(_KEPT.split())})[\s/>])[a-z][^>]*>", re.I)
-_QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 _HTML_TAG = re.compile(r"<html(?=[\s/>])[^>]*>", re.I)
 _PREAMBLE_CHARS = 4_096
 _MANY_BEGINS = re.compile("<{100,}")
 """A run of `<`: only the last one can begin a tag, but each pattern below would try them all."""
-_LONG_TAG = re.compile(rf"<[^<>]{{{4 * MAX_ATTRIBUTES},}}>")
 
 
 def flatten(html: str) -> str:
     """Return `html` unchanged if it has ordinary size, else with only the tags of links, forms, title and blocks."""
     if html.count("<") <= MAX_PLAIN_TAGS and len(html) <= MAX_PLAIN_CHARS:
         return html
-    html = _LONG_TAG.sub(_drop_overfull, _MANY_BEGINS.sub("<", html))
+    html = _TAG.sub(lambda tag: "" if tag[1] else tag[0], _MANY_BEGINS.sub("<", html))
     if html.count("<") <= MAX_PLAIN_TAGS:
         return html
     preamble = _HTML_TAG.search(html, 0, _PREAMBLE_CHARS)  # keep the language
@@ -68,11 +69,6 @@ def flatten(html: str) -> str:
     end = html.rfind(">") + 1  # every "<" before has a ">" after it, so no pattern runs to the end in vain
     flat = _BLOCK_TAGS.sub("<hr>", html[start:end])
     return html[:start] + _OTHER_TAG.sub("", _CELL_TAG.sub(" ", flat)) + html[end:]
-
-
-def _drop_overfull(tag: re.Match[str]) -> str:
-    names = _QUOTED.sub("", tag[0]).split(None, MAX_ATTRIBUTES)
-    return tag[0] if len(names) <= MAX_ATTRIBUTES else ""
 
 
 # --------------------------------------------------------------------------- the walk

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from geocrawl.formats.xml_reader import external_entity
 from geocrawl.model import Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
@@ -27,6 +28,7 @@ _MOST_TELLING = (
     "ok",
     "truncated",
     "over-limit",
+    "external-entity",
     "protected",
     "moved",
     "exception",
@@ -36,6 +38,7 @@ _MOST_TELLING = (
     "empty",
 )
 _FIRST_CHARS = 200
+_MAX_DETAIL_CHARS = 500
 _LOWER_CASE = "lower-case-names"
 _MISSED = re.compile(
     r"missing|mandatory|required|not (?:given|specified|set|found|defined)|no (?:request|service)\b|must (?:be|have)",
@@ -121,8 +124,13 @@ def _noted(question: Question, finding: Finding) -> Finding:
 
 
 def examined(page: Page | Failure, examine: Examine) -> Finding:
-    """Classify an answer; a failure by its code."""
-    return Finding(str(page.code), page.detail) if isinstance(page, Failure) else examine(page)
+    """Classify an answer; a failure by its code. A document that takes text from elsewhere proves nothing."""
+    if isinstance(page, Failure):
+        return Finding(str(page.code), page.detail)
+    finding = examine(page)
+    if finding.service is not None and (place := external_entity(page.body)):
+        return Finding("external-entity", place[:_MAX_DETAIL_CHARS], deviations=finding.deviations)
+    return finding
 
 
 def _worth_asking(question: Question, answers: list[Answer], candidate: Candidate, can_help: CanHelp | None) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -237,3 +239,27 @@ TAGS = st.sampled_from([*SOUP.split("> "), *SOUP.split(), "\x1e", "\n"])
 @given(st.lists(TAGS, max_size=40).map("".join), st.booleans())
 def test_any_soup_of_tags_is_read(soup: str, large: bool) -> None:
     read_html(soup + "<br>" * (2_500 * large), "utf-8", max_links=20)
+
+
+MANY = " ".join(f"a{number}='1'" for number in range(100_000))
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        "<body {}",
+        "<body {}>",
+        "<div x='>' {}>",
+        "<div x='<a>' y=\"it's\" {}>",
+        "</div {}>",
+        "<div {} <div {}",
+        "<a href=/y {}",
+        "<div / / {}/>",
+    ],
+)
+def test_a_tag_with_a_flood_of_attributes_costs_little_and_is_dropped(flood: str) -> None:
+    html = f"<a href=/x>x</a>{flood.format(MANY, MANY)}"
+    begun = time.process_time()
+    content = read_html(html, "utf-8", max_links=10)
+    assert time.process_time() - begun < 3
+    assert [link.href for link in content.links] == ["/x"]

@@ -15,13 +15,12 @@ from typing import Any
 import pytest
 
 from geocrawl.model import Layer, Service, Status, Verdict
+from tests.probe.kinds import documents
 from tests.support.answers import interview, page
 
 EXPECTATIONS = Path(__file__).parents[1] / "expectations" / "corpus_wms.json"
 WITHOUT_LAYERS = {f"mapserver_wms_empty_cap{version}.xml" for version in ("100", "110", "111", "130")}
 """Their text says `No WMS layers are enabled`: none is right."""
-GROUPS_ONLY = {"geotools_1_1_1Capabilities-xxe.xml", "geotools_1_3_0Capabilities-xxe.xml"}
-"""Their one layer's name is a file of the reader's machine, which is not read: the layer stays nameless."""
 CONTACT = {
     "person": "name",
     "organization": "organization",
@@ -49,10 +48,6 @@ def verdict_of(file: Path) -> Verdict:
     return interview({"*": page(file.read_bytes())})[0]
 
 
-def documents(shared: Path, label: str) -> list[Path]:
-    return sorted((shared / "corpus" / "documents" / label).iterdir())
-
-
 def test_every_wms_is_accepted_with_its_title_and_layers(shared: Path) -> None:
     expected = json.loads(EXPECTATIONS.read_text(encoding="utf-8"))
     found = {}
@@ -67,9 +62,9 @@ def test_every_wms_is_accepted_with_its_title_and_layers(shared: Path) -> None:
             "layers": len(verdict.service.layers),
         }
     assert found == expected
-    assert len(found) == 136
+    assert len(found) == 134
     assert {name for name, values in found.items() if not values["layers"]} == WITHOUT_LAYERS
-    assert {name for name, values in found.items() if not values["named_layers"]} == WITHOUT_LAYERS | GROUPS_ONLY
+    assert {name for name, values in found.items() if not values["named_layers"]} == WITHOUT_LAYERS
 
 
 @pytest.mark.parametrize("label", OTHERS)
@@ -174,6 +169,6 @@ def test_where_owslib_reads_a_whole_document_both_readers_agree(shared: Path) ->
         found = owslib_of(file, service.version)
         if found is None:
             silent.append(file.name)
-        elif file.name not in GROUPS_ONLY and file.name not in EQUAL_NAMES:
+        elif file.name not in EQUAL_NAMES:
             compare(file, service, found)
     assert len(silent) == 14
