@@ -27,16 +27,20 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # Parameters whose values give access: keys, tokens, passwords, signatures, sessions. It is bounded, and no part
 # of it matches one text in two ways. In an address within an address `?`, `&` and `=` are escaped, perhaps twice.
 _SECRET = re.compile(
-    r"((?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))"
-    r"(?:(?:access|api|app|auth|id|map|refresh|security|session|user|x-amz-security)[_-]?token|token|jwt|"
-    r"(?:access|api|app|auth|client|licen[cs]e|map|subscription|user|x-api)[_-]?key|key|ak|sk|tk|"
-    r"(?:client[_-]?)?secret|passw(?:or)?d|pass|pwd|sig|sign|(?:x-amz-)?signature|x-amz-credential|auth|authorization|"
-    r"credentials?|session(?:_?id)?|sid|jsessionid|phpsessid|ticket)(?:=|%(?:25){0,3}3d))"
+    r"((?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))(?:"
+    r"[\w.\[-]{0,30}(?:token|secret|passw|passcode|passphrase|signature|credential|"
+    r"(?:api|access|account|app|auth|client|licen[cs]e|map|private|session|subscription|user)[_-]?key)[\w.\[\]-]{0,20}|"
+    r"jwt|bearer|key|ak|sk|tk|pwd?|pass|sig|sign|auth|authorization|app[_-]?code|sess?(?:ion)?(?:[_-]?id)?|s?sid|jsessionid|"
+    r"phpsessid|otp|ticket)(?:=|%(?:25){0,3}3d))"
     r"""[^&#;\s"'<>\\]{1,4096}""",
     re.IGNORECASE,
 )
-# Up to the @, or to the … of a text that was cut.
-_USER = re.compile(r"""(//)[^/?#\s@:"<>]{0,200}:[^/?#\s@"<>]{0,200}([@…])""")
+# Up to the @, or to the … of a text that was cut; the second one in an address within an address.
+_USER = re.compile(
+    r"""(//)(?:[^/?#\s@:"<>]{0,200}:[^/?#\s@"<>]{0,200}(?=[@…])|[^/?#\s@:"<>]{1,200}(?=@))"""
+    r"""|((?:%(?:25){0,3}2f){2})(?:(?!%(?:25){0,3}(?:2f|3f|23|40))[^/?#&\s@"<>]){1,200}(?=%(?:25){0,3}40)""",
+    re.IGNORECASE,
+)
 
 
 def ending_of(text: str | bytes) -> str:
@@ -53,7 +57,7 @@ def masked(text: str) -> str:
     """
     if "=" in text or "%" in text:
         text = _SECRET.sub(r"\1***", text)
-    return _USER.sub(r"\1***\2", text) if "@" in text or "…" in text else text
+    return _USER.sub(r"\1\2***", text) if "@" in text or "…" in text or "40" in text else text
 
 
 def plain(text: str, limit: int | None = None) -> str:

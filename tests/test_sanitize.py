@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -87,3 +88,37 @@ def test_the_rest_is_left(text: str) -> None:
 @given(st.text("?&;=@:/token key \n", max_size=300))
 def test_masking_twice_changes_nothing(text: str) -> None:
     assert masked(masked(text)) == masked(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("token", "access_token", "oauth_token", "sessionToken", "X-Amz-Security-Token", "apitoken", "user[token]"),
+        *("key", "apikey", "Api-Key", "authKey", "mapkey", "secret_key", "secretkey", "privatekey", "licence-key"),
+        *("Ocp-Apim-Subscription-Key", "AWSAccessKeyId", "client_secret", "X-Goog-Signature", "X-Goog-Credential"),
+        *("password", "passwort", "passwd", "passcode", "pw", "pwd", "PASS", "password[]", "user[password]", "bearer"),
+        *("sid", "ssid", "sessid", "session_id", "sig", "Signature", "ticket", "otp", "app_code", "appcode"),
+    ],
+)
+def test_parameters_that_give_access_are_masked_by_the_parts_of_their_names(name: str) -> None:
+    assert masked(f"see http://h.example/wms?map=a&{name}=s3same&layers=b") == (
+        f"see http://h.example/wms?map=a&{name}=***&layers=b"
+    )
+    within = f"http://h.example/?url=http%3A%2F%2Fx.example%2F%3F{name}%3Ds3same"
+    if name.replace("-", "").replace("_", "").isalnum():
+        assert "s3same" not in masked(within)
+
+
+@pytest.mark.parametrize("name", ["map", "layers", "keyword", "design", "passage", "monkey", "side"])
+def test_parameters_that_give_no_access_are_shown(name: str) -> None:
+    assert masked(f"http://h.example/wms?{name}=a") == f"http://h.example/wms?{name}=a"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://s3same@h.example/", "ftp://s3same:@h.example/x", "http://a:s3same@h.example", "//s3same@h.example/"],
+)
+def test_user_information_is_masked_also_in_an_address_within_an_address(address: str) -> None:
+    assert "s3same" not in masked(f"to {address} and on")
+    assert "s3same" not in masked(f"http://x.example/?u={quote(address, safe='')}&v=1")
+    assert "s3same" not in masked(f"http://x.example/?u={quote(quote(address, safe=''), safe='')}")

@@ -219,7 +219,7 @@ def external_entity(body: bytes) -> str:
         for start in range(0, len(body), _PIECE_BYTES):
             parser.feed(body[start : start + _PIECE_BYTES])
             for _, root in parser.read_events():
-                declared = root.getroottree().docinfo.internalDTD
+                declared: Any = root.getroottree().docinfo.internalDTD  # type: ignore[union-attr]
                 entities = declared.iterentities() if declared is not None else ()
                 return next((each.system_url for each in entities if each.system_url), "")
     return ""

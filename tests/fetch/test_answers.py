@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.model import Failure, FailureCode, Page, Purpose
-from tests.support.http_server import answer, pages, serve
+from tests.support.http_server import answer, pages, redirect, serve
 
 from .conftest import Kit, url
 
@@ -268,3 +268,18 @@ async def test_of_several_media_types_the_last_one_counts(kit: MakeKit, fields: 
         got = await kit().get(f"{server.base}/page")
     assert isinstance(got, Page), got
     assert got.headers["content-type"] == media_type
+
+
+async def test_user_information_in_a_redirect_reaches_neither_proxy_nor_server(kit: MakeKit) -> None:
+    def respond(target: str, writer: asyncio.StreamWriter) -> bytes:
+        to = {"http://a.example/": "http://u:s3same@a.example/x", "http://a.example/x": "http://s3same@b.example/"}
+        return redirect(to[target]) if target in to else answer(b"here")
+
+    async with serve(respond) as server:
+        asking = kit(proxy=server.base)
+        got = await asking.get("http://a.example/")
+        assert isinstance(got, Page) and got.location is not None
+        assert isinstance(await asking.get(got.location.address), Page)
+    assert server.targets == ["http://a.example/", "http://a.example/x", "http://b.example/"]
+    assert "s3same" not in f"{server.fields}{got.location}{got.hops}"
+    assert all("authorization" not in name for fields in server.fields for name in fields)

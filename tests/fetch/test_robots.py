@@ -306,3 +306,28 @@ async def test_a_turn_knows_the_sitemaps_of_the_robots_txt_that_it_read(kit: Mak
             assert [each.address for each in await turn.sitemaps(page)] == [f"{server.base}/map.xml"]
     async with kit(ignore_robots=True).turn() as turn:
         assert await turn.sitemaps(page) == ()
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"],
+    ids=["hangs", "drips its head", "drips its body", "drips without an end"],
+)
+async def test_a_robots_txt_that_never_comes_costs_its_time_once(kit: MakeKit, begins: bytes) -> None:
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(begins)
+        while True:
+            await asyncio.sleep(0.05)
+            if begins:
+                writer.write(b"#")
+                await writer.drain()
+
+    asking = kit(ignore_robots=False, total_timeout_s=0.5, read_timeout_s=0.3)
+    async with serve(lambda target, writer: drip(writer)) as server:
+        begun = asyncio.get_running_loop().time()
+        for page in range(5):
+            got = await asking.get(f"{server.base}/page{page}")
+            assert isinstance(got, Failure)
+            assert (got.code, got.retry_after_s) == (FailureCode.ROBOTS, pytest.approx(3600, abs=5))
+        assert asyncio.get_running_loop().time() - begun < 3
+        assert server.targets == ["/robots.txt"]
