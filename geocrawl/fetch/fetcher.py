@@ -17,7 +17,7 @@ from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer_reader import Answer
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.names import Resolver
-from geocrawl.fetch.paced_host import BorrowedHosts, PacedHost, Parts, RefusalOf
+from geocrawl.fetch.paced_host import WHY_REFUSED, BorrowedHosts, PacedHost, Parts, RefusalOf
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.robots import OriginRobots, RobotsCache, product_token
 from geocrawl.model import (
@@ -123,11 +123,6 @@ _CUT_SHORT = (Purpose.MAP, Purpose.DATA)
 """Purposes of requests beside a visit's first ones, which end with the host's requests of the day."""
 _SHORT_WAIT_S = 10.0
 """Longest Retry-After for which a turn waits."""
-_WHY_REFUSED = {
-    "deny": "the deny list names it",
-    "allow": "the allow list does not name it",
-    "forgotten": "its host opted out (`geocrawl forget --list`)",
-}
 
 
 async def nothing_refused(url: Url) -> str:
@@ -337,10 +332,11 @@ class PoliteTurn:
     ) -> Answer | Failure:
         """Make one exchange, if the operator's lists, the host's daily limit and robots.txt allow it."""
         if refusal := await self._refusal_of(url):
-            return Failure(url, FailureCode(refusal), _WHY_REFUSED[refusal])
+            return Failure(url, FailureCode(refusal), WHY_REFUSED[refusal])
         if purpose in _CUT_SHORT and self._host.is_day_limit_reached:
             return Failure(url, FailureCode.BUDGET, "this host's daily limit of requests is reached")
         self._host.asks_service = purpose in _OF_SERVICES
+        self._host.robots_for = url
         if not self._settings.ignore_robots:
             rules = await self._origin_robots.rules_for(url, self._host)
             if isinstance(rules, Failure):

@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 THINKING_S = 30.0
 """Seconds after the last answer of a turn in which the answer is read and the visit settled."""
 
+WHY_REFUSED = {
+    "deny": "the deny list names it",
+    "allow": "the allow list does not name it",
+    "forgotten": "its host opted out (`geocrawl forget --list`)",
+}
 RefusalOf = Callable[[Url], Awaitable[str]]
 """Returns why an address may not be requested: 'deny', 'allow', 'forgotten', '' if it may."""
 
@@ -74,6 +79,7 @@ class PacedHost:
         self._settings = parts.settings
         self._clock = parts.clock
         self._http = parts.http
+        self._refusal_of = parts.refusal_of
         self._state = state
         self._held = held
         self.waiting = waiting
@@ -84,6 +90,8 @@ class PacedHost:
         self.asks_service = False
         """Whether the turn is about a service: its requests, robots.txt among them, go on when TLS cannot be
         verified."""
+        self.robots_for: Url | None = None
+        """The address for which a robots.txt is requested; None on a host that is borrowed."""
         self._unverified: dict[str, Deviation] = {}
         """Origins whose TLS cannot be verified, with the fault; forgotten with the turn."""
         self._mismeasured: set[str] = set()
@@ -172,6 +180,9 @@ class PacedHost:
         self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
         await self._wait()
+        of = self.robots_for if purpose is Purpose.ROBOTS else url
+        if of is not None and (refusal := await self._refusal_of(of)):  # since the visit began: each request waits
+            return Failure(url, FailureCode(refusal), WHY_REFUSED[refusal])
         fault = self._fault_passed_over(url, purpose)
         if fault is not None:
             cookies = None

@@ -176,6 +176,9 @@ _FORBIDDEN = 403
 # The server was not reached: a page of this origin would fare the same, so the failure itself is reported.
 _NO_CONTACT = frozenset(
     {
+        FailureCode.DENY,
+        FailureCode.ALLOW,
+        FailureCode.FORGOTTEN,
         FailureCode.DNS,
         FailureCode.REFUSED,
         FailureCode.TLS,

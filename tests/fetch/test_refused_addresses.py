@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.urls import AddressRules
 from tests.support.http_server import answer, pages, redirect, serve
 
-from .conftest import AGENT, MemoryRobots, settings, url
+from .conftest import AGENT, MemoryRobots, VirtualClock, settings, url
 
 
 def fetcher(*deny: str) -> PoliteFetcher:
@@ -42,3 +44,46 @@ async def test_a_redirect_into_what_is_denied_ends_there() -> None:
         assert isinstance(got, Failure) and got.code is FailureCode.DENY
         assert isinstance(other, Page)
         assert server.targets == ["/robots.txt", "/a", "/c"]
+
+
+@pytest.mark.parametrize("at", ["robots.txt", "the page", "the second request"])
+async def test_a_host_that_is_denied_while_a_request_waits_is_not_asked_any_more(at: str) -> None:
+    denied = False
+
+    async def reason(asked: Url) -> str:
+        return "forgotten" if denied else ""
+
+    class Denying(VirtualClock):
+        async def sleep(self, seconds: float) -> None:
+            nonlocal denied
+            denied = len(server.targets) == ["robots.txt", "the page", "the second request"].index(at)
+            await super().sleep(seconds)
+
+    robots, clock = MemoryRobots(), Denying()
+    async with serve(pages({"/a": answer(b"ok"), "/b": answer(b"ok"), "/robots.txt": answer(b"")})) as server:
+        chosen = settings(ignore_robots=False, delay_s=5.0)
+        asking = PoliteFetcher(chosen, robots, clock, user_agent=AGENT, refusal_of=reason)
+        async with asking.turn(HostState("127.0.0.1", next_at=clock.now() + 60)) as turn:
+            got = await turn.fetch(url(f"{server.base}/a"), purpose=Purpose.PAGE)
+            if at == "the second request":
+                assert isinstance(got, Page)
+                got = await turn.fetch(url(f"{server.base}/b"), purpose=Purpose.PAGE)
+        await asking.close()
+    assert isinstance(got, Failure) and got.code is FailureCode.FORGOTTEN
+    assert server.targets == ["/robots.txt", "/a"][: ["robots.txt", "the page", "the second request"].index(at)]
+    assert all(record.body is not None for record in robots.records.values()), "nothing untrue is kept"
+
+
+async def test_an_allow_list_of_folders_does_not_forbid_their_robots_txt() -> None:
+    rules = AddressRules(("127.0.0.1*/maps/*",), ())
+
+    async def reason(asked: Url) -> str:
+        return rules.reason(asked)
+
+    async with serve(pages({"/maps/a": answer(b"ok")})) as server:
+        chosen = settings(ignore_robots=False)
+        asking = PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, refusal_of=reason)
+        async with asking.turn(HostState("127.0.0.1")) as turn:
+            assert isinstance(await turn.fetch(url(f"{server.base}/maps/a"), purpose=Purpose.PAGE), Page)
+        await asking.close()
+        assert server.targets == ["/robots.txt", "/maps/a"]
