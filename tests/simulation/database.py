@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from geocrawl.ports import Clock
 from geocrawl.store import Store
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.connection import Connection, Statement
 from geocrawl.store.engine.runner import InLoop
 from geocrawl.store.engine.steps import ChunkedWork
 from geocrawl.urls.database import Place, place_of
@@ -136,7 +136,7 @@ class Interruptions(Protocol):
     def at_opening(self) -> None:
         """Raise what happens to a process that connects."""
 
-    def at_statement(self, statement: str) -> None:
+    def at_statement(self, statement: Statement) -> None:
         """Raise what happens before a statement."""
 
     def while_alive(self) -> None:
@@ -150,24 +150,24 @@ class InterruptedConnection:
         self.inner = inner
         self._interruptions = interruptions
 
-    def execute(self, statement: str, values: Any = ()) -> Any:
+    def execute(self, statement: Statement, values: Any = ()) -> Any:
         self._interruptions.at_statement(statement)
         return self.inner.execute(statement, values)
 
-    def executemany(self, statement: str, values: Any) -> Any:
+    def executemany(self, statement: Statement, values: Any) -> Any:
         self._interruptions.at_statement(statement)
         return self.inner.executemany(statement, values)
 
-    def write(self, statement: str, values: Any = ()) -> None:
+    def write(self, statement: Statement, values: Any = ()) -> None:
         self._interruptions.at_statement(statement)
         self.inner.write(statement, values)
 
-    def write_many(self, statement: str, values: Any) -> None:
+    def write_many(self, statement: Statement, values: Any) -> None:
         self._interruptions.at_statement(statement)
         self.inner.write_many(statement, values)
 
     def run(self, statement: Any, values: Any = None) -> Any:
-        self._interruptions.at_statement(str(type(statement).__name__))
+        self._interruptions.at_statement(statement)
         return self.inner.run(statement, values or {})
 
     def begin(self, *, shared: bool = False) -> None:

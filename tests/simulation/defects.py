@@ -18,11 +18,12 @@ import pytest
 
 from geocrawl.fetch.fetcher import OwnHosts
 from geocrawl.model import Lease, Rank
+from geocrawl.store.engine.connection import Statement
 from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.store.frontier.lease import Economy
 from geocrawl.store.frontier.plan import Current
-from geocrawl.store.frontier.settle import Settlement
-from geocrawl.store.frontier.statements import CURRENT
+from geocrawl.store.frontier.settle import CURRENT, Settlement
+from geocrawl.store.frontier.statements import COUNT
 from tests.simulation.database import InterruptedConnection, SimulatedStore, engine_named
 from tests.simulation.processes import PROCESS, Process
 from tests.simulation.run import Result
@@ -59,7 +60,7 @@ def leases_without_fencing() -> Iterator[None]:
     """Settle a visit whoever has leased its host since."""
 
     def leased(self: Settlement, lease: Lease) -> Any:
-        row = self.database.connection.execute(CURRENT, (lease.entry.id,)).fetchone()
+        row = self.database.connection.execute(CURRENT, {"url": lease.entry.id}).fetchone()
         return Current(*row) if row else None
 
     with pytest.MonkeyPatch.context() as patch:
@@ -72,9 +73,9 @@ def lost_counter() -> Iterator[None]:
     """Forget now and then to write what a transaction adds to the running totals."""
     write_many, count = InterruptedConnection.write_many, 0
 
-    def write_most(self: InterruptedConnection, statement: str, values: Any) -> None:
+    def write_most(self: InterruptedConnection, statement: Statement, values: Any) -> None:
         nonlocal count
-        if "INTO counter" in statement:
+        if statement is COUNT:
             count += 1
             if count % _EVERY == 0:
                 return
@@ -90,7 +91,7 @@ def missing_rollback() -> Iterator[None]:
     """Commit what a transaction had written before it failed."""
     execute = InterruptedConnection.execute
 
-    def execute_without(self: InterruptedConnection, statement: str, values: Any = ()) -> Any:
+    def execute_without(self: InterruptedConnection, statement: Statement, values: Any = ()) -> Any:
         return execute(self, "COMMIT" if statement == "ROLLBACK" else statement, values)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -33,50 +33,78 @@ import json
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-from geocrawl.model import HARVEST_TIER, Purpose, Url
+from sqlalchemy import Select, and_, bindparam, case, func, literal, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from geocrawl.model import HARVEST_TIER, Purpose, State, Url
 from geocrawl.settings import Settings
-from geocrawl.store.engine.clauses import is_host_or_subdomain
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import greatest, is_host_or_subdomain, upsert
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, batches, ranges
 from geocrawl.store.frontier.queue import changing
+from geocrawl.store.frontier.statements import TURN
 from geocrawl.store.keys import group_key, is_over_cap, stored_url
+from geocrawl.store.schema.tables import ALIKE, ENDPOINT, HOST, PATTERN, SITE, URL
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
-PATTERN, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"
+PATTERN_SPENT, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"
 """Reasons: the pattern's budget is spent; the site has too many hosts; the site is quarantined."""
 _Pattern = tuple[int, int]
 """Requests of a pattern without a find, but for late ones, and its finds."""
 _CREDIT_HOPS = 5
-_READ = "SELECT fruitless - late, finds FROM pattern WHERE key = ?"
-# Read the address of the page that named a URL.
-_NAMED_BY = "SELECT p.address FROM url u JOIN url p ON p.id = u.found_on WHERE u.id = ?"
-# A page was read: ?2 1 when it may count as fruitless, ?3 its relevance + 1 (0: not read). It does not count when its
-# relevance is another one than that of the page before.
-_VISITED = """
-INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?1, ?2, 0, ?3) ON CONFLICT (key) DO UPDATE SET
-  fruitless = pattern.fruitless + (CASE WHEN ?3 IN (0, pattern.last_relevance) THEN ?2 ELSE 0 END),
-  last_relevance = CASE ?3 WHEN 0 THEN pattern.last_relevance ELSE ?3 END"""
-_FOUND = """
-INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?, 0, 1, 0)
-ON CONFLICT (key) DO UPDATE SET finds = pattern.finds + 1 RETURNING fruitless - late, finds"""
-# The page ?1 and those that led to it, ?2 at most.
-_WAY = """
-WITH RECURSIVE way(address, found_on, hops) AS (
-  SELECT address, found_on, 1 FROM url WHERE id = ?1
-  UNION ALL SELECT u.address, u.found_on, way.hops + 1 FROM way JOIN url u ON u.id = way.found_on WHERE way.hops < ?2)
-SELECT address FROM way ORDER BY hops"""
-# Read of a site ?1 and a pattern ?2: hosts seen, whether it is quarantined, fruitless requests, finds.
-_USED = """
-SELECT coalesce(s.hosts, 0), s.held_at IS NOT NULL AND s.released = 0, coalesce(p.fruitless - p.late, 0),
-  coalesce(p.finds, 0)
-FROM (SELECT 1) one LEFT JOIN site s ON s.name = ?1 LEFT JOIN pattern p ON p.key = ?2"""
-_ENDPOINT = "SELECT kind, url, site, last_ok IS NULL FROM endpoint WHERE id = ?"
-_ALIKE = """
-INSERT INTO alike (key, services) VALUES (?, 1)
-ON CONFLICT (key) DO UPDATE SET services = alike.services + 1 RETURNING services"""
-_QUARANTINE = "UPDATE site SET held_at = ?, held_for = ? WHERE name = ? AND held_at IS NULL AND released = 0"
+_parent = URL.alias("parent")
+_NAMED_BY = (
+    select(_parent.c.address)
+    .join_from(URL, _parent, _parent.c.id == URL.c.found_on)
+    .where(URL.c.id == bindparam("url"))
+)
+"""Read the address of the page that named a URL."""
+_row = insert(PATTERN)
+_new_relevance = _row.excluded.last_relevance
+_is_same = or_(_new_relevance == 0, _new_relevance == PATTERN.c.last_relevance)
+_VISITED = _row.on_conflict_do_update(
+    index_elements=["key"],
+    set_={
+        "fruitless": PATTERN.c.fruitless + case((_is_same, _row.excluded.fruitless), else_=0),
+        "last_relevance": case((_new_relevance == 0, PATTERN.c.last_relevance), else_=_new_relevance),
+    },
+)
+"""A page was read: `fruitless` 1 when it may count as such, `last_relevance` its relevance + 1 (0: not read). It does
+not count when its relevance is another one than that of the page before."""
+_used = (PATTERN.c.fruitless - PATTERN.c.late).label("used")
+_FOUND = upsert(PATTERN, "key", add=["finds"]).returning(_used, PATTERN.c.finds)
+_first = (
+    select(URL.c.address, URL.c.found_on, literal(1).label("hops"))
+    .where(URL.c.id == bindparam("url"))
+    .cte("way", recursive=True)
+)
+_way = _first.union_all(
+    select(_parent.c.address, _parent.c.found_on, _first.c.hops + 1)
+    .join_from(_first, _parent, _parent.c.id == _first.c.found_on)
+    .where(_first.c.hops < _CREDIT_HOPS)
+)
+_WAY = select(_way.c.address).order_by(_way.c.hops)
+"""The page and those that led to it."""
+_one = select(literal(1)).subquery("one")
+_USED = (
+    select(
+        func.coalesce(SITE.c.hosts, 0),
+        and_(SITE.c.held_at.is_not(None), SITE.c.released == 0),
+        *(func.coalesce(_used, 0), func.coalesce(PATTERN.c.finds, 0)),
+    )
+    .select_from(_one)
+    .outerjoin(SITE, SITE.c.name == bindparam("site"))
+    .outerjoin(PATTERN, PATTERN.c.key == bindparam("key"))
+)
+"""Read of a site and a pattern: hosts seen, whether it is quarantined, fruitless requests, finds."""
+_ENDPOINT = select(ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.site, ENDPOINT.c.last_ok.is_(None)).where(
+    ENDPOINT.c.id == bindparam("endpoint")
+)
+_ALIKE = upsert(ALIKE, "key", add=["services"]).returning(ALIKE.c.services)
+_QUARANTINE = update(SITE).where(SITE.c.name == bindparam("site"), SITE.c.held_at.is_(None), SITE.c.released == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +148,7 @@ class Budgets:
         if is_quarantined:
             return QUARANTINED
         if is_spent(pattern, self._caps) and not self._is_listed(url_id, key, pattern):
-            return PATTERN
+            return PATTERN_SPENT
         return "" if url.host == url.site else crowded_site_reason(self._caps, url.host, hosts)
 
     def probe_reason(self, kind: str, address: str, site: str) -> str:
@@ -128,18 +156,18 @@ class Budgets:
         _, is_quarantined, pattern = self._used(site, service_pattern_key(kind, stored_url(address), site))
         if is_quarantined:
             return QUARANTINED
-        return PATTERN if is_spent(pattern, self._caps) else ""
+        return PATTERN_SPENT if is_spent(pattern, self._caps) else ""
 
     # ----------------------------------------------------------------------- after it
 
     def count_page(self, pattern: tuple[int, int, int]) -> None:
         """Count a requested page: (key of its pattern, 1 when it may count as fruitless, relevance + 1 or 0)."""
         key, fruitless, relevance = pattern
-        self._connection.write(_VISITED, (key, fruitless, relevance))
+        self._connection.write(_VISITED, _visited(key, fruitless, relevance))
 
     def credit(self, page_id: int) -> None:
         """Credit the pattern of a page that named a new endpoint, and the patterns of the pages that led there."""
-        urls = [read_url(address) for (address,) in self._connection.execute(_WAY, (page_id, _CREDIT_HOPS)).fetchall()]
+        urls = [read_url(address) for (address,) in self._connection.execute(_WAY, {"url": page_id}).fetchall()]
         keys = dict.fromkeys(page_pattern_key(url) for url in urls if url is not None)
         for key in keys:
             if key is not None:
@@ -150,40 +178,46 @@ class Budgets:
 
         Returns whether the endpoint was never valid before.
         """
-        kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
+        kind, address, site, is_new = self._connection.execute(_ENDPOINT, {"endpoint": endpoint_id}).fetchone()
         if not is_new:
             return False
         key = service_pattern_key(kind, stored_url(address), site)
         if not valid:
-            self._connection.write(_VISITED, (key, 1, 0))
+            self._connection.write(_VISITED, _visited(key, 1, 0))
             return True
         self._found(key)
-        alike = self._connection.execute(_ALIKE, (key,)).fetchone()[0]
+        alike = self._connection.execute(_ALIKE, {"key": key, "services": 1}).fetchone()[0]
         if self._caps.alike_services and alike >= self._caps.alike_services:
-            self._connection.execute(_QUARANTINE, (at, service_pattern(stored_url(address), site, kind), site))
+            held_for = service_pattern(stored_url(address), site, kind)
+            self._connection.execute(_QUARANTINE, {"site": site, "held_at": at, "held_for": held_for})
         return True
 
     # ----------------------------------------------------------------------- parts
 
     def _found(self, key: int) -> None:
-        fruitless, finds = self._connection.execute(_FOUND, (key,)).fetchone()
+        found = {**_visited(key, 0, 0), "finds": 1}
+        fruitless, finds = self._connection.execute(_FOUND, found).fetchone()
         if 0 < self._caps.fruitless_per_pattern * finds <= fruitless:  # it was spent before this find
             self._on_growth(key)
 
     def _is_listed(self, url_id: int, key: int | None, pattern: _Pattern) -> bool:
         """Return whether a page of a spent pattern is named by pages of another one whose finds make up for it."""
-        row = self._connection.execute(_NAMED_BY, (url_id,)).fetchone()
+        row = self._connection.execute(_NAMED_BY, {"url": url_id}).fetchone()
         listing = read_url(row[0]) if row is not None else None
         listing_key = page_pattern_key(listing) if listing is not None else None
         if listing_key in (None, key):
             return False
-        found = self._connection.execute(_READ, (listing_key,)).fetchone()
+        found = self._connection.execute(_PATTERN, {"pattern": listing_key}).fetchone()
         return found is not None and not is_spent((pattern[0], pattern[1] + found[1]), self._caps)
 
     def _used(self, site: str, key: int | None) -> tuple[int, bool, _Pattern]:
         """Return how many hosts were seen of a site, whether it is quarantined, and what the pattern `key` had."""
-        row: tuple[int, bool, int, int] = self._connection.execute(_USED, (site, key)).fetchone()
+        row: tuple[int, bool, int, int] = self._connection.execute(_USED, {"site": site, "key": key}).fetchone()
         return row[0], row[1], row[2:]
+
+
+def _visited(key: int, fruitless: int, relevance: int) -> dict[str, int]:
+    return {"key": key, "fruitless": fruitless, "finds": 0, "last_relevance": relevance}
 
 
 def crowded_site_reason(caps: Caps, host: str, hosts: int) -> str:
@@ -220,6 +254,13 @@ def service_pattern_key(kind: str, url: Url, site: str) -> int:
 # --------------------------------------------------------------------------- quarantined sites
 
 
+_QUARANTINED_SITES = (
+    select(SITE.c.name, SITE.c.held_at, SITE.c.held_for)
+    .where(SITE.c.held_at.is_not(None), SITE.c.released == 0)
+    .order_by(SITE.c.held_at, SITE.c.name)
+)
+
+
 @dataclass(frozen=True, slots=True)
 class QuarantinedSite:
     """A quarantined site: it gets no new visits until a person releases it."""
@@ -232,10 +273,7 @@ class QuarantinedSite:
 
 def quarantined_sites(connection: Connection) -> tuple[QuarantinedSite, ...]:
     """Return the sites that a person has to look at, in the order in which they were quarantined."""
-    rows = connection.execute(
-        "SELECT name, held_at, held_for FROM site WHERE held_at IS NOT NULL AND released = 0 ORDER BY held_at, name"
-    )
-    return tuple(QuarantinedSite(*row) for row in rows)
+    return tuple(QuarantinedSite(*row) for row in connection.execute(_QUARANTINED_SITES))
 
 
 # --------------------------------------------------------------------------- what was refused waits again
@@ -244,27 +282,38 @@ def quarantined_sites(connection: Connection) -> tuple[QuarantinedSite, ...]:
 _NAME = "patterns:lifted"
 _MOST = 10_000
 """Patterns remembered at once."""
-_LEFT = "SELECT ?2 * (1 + finds) - (fruitless - late) FROM pattern WHERE key = ?1"
-_COLUMNS = "u.id, u.purpose, u.address, e.kind, e.url, e.site"
-# What was refused for its pattern; ids from ?2 to ?3.
-_REFUSED = f"""
-SELECT {_COLUMNS} FROM url u LEFT JOIN endpoint e ON e.id = u.endpoint_id
-WHERE u.id BETWEEN ?2 AND ?3 AND u.state = 'refused' AND u.reason = ?1 ORDER BY u.id"""  # noqa: S608 our own names
-# The same, of the site ?4 only.
-_OF_SITE = f"""
-SELECT {_COLUMNS} FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN endpoint e ON e.id = u.endpoint_id
-WHERE u.id BETWEEN ?2 AND ?3 AND u.state = 'refused' AND u.reason = ?1
-  AND {is_host_or_subdomain("h.name", "?4")} ORDER BY u.id"""  # noqa: S608 our own condition
+_IS_REFUSED = and_(
+    URL.c.id.between(bindparam("first"), bindparam("last")), URL.c.state == State.REFUSED, URL.c.reason == PATTERN_SPENT
+)
+_REFUSED = (
+    select(URL.c.id, URL.c.purpose, URL.c.address, ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.site)
+    .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
+    .outerjoin(ENDPOINT, ENDPOINT.c.id == URL.c.endpoint_id)
+    .where(_IS_REFUSED)
+    .order_by(URL.c.id)
+)
+"""What was refused for its pattern."""
+_REFUSED_OF_SITE = _REFUSED.where(is_host_or_subdomain(HOST.c.name, "site"))
 _LATE_AT_ONCE = 2000
 """Addresses that are served late at once, in one transaction, at most."""
-# Pages that were refused for their pattern, with the page that named each; ids from ?2 to ?3.
-_REFUSED_PAGES = """
-SELECT u.id, u.address, p.address FROM url u LEFT JOIN url p ON p.id = u.found_on
-WHERE u.id BETWEEN ?2 AND ?3 AND u.state = 'refused' AND u.reason = ?1 AND u.purpose = 'page' ORDER BY u.id"""
-_PATTERN = "SELECT fruitless, finds, late FROM pattern WHERE key = ?"
-_SERVE_LATE = "UPDATE pattern SET late = max(late + ?2, ?3) WHERE key = ?1"
-_SETTLEMENTS = "SELECT coalesce((SELECT value FROM counter WHERE name = 'turn'), 0)"
-_DOUBLE = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHERE key = ?1"
+_REFUSED_PAGES = (
+    select(URL.c.id, URL.c.address, _parent.c.address)
+    .join_from(URL, _parent, _parent.c.id == URL.c.found_on, isouter=True)
+    .where(_IS_REFUSED, URL.c.purpose == Purpose.PAGE)
+    .order_by(URL.c.id)
+)
+"""Pages that were refused for their pattern, with the page that named each."""
+_OF_KEY = PATTERN.c.key == bindparam("pattern")
+_PATTERN = select(PATTERN.c.fruitless, PATTERN.c.finds, PATTERN.c.late).where(_OF_KEY)
+_SERVE_LATE = (
+    update(PATTERN).where(_OF_KEY).values(late=greatest(PATTERN.c.late + bindparam("number"), bindparam("least")))
+)
+_DOUBLE = (
+    update(PATTERN)
+    .where(_OF_KEY)
+    .values(finds=greatest(PATTERN.c.finds, (PATTERN.c.fruitless + bindparam("budget") - 1) // bindparam("budget")))
+)
+_SETTLEMENTS = select(TURN)
 
 
 class BudgetReopener:
@@ -299,7 +348,7 @@ class BudgetReopener:
         left = {key: self._left(key) for key in self._read()[0]}
         more, found = set[int](), list[int]()
         for first, last in ranges(self._connection, "url"):
-            for url_id, key in self._refused(_REFUSED, PATTERN, first, last):
+            for url_id, key in self._refused(_REFUSED, first, last):
                 if left.get(key, 0) > 0:
                     left[key] -= 1
                     found.append(url_id)
@@ -311,7 +360,7 @@ class BudgetReopener:
         count = 0
         for batch in batches(found):
             with changing(self._database) as queue:
-                count += sum(queue.reopen_refused(url_id, PATTERN) for url_id in batch)
+                count += sum(queue.reopen_refused(url_id, PATTERN_SPENT) for url_id in batch)
             yield
         with self._database.transaction:
             added = self._read()[0].difference(left)
@@ -341,10 +390,11 @@ class BudgetReopener:
                 break
             yield
         with changing(self._database) as queue:
-            count = sum(queue.reopen_refused(url_id, PATTERN) for url_id in found)
+            count = sum(queue.reopen_refused(url_id, PATTERN_SPENT) for url_id in found)
             for key, number in served.items():
                 _, finds, _ = self._pattern(key)
-                self._connection.execute(_SERVE_LATE, (key, number, min(self._budget * (1 + finds), most)))
+                least = min(self._budget * (1 + finds), most)
+                self._connection.execute(_SERVE_LATE, {"pattern": key, "number": number, "least": least})
         if not count:
             self._served_late_at = self._settlements()
         return count
@@ -355,11 +405,12 @@ class BudgetReopener:
 
     def _pattern(self, key: int) -> tuple[int, int, int]:
         """Return the fruitless requests and the finds of a pattern, and how many more it was granted late."""
-        return self._connection.execute(_PATTERN, (key,)).fetchone() or (0, 0, 0)
+        return self._connection.execute(_PATTERN, {"pattern": key}).fetchone() or (0, 0, 0)
 
     def _refused_pages(self, first: int, last: int) -> Iterator[tuple[int, int, int | None]]:
         """Yield id and pattern of each page that was refused for its pattern, and the pattern that named it."""
-        for url_id, address, named_by in self._connection.execute(_REFUSED_PAGES, (PATTERN, first, last)).fetchall():
+        found = self._connection.execute(_REFUSED_PAGES, {"first": first, "last": last}).fetchall()
+        for url_id, address, named_by in found:
             url, listing = read_url(address), read_url(named_by or "")
             key = page_pattern_key(url) if url is not None else None
             if key is not None:
@@ -370,13 +421,13 @@ class BudgetReopener:
         any."""
         keys, some = set[int](), False
         for first, last in ranges(self._connection, "url"):
-            refused = list(self._refused(_OF_SITE, PATTERN, first, last, site))
+            refused = list(self._refused(_REFUSED_OF_SITE, first, last, site=site))
             some = some or bool(refused)
             keys |= {key for _, key in refused}
             yield
         for batch in batches(sorted(keys) if self._budget else ()):
             with self._database.transaction:
-                self._connection.executemany(_DOUBLE, [(key, self._budget) for key in batch])
+                self._connection.executemany(_DOUBLE, [{"pattern": key, "budget": self._budget} for key in batch])
                 grown, looked_at = self._read()
                 self._write(grown.union(batch[: max(_MOST - len(grown), 0)]), looked_at)
             yield
@@ -384,15 +435,19 @@ class BudgetReopener:
 
     def _left(self, key: int) -> int:
         """Return how many requests a pattern's budget still allows."""
-        row = self._connection.execute(_LEFT, (key, self._budget)).fetchone()
-        return max(row[0], 0) if row else 0
+        row = self._connection.execute(_PATTERN, {"pattern": key}).fetchone()
+        if row is None:
+            return 0
+        fruitless, finds, late = row
+        return max(int(self._budget * (1 + finds) - (fruitless - late)), 0)
 
     def _settlements(self) -> int:
         return int(self._connection.execute(_SETTLEMENTS).fetchone()[0])
 
-    def _refused(self, statement: str, *values: object) -> Iterator[tuple[int, int]]:
-        """Yield id and pattern of each address that the statement finds, the oldest first."""
-        for url_id, purpose, address, kind, service, site in self._connection.execute(statement, values).fetchall():
+    def _refused(self, statement: Select[Any], first: int, last: int, **more: str) -> Iterator[tuple[int, int]]:
+        """Yield id and pattern of each address that the statement finds in a range of ids, the oldest first."""
+        found = self._connection.execute(statement, {"first": first, "last": last, **more}).fetchall()
+        for url_id, purpose, address, kind, service, site in found:
             url = read_url(address) if purpose == Purpose.PAGE else None
             key = page_pattern_key(url) if url is not None else service_pattern_key(kind, stored_url(service), site)
             if key is not None:

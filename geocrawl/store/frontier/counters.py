@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import time
 
+from sqlalchemy import bindparam, func, select
+
 from geocrawl.model import FrontierStats, Purpose, State, VisitYield
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database, stored_strategy
 from geocrawl.store.engine.owner import BEAT
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import CANDIDATE, UNRANKED
+from geocrawl.store.schema.tables import COUNTER, HOST, META, URL
 
 _EVERY_S = 10.0
 _FORGOTTEN_AFTER_S = 86_400.0
@@ -24,6 +27,21 @@ VISITS, LED = "visits:", "led:"
 """Counters of visits, and of those that led to a service: `visits:tier:8`, `led:link:2`, `led:page:0` …"""
 _NAMED = (REFUSED, VISITS, LED)
 _PASSING = frozenset({"", CANDIDATE, UNRANKED})
+_TOTALS = select(COUNTER.c.name, COUNTER.c.value).where(COUNTER.c.name.like(bindparam("names")), COUNTER.c.value != 0)
+_COUNT_LEASED = (
+    select(URL.c.purpose, URL.c.tier, func.count())
+    .join_from(HOST, URL, URL.c.id == HOST.c.lease_url)
+    .where(HOST.c.lease_until > 0, URL.c.state == State.WAITING)
+    .group_by(URL.c.purpose, URL.c.tier)
+)
+"""Count pages and probes that are leased now."""
+_hosts = select(func.count()).select_from(HOST)
+_resting = _hosts.where(
+    HOST.c.waiting > 0, HOST.c.lease_until == 0, HOST.c.parked == 1, HOST.c.next_at > bindparam("later")
+)
+_COUNT_HOSTS = select(_hosts.scalar_subquery(), _resting.scalar_subquery())
+"""Count hosts, and those with work that back off for long (all of them are parked)."""
+_BEATS = select(META.c.name, META.c.value).where(META.c.name.startswith(BEAT))
 
 
 class CounterChanges:
@@ -61,7 +79,7 @@ class CounterChanges:
         for (purpose, state, tier), change in self.changes.items():
             name = _counter_name(purpose, state, tier)
             totals[name] = totals.get(name, 0) + change
-        rows = sorted((name, change) for name, change in totals.items() if change)
+        rows = [{"name": name, "value": change} for name, change in sorted(totals.items()) if change]
         if rows:
             connection.write_many(sql.COUNT, rows)
         self.changes.clear()
@@ -87,7 +105,7 @@ def read_totals(connection: Connection) -> dict[tuple[Purpose, State], dict[int,
 
 def _values(connection: Connection, names: str) -> list[tuple[str, int]]:
     """Return the totals whose names are like `names`, without those that are 0."""
-    return connection.execute("SELECT name, value FROM counter WHERE name LIKE ? AND value <> 0", (names,)).fetchall()
+    return connection.execute(_TOTALS, {"names": names}).fetchall()
 
 
 def read_stats(connection: Connection, now: float) -> FrontierStats:
@@ -96,7 +114,7 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
     by_tier = dict(totals.get((Purpose.PAGE, State.WAITING), {}))
     probes = sum(totals.get((Purpose.PROBE, State.WAITING), {}).values())
     leased = 0
-    for purpose, tier, count in connection.execute(sql.COUNT_LEASED):
+    for purpose, tier, count in connection.execute(_COUNT_LEASED):
         if purpose == Purpose.PAGE:
             by_tier[tier] = by_tier.get(tier, 0) - count
             leased += count
@@ -105,7 +123,7 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
     states = {state: sum(totals.get((Purpose.PAGE, state), {}).values()) for state in State}
     states[State.WAITING] -= leased
     states[State.LEASED] = leased
-    hosts, resting = connection.execute(sql.COUNT_HOSTS, (now + RESTING_S,)).fetchone()
+    hosts, resting = connection.execute(_COUNT_HOSTS, {"later": now + RESTING_S}).fetchone()
     waiting = {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}
     return FrontierStats(
         states, waiting, probes, hosts, resting, stored_strategy(connection), *_read_yields(connection)
@@ -163,7 +181,6 @@ class Heartbeat:
 
     def _delete_old(self, now: float) -> None:
         """Delete the heartbeats of processes that wrote none for a day."""
-        beats = self._database.connection.execute("SELECT name, value FROM meta WHERE name LIKE 'worker:%'").fetchall()
-        for name, value in beats:
+        for name, value in self._database.connection.execute(_BEATS).fetchall():
             if now - float(json.loads(bytes(value))["at"]) > _FORGOTTEN_AFTER_S:
                 self._database.delete_meta(name)

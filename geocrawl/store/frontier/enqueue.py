@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from geocrawl.model import HARVEST_TIER, Candidate, Link, Rank, RankedLink, State, Url
+from sqlalchemy import bindparam, func, select
+
+from geocrawl.model import HARVEST_TIER, Candidate, Link, Purpose, Rank, RankedLink, State, Url
 from geocrawl.ports import Clock
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, batches, run
@@ -13,10 +15,23 @@ from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.frontier.plan import Source, candidate_key
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.settle import ArrivalWriter
+from geocrawl.store.schema.tables import HOST, URL
 from geocrawl.urls import RECORDS, read_url
 
 _RAISING = "lifting-records"
 """Name of the fact that is stored while a harvest's pages are being put at the top of the queue."""
+_IS_PAGE = URL.c.purpose == Purpose.PAGE
+_COUNT_HARVESTED = (
+    select(func.count()).select_from(URL).where(URL.c.state == State.WAITING, _IS_PAGE, URL.c.tier >= HARVEST_TIER)
+)
+_RECORDS_OF_HOST = (
+    select(URL.c.id, URL.c.address)
+    .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
+    .where(HOST.c.name == bindparam("host"), _IS_PAGE, URL.c.found_in == RECORDS)
+    .where((URL.c.state != State.REFUSED) | (URL.c.reason == "trap:records"))
+    .order_by(URL.c.id)
+)
+"""Find pages of records of a host."""
 
 
 class Enqueuer:
@@ -42,7 +57,7 @@ class Enqueuer:
 
     def _reopen_seed(self, url_id: int, queue: Queue, *, again: bool) -> bool:
         """Let a seed wait if it should be visited; return whether it waits."""
-        _, state, _, _, _, _, reason = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        _, state, *_, reason = self._connection.execute(sql.PLACE, {"url": url_id}).fetchone()
         if state == State.WAITING:
             if again:
                 queue.ask_whole(url_id)
@@ -58,11 +73,11 @@ class Enqueuer:
         An interrupted harvest is continued. Where no page waits, the first pages and all known pages behind them on
         their hosts (those `within` the bounds) are visited again, because a page that was read adds no further pages.
         """
-        waiting = self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0]
+        waiting = self._connection.execute(_COUNT_HARVESTED).fetchone()[0]
         if waiting and self._database.meta(_RAISING) is None:
             return int(waiting)
         run(self._raise_records(urls, within))
-        return int(self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0])
+        return int(self._connection.execute(_COUNT_HARVESTED).fetchone()[0])
 
     def _raise_records(self, urls: Sequence[Url], within: Callable[[Url], bool]) -> ChunkedWork[None]:
         """Put the first pages of records and all known pages behind them at the top of the queue. A stored fact marks
@@ -74,7 +89,7 @@ class Enqueuer:
             links = [RankedLink(Link(url, where=RECORDS), source.rank) for url in urls if not self._opted_out(url)]
             self._arrivals.add_pages(links, source.rank, source, queue)
         for host in dict.fromkeys(url.host for url in urls):
-            for batch in batches(self._connection.execute(sql.RECORDS_OF_HOST, (host, RECORDS)).fetchall()):
+            for batch in batches(self._connection.execute(_RECORDS_OF_HOST, {"host": host}).fetchall()):
                 with changing(self._database) as queue:
                     for url_id, address in batch:
                         page = read_url(address)
@@ -89,7 +104,7 @@ class Enqueuer:
         for batch in batches(map(candidate_key, candidates)):
             with changing(self._database) as queue:
                 for key in batch:
-                    if row := self._connection.execute(sql.FIND_URL_STATE, (key,)).fetchone():
+                    if row := self._connection.execute(sql.FIND_URL, {"key": key}).fetchone():
                         queue.move(row[0], Rank(PROBE_TIER, 0.0))
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> ChunkedWork[int]:

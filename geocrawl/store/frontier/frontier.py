@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from sqlalchemy import bindparam, func, select, update
+
 from geocrawl.model import (
     Candidate,
     FrontierStats,
     HostState,
     Lease,
+    Purpose,
     Rank,
     Settled,
     State,
@@ -25,6 +28,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.catalog import health
 from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter
 from geocrawl.store.engine import steps
+from geocrawl.store.engine.constructs import is_host_or_subdomain
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.steps import ChunkedWork
@@ -49,9 +53,27 @@ from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.frontier.visit_yields import clear_yields
 from geocrawl.store.keys import page_key
+from geocrawl.store.schema.tables import HOST, SITE, URL
 from geocrawl.urls import read_url, service_keys
 
 _ORDINARY = FrontierOptions()
+_SEEDS = (
+    select(URL.c.address)
+    .with_hint(URL, "INDEXED BY url_seed", dialect_name="sqlite")
+    .where(URL.c.depth == 0, URL.c.purpose == Purpose.PAGE)
+    .order_by(URL.c.id)
+)
+_RETRIES = select(func.count(), func.min(URL.c.retry_at)).where(URL.c.retry_at.is_not(None))
+_held = (SITE.c.name == bindparam("site"), SITE.c.held_at.is_not(None))
+_RELEASE_SITE = update(SITE).where(*_held, SITE.c.released == 0).values(released=1)
+_IS_RELEASED = select(SITE.c.name).where(*_held, SITE.c.released != 0)
+_QUARANTINED_URLS = (
+    select(URL.c.id)
+    .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
+    .where(URL.c.id.between(bindparam("first"), bindparam("last")))
+    .where(URL.c.state == State.REFUSED, URL.c.reason == QUARANTINED, is_host_or_subdomain(HOST.c.name, "site"))
+    .order_by(URL.c.id)
+)
 _LOOK_FOR_DEAD_S = 2.0
 """Least time between two looks, when nothing is ready, whether processes that have leased hosts were killed."""
 
@@ -120,19 +142,19 @@ class SqlFrontier(SqlLearningLog):
 
     def seeds(self) -> Iterator[Url]:
         """Yield the pages of depth 0, redirects' targets among them."""
-        for (address,) in self._connection.execute(sql.SEEDS).fetchall():
+        for (address,) in self._connection.execute(_SEEDS).fetchall():
             url = read_url(address)
             if url is not None:
                 yield url
 
     def was_answered(self, url: Url) -> bool:
         """Return whether this address was visited as a page or answered as an endpoint."""
-        row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
+        row = self._connection.execute(sql.FIND_URL, {"key": page_key(url.identity)}).fetchone()
         return (row is not None and row[1] == State.VISITED) or any(map(self._catalog.was_answered, service_keys(url)))
 
     def known(self, url: Url) -> bool:
         """Return whether a page of this identity is in the frontier in any state."""
-        return self._connection.execute(sql.FIND_URL, (page_key(url.identity),)).fetchone() is not None
+        return self._connection.execute(sql.FIND_URL, {"key": page_key(url.identity)}).fetchone() is not None
 
     # ----------------------------------------------------------------------- leases
 
@@ -158,7 +180,7 @@ class SqlFrontier(SqlLearningLog):
 
     def retries(self) -> tuple[int, float | None]:
         """Return how many failed addresses will be tried again, and when the first of them is due."""
-        count, first = self._connection.execute(sql.RETRIES).fetchone()
+        count, first = self._connection.execute(_RETRIES).fetchone()
         return count, first
 
     def share_run(self, run: int, max_pages: int) -> SharedRun:
@@ -231,12 +253,13 @@ class SqlFrontier(SqlLearningLog):
 
     def _release_site(self, site: str) -> ChunkedWork[int | None]:
         with self._database.transaction:
-            was_held = bool(self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount)
+            was_held = bool(self._connection.execute(_RELEASE_SITE, {"site": site}).rowcount)
         count = 0
         # Even when it was released before: a release that was killed continues here.
-        if was_held or self._connection.execute(sql.IS_RELEASED, (site,)).fetchone():
+        if was_held or self._connection.execute(_IS_RELEASED, {"site": site}).fetchone():
             for first, last in steps.ranges(self._connection, "url"):
-                found = self._connection.execute(sql.QUARANTINED_URLS, (site, first, last)).fetchall()
+                asked = {"site": site, "first": first, "last": last}
+                found = self._connection.execute(_QUARANTINED_URLS, asked).fetchall()
                 for batch in steps.batches(found):
                     with changing(self._database) as queue:
                         count += sum(queue.reopen_refused(url_id, QUARANTINED) for (url_id,) in batch)

@@ -8,46 +8,47 @@ later lease invalidates it, and the lease of a killed process ends at once.
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
+from dataclasses import asdict, replace
+
+from sqlalchemy import bindparam, delete, func, select, update
 
 from geocrawl.errors import DatabaseFault, GivenBack
 from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, Lease, RobotsRecord, find_place
 from geocrawl.ports import HostBusy, HostLease, RobotsStore
 from geocrawl.settings import Settings
+from geocrawl.store.engine.constructs import upsert
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.engine.runner import awaited
 from geocrawl.store.frontier.hosts import add_host, politeness
 from geocrawl.store.frontier.lease import lease_of_s
+from geocrawl.store.frontier.statements import LEASE, POLITENESS
+from geocrawl.store.schema.tables import HOST, IP_PLACE, ROBOTS
 
 _Row = tuple[int, float, int, float, float | None, int, int, float, str, float, int, str]
 """A row of `_FIND`."""
-_FIND = """
-SELECT id, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, troubled_at, troubled_address,
-  lease_until, lease_token, coalesce(lease_owner, '')
-FROM host WHERE name = ?"""
-# Lease a host for none of its URLs.
-_LEASE = """
-UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NULL, lease_owner = ?3 WHERE id = ?1"""
-# Extend that lease to ?3, unless another process leased the host since.
-_EXTEND = "UPDATE host SET lease_until = ?3 WHERE name = ?1 AND lease_token = ?2"
-# The same of the lease of a URL, which also ends when others took the process for dead.
-_EXTEND_OF_URL = "UPDATE host SET lease_until = ?3 WHERE name = ?1 AND lease_token = ?2 AND lease_url = ?4"
-# End that lease, unless another process leased the host after it expired.
-_RELEASE = """
-UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
-  asked_day = ?7, asked = ?8, troubled_at = ?9, troubled_address = ?10, parked = ?11
-WHERE name = ?1 AND lease_token = ?2"""
-# Read the slots of an IP address.
-_SLOTS = "SELECT slot, begins_at, until, owner FROM ip_place WHERE ip = ?"
-# Occupy a slot.
-_ENTER_IP = """
-INSERT INTO ip_place (ip, slot, begins_at, until, owner) VALUES (?1, ?2, ?3, ?4, ?5)
-ON CONFLICT (ip, slot) DO UPDATE SET begins_at = excluded.begins_at, until = excluded.until, owner = excluded.owner"""
-# Free a slot; when its last request began still counts.
-_LEAVE_IP = "UPDATE ip_place SET until = 0 WHERE ip = ?1 AND slot = ?2 AND begins_at = ?3 AND owner = ?4"
-# Drop slots whose last request began before ?1, or, by a wrong clock, after ?2.
-_FORGET_PLACES = "DELETE FROM ip_place WHERE begins_at < ?1 OR begins_at > ?2"
+_FIND = select(
+    *(HOST.c.id, *(HOST.c[name] for name in POLITENESS[:-1])),
+    *(HOST.c.lease_until, HOST.c.lease_token, func.coalesce(HOST.c.lease_owner, "")),
+).where(HOST.c.name == bindparam("host"))
+_LEASED = update(HOST).where(HOST.c.name == bindparam("host"), HOST.c.lease_token == bindparam("token"))
+"""Write columns of a leased host, unless another process leased the host since."""
+_LEASED_FOR_URL = _LEASED.where(HOST.c.lease_url == bindparam("url"))
+"""The same of the lease of a URL, which also ends when others took the process for dead."""
+_SLOTS = select(IP_PLACE.c.slot, IP_PLACE.c.begins_at, IP_PLACE.c.until, IP_PLACE.c.owner).where(
+    IP_PLACE.c.ip == bindparam("ip")
+)
+_ENTER_IP = upsert(IP_PLACE, "ip", "slot")
+_LEAVE_IP = (
+    update(IP_PLACE)
+    .values(until=0)
+    .where(*(IP_PLACE.c[name] == bindparam(name) for name in ("ip", "slot", "begins_at", "owner")))
+)
+"""Free a slot; when its last request began still counts."""
+_FORGET_PLACES = delete(IP_PLACE).where(
+    (IP_PLACE.c.begins_at < bindparam("first")) | (IP_PLACE.c.begins_at > bindparam("last"))
+)
+"""Drop slots whose last request began long ago, or, by a wrong clock, far ahead."""
 _FORGOTTEN_S = 3600.0
 
 
@@ -76,21 +77,20 @@ class SqlHeldHost:
 
     @awaited
     def _extend(self, until: float) -> None:
-        values = (self.state.name, self._token, until)
+        statement, values = _LEASED, {"host": self.state.name, "token": self._token, "lease_until": until}
+        if self._url_id is not None:
+            statement, values = _LEASED_FOR_URL, {**values, "url": self._url_id}
         with self._database.shared_transaction:
-            if self._url_id is None:
-                done = self._database.connection.execute(_EXTEND, values).rowcount
-            else:
-                done = self._database.connection.execute(_EXTEND_OF_URL, (*values, self._url_id)).rowcount
+            done = self._database.connection.execute(statement, values).rowcount
         if not done:
             raise GivenBack(f"{self.state.name}: another process has leased this host meanwhile")
 
     @awaited
     def release(self, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""
-        values = (self.state.name, self._token, *politeness(state, now))
+        values = {"host": self.state.name, "token": self._token, "lease_until": 0}
         with self._database.transaction:
-            self._database.connection.execute(_RELEASE, values)
+            self._database.connection.execute(_LEASED, values | politeness(state, now))
 
 
 class SharedLeases:
@@ -125,7 +125,8 @@ class SharedLeases:
                 next_at = max(next_at, now + self._settings.at_work_s + pace_s)  # its process was killed
             state = replace(_state(name, found), next_at=next_at)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
-            self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
+            leased = {"host": host_id, "until": lease_until, "url": None, "owner": self._process.text}
+            self._connection.execute(LEASE, leased)
         return SqlHeldHost(self._database, self._settings, state, token + 1, lease_until)
 
     @awaited
@@ -137,28 +138,28 @@ class SharedLeases:
         with self._database.transaction:
             found = find_place(ip, self._slots(ip), now, request)
             if isinstance(found, IpPlace):
-                self._connection.execute(_FORGET_PLACES, (now - _FORGOTTEN_S, now + _FORGOTTEN_S))
-                until = found.begins_at + request.lasts_s
-                self._connection.execute(_ENTER_IP, (ip, found.slot, found.begins_at, until, self._process.text))
+                self._connection.execute(_FORGET_PLACES, {"first": now - _FORGOTTEN_S, "last": now + _FORGOTTEN_S})
+                row = {"ip": ip, "slot": found.slot, "begins_at": found.begins_at, "owner": self._process.text}
+                self._connection.execute(_ENTER_IP, {**row, "until": found.begins_at + request.lasts_s})
         return found
 
     @awaited
     def leave_ip(self, place: IpPlace, now: float) -> None:
         """Give a place back, unless another process has taken it after it expired."""
         with self._database.transaction:
-            values = (place.ip, place.slot, place.begins_at, self._process.text)
-            self._connection.execute(_LEAVE_IP, values)
+            row = {"ip": place.ip, "slot": place.slot, "begins_at": place.begins_at, "owner": self._process.text}
+            self._connection.execute(_LEAVE_IP, row)
 
     def _slots(self, ip: str) -> list[IpSlot]:
         """Return the slots of an address; those of killed processes are free."""
-        rows = self._connection.execute(_SLOTS, (ip,)).fetchall()
+        rows = self._connection.execute(_SLOTS, {"ip": ip}).fetchall()
         return [
             IpSlot(number, begins_at, 0.0 if until and is_dead(owner, self._process) else until)
             for number, begins_at, until, owner in rows
         ]
 
     def _find(self, name: str) -> _Row | None:
-        row: _Row | None = self._connection.execute(_FIND, (name,)).fetchone()
+        row: _Row | None = self._connection.execute(_FIND, {"host": name}).fetchone()
         return row
 
     def _why_not(self, row: _Row | None, now: float, wait_s: float) -> HostBusy | None:
@@ -203,11 +204,8 @@ class SharedRobots:
 # --------------------------------------------------------------------------- robots.txt
 
 
-_READ = "SELECT origin, status, body, fetched_at, expires_at FROM robots WHERE origin = ?"
-_WRITE = """
-INSERT INTO robots (origin, status, body, fetched_at, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (origin) DO UPDATE
-SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at, expires_at =
-excluded.expires_at"""
+_READ = select(*ROBOTS.c).where(ROBOTS.c.origin == bindparam("origin"))
+_WRITE = upsert(ROBOTS, "origin")
 
 
 class SqlRobots:
@@ -219,7 +217,7 @@ class SqlRobots:
     @awaited
     def read_robots(self, origin: str) -> RobotsRecord | None:
         """Return the last answer, expired or not; None when the origin was never asked."""
-        row = self._database.connection.execute(_READ, (origin,)).fetchone()
+        row = self._database.connection.execute(_READ, {"origin": origin}).fetchone()
         if row is None:
             return None
         origin, status, body, fetched_at, expires_at = row
@@ -231,6 +229,5 @@ class SqlRobots:
         """Write an answer in the place of the last one."""
         # Compressed: 500 KiB of one rule again and again would fill the database.
         body = None if record.body is None else zlib.compress(record.body.encode("utf-8", "surrogatepass"))
-        values = (record.origin, record.status, body, record.fetched_at, record.expires_at)
         with self._database.shared_transaction:
-            self._database.connection.execute(_WRITE, values)
+            self._database.connection.execute(_WRITE, asdict(replace(record, body=None)) | {"body": body})

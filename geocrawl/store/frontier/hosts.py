@@ -9,14 +9,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlalchemy import bindparam, func, insert, select, update
+
 from geocrawl.model import HostState, Lease, Rank
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.owner import Owner, is_dead
 from geocrawl.store.frontier import statements as sql
+from geocrawl.store.schema.tables import HOST
 from geocrawl.urls import site_of
 
 PARK_S = 5.0
 """A host that backs off for more seconds is parked: the query for the next host would skip it at every lease."""
+_OF_NAME = update(HOST).where(HOST.c.name == bindparam("host"))
+_WRITE_POLITENESS = _OF_NAME
+_FREE = _OF_NAME.values(lease_until=0, lease_url=None).where(
+    HOST.c.lease_token == bindparam("token"), HOST.c.lease_url == bindparam("url")
+)
+"""End a lease that was released without a settlement."""
+_LEASED_HOSTS = select(HOST.c.id, HOST.c.lease_owner, HOST.c.name).where(HOST.c.lease_until > 0)
+_FIND_HOST = select(HOST.c.id).where(HOST.c.name == bindparam("host"))
+_next_id = func.coalesce(select(func.max(HOST.c.id)).scalar_subquery(), 0) + 1
+_ADD_HOST = insert(HOST).values(id=_next_id, name=bindparam("host"), turn=sql.TURN).returning(HOST.c.id)
+"""Add a host, whose turn comes after those that wait already."""
 _LOWEST = Rank(-(2**31), float("-inf"))
 
 
@@ -43,45 +57,43 @@ class HostArrivals:
 
 def add_host(connection: Connection, name: str) -> int:
     """Return the id of a host, which is added when it is new."""
-    found = connection.execute(sql.FIND_HOST, (name,)).fetchone()
+    found = connection.execute(_FIND_HOST, {"host": name}).fetchone()
     if found is None:
-        found = connection.execute(sql.ADD_HOST, (name,)).fetchone()
-        connection.execute(sql.SEE_HOSTS, (site_of(name), 1))
+        found = connection.execute(_ADD_HOST, {"host": name}).fetchone()
+        connection.execute(sql.SEE_HOSTS, {"site": site_of(name), "hosts": 1})
     return int(found[0])
 
 
 def release(connection: Connection, lease: Lease, state: HostState | None, now: float) -> None:
     """End a lease without a visit; do nothing when another process has leased the host since."""
-    row = connection.execute(sql.FREE, (lease.host.name, lease.token, lease.entry.id))
-    if row.rowcount and state is not None:
-        connection.execute(sql.WRITE_POLITENESS, (state.name, *politeness(state, now)))
+    leased = {"host": lease.host.name, "token": lease.token, "url": lease.entry.id}
+    if connection.execute(_FREE, leased).rowcount and state is not None:
+        connection.execute(_WRITE_POLITENESS, {"host": state.name} | politeness(state, now))
 
 
 def leased_by(connection: Connection, owner: str) -> list[tuple[int, str]]:
     """Return id and name of the hosts that `owner` has leased."""
-    leased = connection.execute(sql.LEASED_HOSTS).fetchall()
+    leased = connection.execute(_LEASED_HOSTS).fetchall()
     return [(host_id, name) for host_id, holder, name in leased if holder == owner]
 
 
 def leased_by_dead_processes(connection: Connection, owner: str) -> list[tuple[int, str]]:
     """Return id and name of the hosts that processes have leased which, as seen from `owner`, run no more."""
     here = Owner.read(owner)
-    leased = connection.execute(sql.LEASED_HOSTS).fetchall()
+    leased = connection.execute(_LEASED_HOSTS).fetchall()
     return [(host_id, name) for host_id, holder, name in leased if holder and holder != owner and is_dead(holder, here)]
 
 
-def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, int, int, float, str, bool]:
-    """Return a host's politeness columns: next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, troubled_at,
-    troubled_address, parked."""
-    parked = state.next_at - now > PARK_S
-    return (
-        state.next_at,
-        state.errors,
-        state.last_error_at,
-        state.crawl_delay_s,
-        state.day,
-        state.asked,
-        state.troubled_at,
-        state.troubled_address,
-        parked,
-    )
+def politeness(state: HostState, now: float) -> dict[str, object]:
+    """Return a host's politeness: column (`statements.POLITENESS`) → value."""
+    return {
+        "next_at": state.next_at,
+        "errors": state.errors,
+        "last_error_at": state.last_error_at,
+        "crawl_delay_s": state.crawl_delay_s,
+        "asked_day": state.day,
+        "asked": state.asked,
+        "troubled_at": state.troubled_at,
+        "troubled_address": state.troubled_address,
+        "parked": int(state.next_at - now > PARK_S),
+    }

@@ -18,15 +18,18 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain
 
+from sqlalchemy import bindparam, delete, insert, select
+
 from geocrawl.errors import LearnsElsewhere
 from geocrawl.model import Feedback, Purpose, State, Status, Visit
 from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import LEARNER, Owner, is_dead, this_process
-from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
 from geocrawl.store.keys import stored_url
+from geocrawl.store.schema.tables import LESSON, META, URL
 
 UNTIL = "strategy:learner-until"
 """Key of the time at which the learner's role runs out."""
@@ -45,6 +48,13 @@ REVISED = "strategy:revised"
 _READ_AT_ONCE = 20
 _MOST_WRITTEN = 20_000
 """Numbers of written feedback that are remembered."""
+_FACTS = select(META.c.name, META.c.value).where(in_list(META.c.name, "names"))
+_ADD_LESSON = insert(LESSON).returning(LESSON.c.number)
+_FORGET_LESSONS = delete(LESSON)
+_NEXT_LESSONS = (
+    select(*LESSON.c).where(LESSON.c.number > bindparam("after")).order_by(LESSON.c.number).limit(_READ_AT_ONCE)
+)
+_ADDRESSES = select(URL.c.id, URL.c.address).where(in_list(URL.c.id, "ids"))
 
 
 class SqlLearningLog:
@@ -91,7 +101,7 @@ class SqlLearningLog:
 
     def _read_role(self) -> tuple[str, float]:
         """Return the owner, '' for none, and the end of the role."""
-        rows = self._connection.execute(sql.READ_ROLE, (LEARNER, UNTIL)).fetchall()
+        rows = self._connection.execute(_FACTS, {"names": [LEARNER, UNTIL]}).fetchall()
         found = {name: bytes(value).decode() for name, value in rows}
         return found.get(LEARNER, ""), float(found.get(UNTIL, 0.0))
 
@@ -114,8 +124,18 @@ class SqlLearningLog:
             if not ranked.refused
         )
         packed = pack_ids([target for _, target in links])
-        row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.features)
-        number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
+        row = {
+            "url_id": entry.id,
+            "purpose": entry.purpose,
+            "depth": depth,
+            "found_on": found_on,
+            "state": visit.state,
+            "reason": visit.reason,
+            "valid": valid,
+            "links": packed,
+            "memo": visit.features,
+        }
+        number = int(self._connection.execute(_ADD_LESSON, row).fetchone()[0])
         self._written[number] = None
         if len(self._written) > _MOST_WRITTEN:
             self._written.popitem(last=False)
@@ -145,7 +165,7 @@ class SqlLearningLog:
         """
         with self._database.transaction:
             self.demand_role()
-            self._connection.execute(sql.FORGET_LESSONS, (version,))
+            self._connection.execute(_FORGET_LESSONS.where(LESSON.c.number < version))
             self._database.write_meta(STATE, dump)
             self._database.write_meta(VERSION, str(version))
             self._database.write_meta(COUNTS, json.dumps(dict(counts)))
@@ -169,7 +189,7 @@ class SqlLearningLog:
     def clear_feedback(self) -> None:
         """Delete the dump and all feedback, because another strategy begins."""
         with self._database.transaction:
-            self._connection.execute(sql.FORGET_LESSONS, (None,))
+            self._connection.execute(_FORGET_LESSONS)
             self._delete(LEARNER, UNTIL, STATE, VERSION, COUNTS, REVISED)
 
     def revised(self) -> int:
@@ -186,20 +206,20 @@ class SqlLearningLog:
 
 def read_state(connection: Connection) -> bytes | None:
     """Return the strategy's last dump; None when there was none."""
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (STATE,)).fetchone()
-    return None if row is None else bytes(row[0])
+    row = connection.execute(_FACTS, {"names": [STATE]}).fetchone()
+    return None if row is None else bytes(row[1])
 
 
 def read_version(connection: Connection) -> int:
     """Return the number of the last feedback that the strategy's last dump covers; 0 without a dump."""
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (VERSION,)).fetchone()
-    return 0 if row is None else int(bytes(row[0]))
+    row = connection.execute(_FACTS, {"names": [VERSION]}).fetchone()
+    return 0 if row is None else int(bytes(row[1]))
 
 
 def read_feedback(connection: Connection, after: int | None = None) -> Iterator[Feedback]:
     """Yield the feedback after a number, None: since the last dump, in order, a few in memory at a time."""
     last = read_version(connection) if after is None else after
-    while rows := connection.execute(sql.NEXT_LESSONS, (last, _READ_AT_ONCE)).fetchall():
+    while rows := connection.execute(_NEXT_LESSONS, {"after": last}).fetchall():
         last = rows[-1][0]
         targets = [unpack_ids(row[8]) for row in rows]
         identities = _identities(connection, {*chain.from_iterable(targets)})
@@ -221,5 +241,5 @@ def read_feedback(connection: Connection, after: int | None = None) -> Iterator[
 
 def _identities(connection: Connection, ids: Set[int]) -> dict[int, str]:
     """Return the identities of URLs from their stored addresses: all spellings of one page have the same."""
-    rows = connection.execute(sql.ADDRESSES, (json.dumps([*ids]),)).fetchall()
+    rows = connection.execute(_ADDRESSES, {"ids": ids}).fetchall()
     return {url_id: stored_url(address).identity for url_id, address in rows}

@@ -176,10 +176,10 @@ class Leases:
 
     def _may_be_ready(self, now: float, *, pages: bool) -> bool:
         """Return whether a lease may succeed. Reads only, because idle workers call this often."""
-        if self._connection.execute(sql.DUE, (now, 1)).fetchone():
+        if self._connection.execute(sql.DUE, {"now": now, "most": 1}).fetchone():
             return True
-        row = self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages), 1)).fetchone()
-        return bool(row) and self._economy.held_until(_Ready(*row).head, now) is None
+        ready = self._ready(now, self._least(pages=pages), 1)
+        return bool(ready) and self._economy.held_until(ready[0].head, now) is None
 
     def _lease_ready(self, now: float, *, pages: bool, begins: bool) -> ChunkedWork[Lease | None]:
         """Lease the best entry of those that are ready. `begins`: make ready what is due, and a batch if need be."""
@@ -214,9 +214,10 @@ class Leases:
 
         The host's row is locked, and hosts that other processes lease at this moment are passed over.
         """
-        if self._connection.execute(sql.DUE, (now, 1)).fetchone():
+        if self._connection.execute(sql.DUE, {"now": now, "most": 1}).fetchone():
             return None
-        row = self._connection.execute(sql.LOCK_READY_HOST, (now, self._least(pages=pages))).fetchone()
+        wanted = {"now": now, "least": self._least(pages=pages)}
+        row = self._connection.execute(sql.LOCK_READY_HOST, wanted).fetchone()
         if row is None:
             return None
         host = _Ready(*row)
@@ -231,14 +232,14 @@ class Leases:
         What is left when the budget is spent stays due.
         """
         while not budget.is_spent:  # a host whose queue was empty becomes due with its first URL
-            due = self._connection.execute(sql.DUE, (now, budget.left)).fetchall()
+            due = self._connection.execute(sql.DUE, {"now": now, "most": budget.left}).fetchall()
             if not due:
                 return
             for kind, row_id in due:
                 if kind == "rest":
-                    self._connection.execute(sql.UNPARK, (row_id,))
+                    self._connection.execute(sql.WRITE_HOST, {"host": row_id, "parked": 0})
                 elif kind == "lease":
-                    self._connection.execute(sql.EXPIRE, (row_id,))
+                    self._connection.execute(sql.WRITE_HOST, {"host": row_id, "lease_until": 0})
                 else:
                     queue.change(row_id, State.WAITING)
             queue.write()
@@ -251,14 +252,13 @@ class Leases:
         """
         least = self._least(pages=pages)
         while not budget.is_spent:
-            row = self._connection.execute(sql.READY_HOSTS, (now, least, 1)).fetchone()
-            if row is None:
+            ready = self._ready(now, least, 1)
+            if not ready:
                 return None
-            host = _Ready(*row)
+            (host,) = ready
             (head,) = self._heads(host.id, 1)
             if self._reason(head, host.pages):
-                two = self._connection.execute(sql.READY_HOSTS, (now, least, 2)).fetchall()
-                self._refuse(host, [_Ready(*row) for row in two[1:]], least, budget, queue)
+                self._refuse(host, self._ready(now, least, 2)[1:], least, budget, queue)
                 continue
             if self._economy.held_until(host.head, now) is not None:
                 return None
@@ -280,8 +280,13 @@ class Leases:
         queue.refuse(host.id, refused)
         budget.spend(len(refused))
 
+    def _ready(self, now: float, least: int, most: int) -> list[_Ready]:
+        wanted = {"now": now, "least": least, "most": most}
+        return [_Ready(*row) for row in self._connection.execute(sql.READY_HOSTS, wanted).fetchall()]
+
     def _heads(self, host_id: int, most: int) -> list[_Head]:
-        return [_Head(*row) for row in self._connection.execute(sql.HEADS, (host_id, most)).fetchall()]
+        rows = self._connection.execute(sql.HEADS, {"host": host_id, "most": most}).fetchall()
+        return [_Head(*row) for row in rows]
 
     def _reason(self, head: _Head, of_host: int) -> str:
         """Return why caps or budgets exclude a URL by now, '' when they do not; `of_host`: pages seen of its host."""
@@ -297,7 +302,7 @@ class Leases:
         url = stored_url(head.address)
         queries = 0
         if "?" in head.address:
-            row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
+            row = self._connection.execute(sql.QUERIES_SEEN, {"key": group_key(query_group(url))}).fetchone()
             queries = row[0] if row else 0
         reason = self._limits.cap_reason(url.host, head.key, head.depth, of_host, queries)
         if reason or head.tier >= HARVEST_TIER or head.revisit_s is not None:
@@ -308,12 +313,13 @@ class Leases:
         """Lease a host for the head of its queue."""
         state = HostState(*host[1:10])
         until = now + lease_of_s(state, self._settings)
-        self._connection.write(sql.LEASE, (host.id, until, head.id, self._owner))
+        self._connection.write(sql.LEASE, {"host": host.id, "until": until, "url": head.id, "owner": self._owner})
         return Lease(self._entry(head, now), state, host.lease_token + 1, until)
 
     def _entry(self, head: _Head, now: float) -> Entry:
         candidate = head.candidate() if head.purpose == Purpose.PROBE else None
-        row = self._connection.execute(sql.VALIDATORS, (head.id, now - self._settings.not_modified_s)).fetchone()
+        since = now - self._settings.not_modified_s
+        row = self._connection.execute(sql.VALIDATORS, {"url": head.id, "after": since}).fetchone()
         return Entry(
             head.id,
             Purpose(head.purpose),
@@ -360,16 +366,16 @@ class Leases:
         best ready page is held, it is the time of better ones.
         """
         least = self._least(pages=pages)
-        head = self._connection.execute(sql.READY_HOSTS, (now, least, 1)).fetchone()
-        held_until = self._economy.held_until(_Ready(*head).head, now) if head else None
+        ready = self._ready(now, least, 1)
+        held_until = self._economy.held_until(ready[0].head, now) if ready else None
         if held_until is not None:
             rows: list[Sequence[float | None]] = [(held_until,)]
         elif least == _ANY_TIER:
             rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
         else:
-            rows = [self._connection.execute(sql.NEXT_READY, (least,)).fetchone()]
+            rows = [self._connection.execute(sql.NEXT_READY, {"least": least}).fetchone()]
         retried = sql.NEXT_RETRIED if pages else sql.NEXT_RETRIED_PROBE
-        rows.append(self._connection.execute(retried, (self._least_tier,)).fetchone() or ())
+        rows.append(self._connection.execute(retried, {"least": self._least_tier}).fetchone() or ())
         return min((at for row in rows for at in row if at is not None), default=None)
 
     def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:
@@ -377,7 +383,7 @@ class Leases:
 
         Hosts that failed `backoff_after` times in a row are left out: they are taken for dead.
         """
-        values = (self._least(pages=pages), self._settings.backoff_after)
+        values = {"least": self._least(pages=pages), "dead_after": self._settings.backoff_after}
         rows = self._connection.execute(sql.WAITING_HOSTS, values).fetchall()
         return [WaitingHost(*row) for row in rows]
 
@@ -395,15 +401,21 @@ class Leases:
         """
         under_way_s = self._settings.at_work_s if killed else 0.0
         for host_id, name in hosts:
-            delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
-            self._connection.execute(sql.FREE_UNSETTLED, (host_id, now, *delays_s, under_way_s))
-            self._connection.execute(sql.PARK, (host_id, now + PARK_S))
+            freed = {
+                "host": host_id,
+                "now": now,
+                "delay_s": self._settings.delay_of_s(name),
+                "most_s": self._settings.max_crawl_delay_s,
+                "under_way_s": under_way_s,
+            }
+            self._connection.execute(sql.FREE_UNSETTLED, freed)
+            self._connection.execute(sql.PARK, {"host": host_id, "later": now + PARK_S})
             if killed:
                 self._count_kill(host_id, queue)
 
     def _count_kill(self, host_id: int, queue: Queue) -> None:
         """Count a kill for the URL that a host was leased for, and let the URL fail when it was the last."""
-        for url_id, kills in self._connection.execute(sql.COUNT_KILLED, (host_id,)).fetchall():
+        for url_id, kills in self._connection.execute(sql.COUNT_KILLED, {"host": host_id}).fetchall():
             if kills >= self._settings.max_attempts * _KILLS_AN_ATTEMPT:
                 queue.change(url_id, State.FAILED, INTERNAL_ERROR)
 
@@ -471,7 +483,7 @@ class Economy:
         better = self._better(now)
         if all(self._is_near(rank, known.rank) for known in better):
             return None
-        row = self._connection.execute(sql.NEXT_BETTER, tuple(rank)).fetchone()
+        row = self._connection.execute(sql.NEXT_BETTER, {"least": rank.tier, "score": rank.score}).fetchone()
         ends = [known.until for known in better if known.until is not None]
         return min((at for at in (*row, *ends) if at is not None), default=now + MOMENT_S)
 
@@ -486,7 +498,7 @@ class Economy:
         """Return the ranks of pages of which one is the best that may be had soon."""
         found: list[_Better] = []
         seen: dict[int, tuple[int, float]] = {}
-        rows = self._connection.execute(sql.BEST_PAGES_SOON, (BATCH_TIER, now + PARK_S)).fetchall()
+        rows = self._connection.execute(sql.BEST_PAGES_SOON, {"tier": BATCH_TIER, "soon": now + PARK_S}).fetchall()
         for tier, score, host_id, token, owner in rows:
             if host_id is None:
                 found.append(_Better(Rank(tier, score), None))
@@ -524,15 +536,15 @@ class Batches:
 
     def refill(self, queue: Queue) -> None:
         """Make the next batch when the last one is used up: by tier, then score, then the first seen."""
-        if self._connection.execute(sql.BATCH_GOES_ON, (BATCH_TIER,)).fetchone():
+        if self._connection.execute(sql.BATCH_GOES_ON, {"tier": BATCH_TIER}).fetchone():
             return
-        probing = self._connection.execute(sql.COUNT_HEADS, (PROBE_TIER,)).fetchone()[0]
+        probing = self._connection.execute(sql.COUNT_HEADS, {"tier": PROBE_TIER}).fetchone()[0]
         # The best N pages are on hosts whose best page is among the best N; a probe at a queue's head hides that page's
         # rank.
-        hosts = self._connection.execute(sql.BEST_HOSTS, (self._stride + probing,)).fetchall()
+        hosts = self._connection.execute(sql.BEST_HOSTS, {"most": self._stride + probing}).fetchall()
         best = heapq.merge(*map(self._pages, hosts), key=lambda row: (-row[1], -row[2], row[0]))
         for url_id, tier, score, host_id in list(islice(best, self._stride)):
-            self._connection.execute(sql.RAISE_TIER, (url_id, BATCH_TIER))
+            self._connection.execute(sql.WRITE_URL, {"url": url_id, "tier": BATCH_TIER})
             queue.counters.add("page", "waiting", tier, -1)
             queue.counters.add("page", "waiting", BATCH_TIER, 1)
             queue.enter(host_id, Rank(BATCH_TIER, score), waiting=0)
@@ -541,6 +553,7 @@ class Batches:
     def _pages(self, host: tuple[int, int | None]) -> Iterator[_Row]:
         """Yield a host's waiting pages, the best first, without the one under way."""
         host_id, leased_id = host
-        for url_id, tier, score in self._connection.execute(sql.BEST_PAGES, (host_id, self._stride)):
+        best = {"host": host_id, "most": self._stride + 1}  # one of them may be under way
+        for url_id, tier, score in self._connection.execute(sql.BEST_PAGES, best):
             if url_id != leased_id:
                 yield url_id, tier, score, host_id

@@ -35,7 +35,7 @@ MANY = 2**62
 
 
 class Current(NamedTuple):
-    """The current row of a URL, with the lease on its host (the order of `statements.CURRENT`)."""
+    """The current row of a URL, with the lease on its host (the order of `settle.CURRENT`)."""
 
     host_id: int
     purpose: str
@@ -140,7 +140,7 @@ class Source(NamedTuple):
 
 
 class NewUrl(NamedTuple):
-    """A row of `url` to be added, in the order of `statements.ADD_URL`."""
+    """A row of `url` to be added."""
 
     id: int
     key: int

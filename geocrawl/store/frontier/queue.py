@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from geocrawl.model import HostState, Rank, Relevance, State
+from sqlalchemy import Select, bindparam, select
+
+from geocrawl.model import HostState, Purpose, Rank, Relevance, State
 from geocrawl.ports import Waiting
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
@@ -19,7 +22,30 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import CounterChanges
 from geocrawl.store.frontier.hosts import HostArrivals, politeness
 from geocrawl.store.frontier.lifecycle import CANDIDATE
+from geocrawl.store.frontier.statements import is_rankable
+from geocrawl.store.schema.tables import HOST, URL
 from geocrawl.urls import read_url
+
+_IN_RANGE = URL.c.id.between(bindparam("first"), bindparam("last"))
+_ACROSS_DEPTH = (
+    select(URL.c.id)
+    .where(_IN_RANGE, URL.c.purpose == Purpose.PAGE)
+    .where(
+        (URL.c.state == State.WAITING) & (URL.c.depth > bindparam("limit"))
+        | (URL.c.state == State.TOO_DEEP) & (URL.c.depth <= bindparam("limit"))
+    )
+    .order_by(URL.c.id)
+)
+"""Find waiting pages that the depth limit now shuts out, and too deep ones that it lets in."""
+_PARENT = URL.alias("parent")
+_RANKABLE = (
+    select(URL.c.id, URL.c.address, URL.c.anchor, URL.c.depth, _PARENT.c.relevance, URL.c.found_on)
+    .join_from(URL, _PARENT, _PARENT.c.id == URL.c.found_on, isouter=True)
+    .where(URL.c.id > bindparam("after"), is_rankable(URL))
+    .order_by(URL.c.id)
+    .limit(2000)
+)
+"""Read the next pages that a strategy may rerank."""
 
 
 @contextmanager
@@ -55,7 +81,10 @@ class Queue:
     def write(self) -> None:
         """Write what was collected, in two batches."""
         if self._arrivals:
-            rows = [(host_id, *new.best, new.waiting, new.pages) for host_id, new in self._arrivals.items()]
+            rows = [
+                {"host": host_id, **new.best._asdict(), "waiting": new.waiting, "pages": new.pages}
+                for host_id, new in self._arrivals.items()
+            ]
             self._connection.write_many(sql.ENQUEUE, rows)
             self._arrivals.clear()
         self.counters.write(self._connection)
@@ -65,14 +94,15 @@ class Queue:
     def refresh(self, host_id: int, left: int) -> None:
         """Find the new head of a host's queue after `left` URLs left the queue (or lost rank)."""
         new = self._arrivals.pop(host_id, None) or HostArrivals()
-        self._connection.execute(sql.REFRESH, (host_id, new.waiting - left, new.pages))
+        changed = {"host": host_id, "more": new.waiting - left, "new_pages": new.pages}
+        self._connection.execute(sql.REFRESH, changed)
 
     def settle_host(self, host_id: int, state: HostState, now: float, *, left: int) -> None:
         """End a lease with the next turn: hosts of equal rank are served in the order of their last one. Write the
         host's politeness, count `left` URLs out of its queue, and find the queue's new head."""
         new = self._arrivals.pop(host_id, None) or HostArrivals()
-        values = (host_id, new.waiting - left, new.pages, *politeness(state, now))
-        self._connection.write(sql.FREE_AND_REFRESH, values)
+        changed = {"host": host_id, "more": new.waiting - left, "new_pages": new.pages}
+        self._connection.write(sql.FREE_AND_REFRESH, changed | politeness(state, now))
 
     def _of(self, host_id: int) -> HostArrivals:
         arrivals = self._arrivals.get(host_id)
@@ -84,8 +114,8 @@ class Queue:
 
     def change(self, url_id: int, to: State, reason: str | None = None) -> None:
         """Change the state of a URL, which keeps its attempts and rank."""
-        purpose, state, _, tier, score, host_id, former = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
-        self._connection.execute(sql.WRITE_STATE, (url_id, to, reason))
+        purpose, state, _, tier, score, host_id, former = self._place(url_id)
+        self._connection.execute(sql.WRITE_URL, {"url": url_id, "state": to, "reason": reason, "retry_at": None})
         if state == State.REFUSED:
             self.counters.refuse(former or "", -1)
         if to is State.REFUSED:
@@ -99,7 +129,10 @@ class Queue:
 
     def refuse(self, host_id: int, rows: Sequence[tuple[int, str, int, str]]) -> None:
         """Refuse waiting URLs of a host: (id, purpose, tier, reason)."""
-        self._connection.executemany(sql.WRITE_STATE, [(row[0], State.REFUSED, row[3]) for row in rows])
+        self._connection.executemany(
+            sql.WRITE_URL,
+            [{"url": row[0], "state": State.REFUSED, "reason": row[3], "retry_at": None} for row in rows],
+        )
         for _, purpose, tier, reason in rows:
             self.counters.refuse(reason, 1)
             self.counters.add(purpose, State.WAITING, tier, -1)
@@ -108,7 +141,7 @@ class Queue:
 
     def reopen_refused(self, url_id: int, reason: str) -> bool:
         """Let a URL wait again if it is still refused for this reason; return whether it was."""
-        _, state, *_, former = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        _, state, *_, former = self._place(url_id)
         if state != State.REFUSED or former != reason:
             return False
         self.reopen(url_id)
@@ -120,31 +153,35 @@ class Queue:
         `due`: its time has come by itself. What a person puts back is read whole, not asked by validators.
         """
         self.change(url_id, State.WAITING)
-        self._connection.execute(sql.FORGET_ATTEMPTS, (url_id,))
+        self._connection.execute(sql.WRITE_URL, {"url": url_id, "attempts": 0, "kills": 0})
         if not due:
             self.ask_whole(url_id)
 
     def ask_whole(self, url_id: int) -> None:
         """Drop a URL's validators, so that its next visit reads it whole."""
-        self._connection.write(sql.FORGET_VALIDATORS, (url_id,))
+        self._connection.write(sql.FORGET_VALIDATORS, {"url": url_id})
 
     def requeue(self, url_id: int, rank: Rank) -> None:
         """Put a page of any state back into the queue, with this rank and all its attempts."""
-        _, state, depth, *_ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        _, state, *_ = self._place(url_id)
         if state == State.WAITING:  # out of the queue first, so that its counters stay in step
             self.change(url_id, State.REFUSED)
-            state = State.REFUSED
-        self._connection.execute(sql.MOVE, (url_id, depth, *rank, state))
+        self._connection.execute(sql.WRITE_URL, {"url": url_id, **rank._asdict()})
         self.reopen(url_id)
 
     def move(self, url_id: int, rank: Rank) -> None:
         """Give a URL of any state another rank; it keeps its state."""
-        purpose, state, depth, tier, _, host_id, _ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
-        self._connection.execute(sql.MOVE, (url_id, depth, *rank, state))
+        purpose, state, _, tier, _, host_id, _ = self._place(url_id)
+        self._connection.execute(sql.WRITE_URL, {"url": url_id, **rank._asdict()})
         self.counters.add(purpose, state, tier, -1)
         self.counters.add(purpose, state, rank.tier, 1)
         if state == State.WAITING:
             self.refresh(host_id, left=0)
+
+    def _place(self, url_id: int) -> tuple[Any, ...]:
+        """Return the current row of a URL, as `statements.PLACE` reads it."""
+        row: tuple[Any, ...] = self._connection.execute(sql.PLACE, {"url": url_id}).fetchone()
+        return row
 
 
 def retry(database: Database, host: str | None, reason: str | None) -> ChunkedWork[int]:
@@ -152,13 +189,14 @@ def retry(database: Database, host: str | None, reason: str | None) -> ChunkedWo
     how many."""
     if reason in (CANDIDATE, FORGOTTEN):
         return 0
-    count = 0
+    count, retryable = 0, _retryable(host, reason)
     for first, last in ranges(database.connection, "url"):
-        rows = database.connection.execute(sql.RETRYABLE, (host, reason, first, last)).fetchall()
+        rows = database.connection.execute(retryable, {"first": first, "last": last}).fetchall()
         for batch in batches(rows):
             with changing(database) as queue:
                 for url_id, state, former in batch:
-                    _, state_now, *_, reason_now = database.connection.execute(sql.PLACE, (url_id,)).fetchone()
+                    place = database.connection.execute(sql.PLACE, {"url": url_id}).fetchone()
+                    _, state_now, *_, reason_now = place
                     if (state_now, reason_now) == (state, former):
                         queue.reopen(url_id)
                         count += 1
@@ -166,14 +204,31 @@ def retry(database: Database, host: str | None, reason: str | None) -> ChunkedWo
     return count
 
 
+def _retryable(host: str | None, reason: str | None) -> Select[Any]:
+    """Return the query for pages and probes that failed, and those refused for that reason, in a range of ids."""
+    is_open = URL.c.state == State.FAILED
+    conditions = [is_open if reason is None else is_open | (URL.c.state == State.REFUSED)]
+    if host is not None:
+        conditions.append(HOST.c.name == host)
+    if reason is not None:
+        conditions.append(URL.c.reason == reason)
+    return (
+        select(URL.c.id, URL.c.state, URL.c.reason)
+        .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
+        .where(_IN_RANGE, *conditions)
+        .order_by(URL.c.id)
+    )
+
+
 def heed_depth(database: Database, max_depth: int) -> ChunkedWork[None]:
     """Set aside waiting pages beyond the depth limit, and let in those within it, in short transactions."""
     for first, last in ranges(database.connection, "url"):
-        rows = database.connection.execute(sql.ACROSS_DEPTH, (max_depth, first, last)).fetchall()
+        found = database.connection.execute(_ACROSS_DEPTH, {"limit": max_depth, "first": first, "last": last})
+        rows = found.fetchall()
         for batch in batches(rows):
             with changing(database) as queue:
                 for (url_id,) in batch:
-                    _, state, depth, *_ = database.connection.execute(sql.PLACE, (url_id,)).fetchone()
+                    _, state, depth, *_ = database.connection.execute(sql.PLACE, {"url": url_id}).fetchone()
                     to = State.WAITING if depth <= max_depth else State.TOO_DEEP
                     if state in (State.WAITING, State.TOO_DEEP) and state != to:
                         queue.change(url_id, to)
@@ -183,7 +238,7 @@ def heed_depth(database: Database, max_depth: int) -> ChunkedWork[None]:
 def waiting_pages(connection: Connection) -> Iterator[Waiting]:
     """Yield pages that a strategy may rank. They are read in batches, so they may be written meanwhile."""
     last = 0
-    while rows := connection.execute(sql.RANKABLE, (last,)).fetchall():
+    while rows := connection.execute(_RANKABLE, {"after": last}).fetchall():
         for url_id, address, anchor, depth, relevance, found_on in rows:
             url = read_url(address)
             if url is not None:

@@ -8,18 +8,37 @@ for the write lock, and each page of the file is written once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
+from sqlalchemy import (
+    Column,
+    Double,
+    Integer,
+    MetaData,
+    Table,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.schema import CreateTable
+
 from geocrawl.model import Rank, State
-from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import in_list, upsert
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, run
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lifecycle import UNRANKED
 from geocrawl.store.frontier.queue import Queue, changing
+from geocrawl.store.frontier.statements import WRITE_URL, is_rankable
+from geocrawl.store.schema.columns import HASH
+from geocrawl.store.schema.tables import URL
 
 _FEW = 1_000
 """Most ranks that are written by the keys of their rows, about 4 µs each."""
@@ -29,41 +48,54 @@ _WRITTEN = 20_000
 """Ranks written in one transaction, which lasts about a tenth of a second: two statements write all of them."""
 _STEP = 2_000
 """Number of ranks that are read from the strategy at once."""
-# Read pages that wait or were dropped, by a JSON list of ids.
-_RANKS = f"""
-SELECT id, host_id, state, tier, score FROM url WHERE id IN {listed("?")}
-  AND purpose = 'page' AND (state = 'waiting' OR (state = 'refused' AND reason = 'unranked'))"""  # noqa: S608 our own
-# Write the rank of a waiting page. (SQLite looks at the indexes of the columns that are set, changed or not.)
-_MOVE_WAITING = "UPDATE url SET tier = ?2, score = ?3 WHERE id = ?1"
-# Write the rank, state and reason of a page.
-_WRITE_RANK = "UPDATE url SET tier = ?2, score = ?3, state = ?4, reason = ?5 WHERE id = ?1"
-# Make the staging table of new ranks, by URL id; no tier: the page is dropped.
-_MAKE_NEW_RANKS = "CREATE TEMP TABLE IF NOT EXISTS new_rank (id INTEGER PRIMARY KEY, tier INTEGER, score REAL)"
-# Empty the staging table.
-_CLEAR_NEW_RANKS = "DELETE FROM temp.new_rank"
-# Stage a rank (last write wins).
-_LAY_NEW_RANK = """
-INSERT INTO temp.new_rank (id, tier, score) VALUES (?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, score = excluded.score"""
-# Read the last of the ?2 staged ids from ?1 on.
-_LAST_OF_NEXT_RANKS = "SELECT max(id) FROM (SELECT id FROM temp.new_rank WHERE id >= ?1 ORDER BY id LIMIT ?2) n"
-# Pages that wait or were dropped and whose rank or state changes.
-_CHANGED = """
-n.id BETWEEN ?1 AND ?2 AND url.purpose = 'page'
-AND (url.state = 'waiting' OR (url.state = 'refused' AND url.reason = 'unranked'))
-AND CASE WHEN n.tier IS NULL THEN url.state = 'waiting'
-    ELSE url.state <> 'waiting' OR url.tier <> n.tier OR url.score <> n.score END"""
-# Count them by host, and by state and tier before and after. (The cross join keeps to the order of the rows.)
-_RANK_CHANGES = f"""
-SELECT url.host_id, url.state, url.tier, CASE WHEN n.tier IS NULL THEN 'refused' ELSE 'waiting' END,
-  coalesce(n.tier, url.tier), count(*)
-FROM temp.new_rank n CROSS JOIN url ON url.id = n.id WHERE {_CHANGED} GROUP BY 1, 2, 3, 4, 5"""  # noqa: S608 both are ours
-# Write their ranks. (Without NOT INDEXED the planner would walk the whole queue for each range.)
-_WRITE_NEW_RANKS = f"""
-UPDATE url NOT INDEXED SET tier = coalesce(n.tier, url.tier), score = coalesce(n.score, url.score),
-  state = CASE WHEN n.tier IS NULL THEN 'refused' ELSE 'waiting' END,
-  reason = CASE WHEN n.tier IS NULL THEN 'unranked' END
-FROM temp.new_rank n WHERE url.id = n.id AND url.id BETWEEN ?1 AND ?2 AND {_CHANGED}"""  # noqa: S608 both are ours
+_RANKS = select(URL.c.id, URL.c.host_id, URL.c.state, URL.c.tier, URL.c.score).where(
+    in_list(URL.c.id, "ids"), is_rankable(URL)
+)
+_NEW = Table(
+    "new_rank",
+    MetaData(),
+    Column("id", HASH, primary_key=True, autoincrement=False),
+    Column("tier", Integer),
+    Column("score", Double),
+    prefixes=["TEMPORARY"],
+)
+"""The staging table of new ranks, by URL id; no tier: the page is dropped."""
+_MAKE_NEW_RANKS = CreateTable(_NEW, if_not_exists=True)
+_CLEAR_NEW_RANKS = delete(_NEW)
+_STAGE = upsert(_NEW, "id")
+_next = select(_NEW.c.id).where(_NEW.c.id >= bindparam("first")).order_by(_NEW.c.id).limit(_WRITTEN).subquery("next")
+_LAST_OF_NEXT_RANKS = select(func.max(_next.c.id))
+_is_dropped = _NEW.c.tier.is_(None)
+_is_waiting = URL.c.state == State.WAITING
+_CHANGED = and_(
+    _NEW.c.id.between(bindparam("first"), bindparam("last")),
+    is_rankable(URL),
+    or_(
+        and_(_is_dropped, _is_waiting),
+        and_(~_is_dropped, or_(~_is_waiting, URL.c.tier != _NEW.c.tier, URL.c.score != _NEW.c.score)),
+    ),
+)
+"""Pages that wait or were dropped and whose rank or state changes."""
+_to = case((_is_dropped, State.REFUSED), else_=State.WAITING)
+_tier_to = func.coalesce(_NEW.c.tier, URL.c.tier)
+_RANK_CHANGES = (
+    select(URL.c.host_id, URL.c.state, URL.c.tier, _to, _tier_to, func.count())
+    .join_from(_NEW, URL, URL.c.id == _NEW.c.id)
+    .where(_CHANGED)
+    .group_by(URL.c.host_id, URL.c.state, URL.c.tier, _to, _tier_to)
+)
+"""Count them by host, and by state and tier before and after."""
+_WRITE_NEW_RANKS = (
+    update(URL)
+    .with_hint("NOT INDEXED", dialect_name="sqlite")  # else the planner would walk the whole queue for each range
+    .values(
+        tier=_tier_to,
+        score=func.coalesce(_NEW.c.score, URL.c.score),
+        state=_to,
+        reason=case((_is_dropped, UNRANKED)),
+    )
+    .where(URL.c.id == _NEW.c.id, URL.c.id.between(bindparam("first"), bindparam("last")), _CHANGED)
+)
 
 
 class Reranking:
@@ -99,22 +131,23 @@ class Reranking:
     def _write_few(self, ranks: Mapping[int, Rank | None], queue: Queue) -> int:
         """Write ranks by URL id inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
-        moved, turned = list[tuple[int, int, float]](), list[tuple[object, ...]]()
-        for id_, host_id, state, tier, score in self._connection.execute(_RANKS, (json.dumps(list(ranks)),)):
+        moved, turned = list[dict[str, object]](), list[dict[str, object]]()
+        for id_, host_id, state, tier, score in self._connection.execute(_RANKS, {"ids": ranks}):
             rank = ranks[id_]
             to, new = (State.WAITING, rank) if rank else (State.REFUSED, Rank(tier, score))
             if (state, tier, score) == (to, *new):
                 continue
-            if state == to:
-                moved.append((id_, *new))
+            written: dict[str, object] = {"url": id_, **new._asdict()}
+            if state == to:  # SQLite looks at the indexes of the columns that are set, changed or not
+                moved.append(written)
             else:
-                turned.append((id_, *new, to, None if rank else UNRANKED))
+                turned.append({**written, "state": to, "reason": None if rank else UNRANKED})
             if (state, tier) != (to, new.tier):
                 queue.counters.add("page", state, tier, -1)
                 queue.counters.add("page", to, new.tier, 1)
             left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to == State.WAITING)
-        self._connection.executemany(_MOVE_WAITING, moved)
-        self._connection.executemany(_WRITE_RANK, turned)
+        self._connection.executemany(WRITE_URL, moved)
+        self._connection.executemany(WRITE_URL, turned)
         for host_id, count in left.items():
             queue.refresh(host_id, count)
         return len(moved) + len(turned)
@@ -136,15 +169,19 @@ class Reranking:
         """Fill the temporary table with the next ranks; return False when there are none."""
         self._connection.execute(_CLEAR_NEW_RANKS)
         some = False
-        while batch := [(url_id, *(rank or (None, None))) for url_id, rank in islice(ranks, _STEP)]:
-            self._connection.executemany(_LAY_NEW_RANK, batch)
+        while batch := list(islice(ranks, _STEP)):
+            rows = [
+                {"id": url_id, "tier": rank.tier if rank else None, "score": rank.score if rank else None}
+                for url_id, rank in batch
+            ]
+            self._connection.executemany(_STAGE, rows)
             some = True
         return some
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
         """Yield the (first, last) id of every `_WRITTEN` ranks in the temporary table."""
         first = -(2**63)
-        while (last := self._connection.execute(_LAST_OF_NEXT_RANKS, (first, _WRITTEN)).fetchone()[0]) is not None:
+        while (last := self._connection.execute(_LAST_OF_NEXT_RANKS, {"first": first}).fetchone()[0]) is not None:
             yield first, last
             first = last + 1
 
@@ -152,13 +189,14 @@ class Reranking:
         """Write the ranks of these rows inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
         changed = 0
-        for host_id, state, tier, to, tier_to, count in self._connection.execute(_RANK_CHANGES, (first, last)):
+        part = {"first": first, "last": last}
+        for host_id, state, tier, to, tier_to, count in self._connection.execute(_RANK_CHANGES, part):
             queue.counters.add("page", state, tier, -count)
             queue.counters.add("page", to, tier_to, count)
             gone = (state == State.WAITING) - (to == State.WAITING)
             left[host_id] = left.get(host_id, 0) + gone * count
             changed += count
-        self._connection.execute(_WRITE_NEW_RANKS, (first, last))
+        self._connection.execute(_WRITE_NEW_RANKS, part)
         for host_id, count in left.items():
             queue.refresh(host_id, count)
         return changed

@@ -12,20 +12,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sqlalchemy import bindparam, func, select, update
+
+from geocrawl.model import Purpose, State
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.frontier.statements import WRITE_URL
+from geocrawl.store.schema.tables import URL
+from geocrawl.urls import RECORDS
 
 CHANGED, BROUGHT, SAME = 0.5, 0.25, 1.5
-# A page that led to a page with services may soon link to more such pages.
-_WATCH_HUB = """
-UPDATE url SET revisit_s = ?2, revisit_at = ?3
-WHERE id = (SELECT found_on FROM url WHERE id = ?1) AND purpose = 'page' AND state = 'visited' AND revisit_s IS NULL"""
-_WRITE = """
-UPDATE url SET digest = ?, revisit_s = ?, revisit_at = ?, changes = changes + ? WHERE id = ?"""
-_DUE = """
-SELECT id FROM url WHERE revisit_at IS NOT NULL AND revisit_at <= ?1 AND state IN ('visited', 'failed')
-  AND CASE WHEN found_in IN ('sitemap', 'records-page') THEN 1 ELSE 0 END = ?2
-ORDER BY revisit_at, id LIMIT ?3"""
+LISTS_NEWS = func.coalesce(URL.c.found_in, "").in_(["sitemap", RECORDS])
+"""Whether a page is a sitemap or a page of records."""
+_named = URL.alias("named")
+_WATCH_HUB = update(URL).where(
+    URL.c.id == select(_named.c.found_on).where(_named.c.id == bindparam("url")).scalar_subquery(),
+    *(URL.c.purpose == Purpose.PAGE, URL.c.state == State.VISITED, URL.c.revisit_s.is_(None)),
+)
+"""A page that led to a page with services may soon link to more such pages."""
+_WRITE = WRITE_URL.values(
+    {name: bindparam(name) for name in ("digest", "revisit_s", "revisit_at")}
+    | {"changes": URL.c.changes + bindparam("changed")}
+)
+_DUE = (
+    select(URL.c.id)
+    .where(URL.c.revisit_at.is_not(None), URL.c.revisit_at <= bindparam("now"))
+    .where(URL.c.state.in_([State.VISITED, State.FAILED]))
+    .order_by(URL.c.revisit_at, URL.c.id)
+    .limit(bindparam("most"))
+)
+_DUE_CATALOGUES, _DUE_PAGES = _DUE.where(LISTS_NEWS), _DUE.where(~LISTS_NEWS)
 
 
 class NextVisit(NamedTuple):
@@ -82,9 +98,10 @@ def write_next_visit(connection: Connection, url_id: int, visit: NextVisit, at: 
 
     `hub_s`: for a page that names services, seconds until the page that led to it is read again; None changes nothing.
     """
-    connection.write(_WRITE, (visit.digest, visit.wait_s, at + visit.wait_s, int(visit.changed), url_id))
+    next_visit = {"url": url_id, "revisit_s": visit.wait_s, "revisit_at": at + visit.wait_s}
+    connection.write(_WRITE, {**next_visit, "digest": visit.digest, "changed": int(visit.changed)})
     if hub_s is not None:
-        connection.write(_WATCH_HUB, (url_id, hub_s, at + hub_s))
+        connection.write(_WATCH_HUB, {"url": url_id, "revisit_s": hub_s, "revisit_at": at + hub_s})
 
 
 def due(connection: Connection, now: float, most: int, *, catalogues: bool) -> list[int]:
@@ -92,4 +109,5 @@ def due(connection: Connection, now: float, most: int, *, catalogues: bool) -> l
 
     `catalogues`: sitemaps and pages of records, else all other pages.
     """
-    return [row[0] for row in connection.execute(_DUE, (now, int(catalogues), most))]
+    found = connection.execute(_DUE_CATALOGUES if catalogues else _DUE_PAGES, {"now": now, "most": most})
+    return [row[0] for row in found]

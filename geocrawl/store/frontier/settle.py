@@ -7,24 +7,26 @@ when another process has leased the host since.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
+from sqlalchemy import bindparam, insert, select
+
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Candidate, Feedback, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Url, Visit
 from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter, KnownEndpoints
 from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import upsert
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import Budgets, Caps
 from geocrawl.store.frontier.counters import Heartbeat
 from geocrawl.store.frontier.learner import SqlLearningLog
-from geocrawl.store.frontier.lifecycle import arrival_state, probe_frees_page
+from geocrawl.store.frontier.lifecycle import CANDIDATE, arrival_state, probe_frees_page
 from geocrawl.store.frontier.outlinks import pack_outlinks
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import (
@@ -45,12 +47,37 @@ from geocrawl.store.frontier.plan import (
     plan_settlement,
 )
 from geocrawl.store.frontier.queue import Queue, changing
-from geocrawl.store.frontier.revisits import write_next_visit
+from geocrawl.store.frontier.revisits import LISTS_NEWS, write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.frontier.visit_yields import count_find, count_visit
 from geocrawl.store.keys import group_key, page_key, stored_url
+from geocrawl.store.schema.tables import HOST, OUTLINKS, QUERY_GROUP, URL, VALIDATOR
 from geocrawl.urls import query_group
+
+CURRENT = (
+    select(
+        *(URL.c.host_id, URL.c.purpose, URL.c.state, URL.c.depth, URL.c.tier, URL.c.score, URL.c.attempts, URL.c.hops),
+        *(URL.c.endpoint_id, URL.c.found_on, URL.c.reason, URL.c.revisit_s, URL.c.digest),
+        *((URL.c.depth == 0) | LISTS_NEWS, HOST.c.lease_token, HOST.c.lease_url),
+    )
+    .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
+    .where(URL.c.id == bindparam("url"))
+)
+"""Read the current row of a URL, with the lease on its host (`plan.Current`)."""
+_ADD_URL = insert(URL)
+_WRITE_OUTLINKS = upsert(OUTLINKS, "url_id")
+_KEEP_VALIDATORS = upsert(VALIDATOR, "url_id")
+_SEE_QUERIES = upsert(QUERY_GROUP, "key", add=["seen"])
+"""Count more addresses that differ only in their query."""
+_CANDIDATE_PAGES = (
+    select(URL.c.id, URL.c.key, URL.c.address, URL.c.depth)
+    .where(URL.c.endpoint_id == bindparam("endpoint"), URL.c.purpose == Purpose.PAGE)
+    .where(URL.c.state == State.REFUSED, URL.c.reason == CANDIDATE)
+    .order_by(URL.c.id)
+    .limit(bindparam("most"))
+)
+"""Find pages that may be the service that an endpoint's probe looks for."""
 
 
 @dataclass(slots=True)
@@ -86,7 +113,7 @@ class Settlement:
 
     def _leased(self, lease: Lease) -> Current | None:
         """Return the leased URL's row; None when another worker has leased its host since, or settled it."""
-        row = self.database.connection.execute(sql.CURRENT, (lease.entry.id,)).fetchone()
+        row = self.database.connection.execute(CURRENT, {"url": lease.entry.id}).fetchone()
         current = Current(*row) if row else None
         if current is None or (current.lease_token, current.lease_url) != (lease.token, lease.entry.id):
             return None
@@ -135,12 +162,12 @@ class Settlement:
     ) -> Feedback | None:
         """Write the plan, and the visit's part of the catalogue, the feedback log and the page store."""
         entry, current, connection = visit.lease.entry, snapshot.current, self.database.connection
-        connection.write(sql.NEXT_TURN)
+        connection.write(sql.COUNT, {"name": "turn", "value": 1})
         self._write_outcome(visit, plan)
         count_visit(connection, queue.counters, visit, current)
         queue.counters.merge(plan.counters)
         if plan.outlinks.same_depth or plan.outlinks.deeper:  # first: short cuts may lead to this very page
-            connection.write(sql.WRITE_OUTLINKS, (entry.id, pack_outlinks(plan.outlinks)))
+            connection.write(_WRITE_OUTLINKS, {"url_id": entry.id, "links": pack_outlinks(plan.outlinks)})
         self.catalog.note([each.candidate for each in snapshot.candidates if each.is_admitted], endpoints, visit.at)
         self.arrivals.write(plan.arrivals, queue)
         for new in plan.arrivals.new_urls:  # why endpoints may not be asked
@@ -163,13 +190,26 @@ class Settlement:
         return feedback
 
     def _write_outcome(self, visit: Visit, plan: SettlementPlan) -> None:
-        url_id = visit.lease.entry.id
-        outcome = (url_id, plan.state, visit.reason, plan.attempts, plan.retry_at, visit.at, visit.http_status)
-        if visit.not_modified:
-            self.database.connection.write(sql.SETTLE_NOT_MODIFIED, (*outcome, visit.elapsed_ms))
-            return
-        answer = (visit.content_type or None, visit.size_bytes, visit.elapsed_ms)
-        self.database.connection.write(sql.SETTLE_URL, (*outcome, *answer, plan.title, plan.relevance, plan.score))
+        outcome: dict[str, object] = {
+            "url": visit.lease.entry.id,
+            "state": plan.state,
+            "reason": visit.reason,
+            "attempts": plan.attempts,
+            "kills": 0,
+            "retry_at": plan.retry_at,
+            "settled_at": visit.at,
+            "http_status": visit.http_status,
+            "elapsed_ms": visit.elapsed_ms,
+        }
+        if not visit.not_modified:  # else what is stored of the page stays
+            outcome |= {
+                "content_type": visit.content_type or None,
+                "size_bytes": visit.size_bytes,
+                "title": plan.title,
+                "relevance": plan.relevance,
+                "page_score": plan.score,
+            }
+        self.database.connection.write(sql.WRITE_URL, outcome)
 
     def _schedule(self, visit: Visit, plan: SettlementPlan) -> None:
         """Write when a page is read again, and count it towards the budget of its pattern."""
@@ -190,8 +230,16 @@ class Settlement:
         if validators is None:
             queue.ask_whole(url_id)
             return
-        values = (url_id, validators.address, validators.etag, validators.modified, visit.at)
-        self.database.connection.write(sql.KEEP_VALIDATORS, values)
+        self.database.connection.write(
+            _KEEP_VALIDATORS,
+            {
+                "url_id": url_id,
+                "address": validators.address,
+                "etag": validators.etag,
+                "modified": validators.modified,
+                "read_at": visit.at,
+            },
+        )
 
     def _write_verdict(self, visit: Visit, current: Current, queue: Queue) -> None:
         candidate, endpoint_id = visit.lease.entry.candidate, current.endpoint_id
@@ -221,7 +269,8 @@ class Settlement:
         Others decide how many addresses lead to one endpoint: all that differ in parameters which a service ignores.
         """
         most, depth_limit = steps.ROWS, self.rules.arrivals.limits.max_depth
-        rows = self.database.connection.execute(sql.CANDIDATE_PAGES, (endpoint_id, most)).fetchall()
+        asked = {"endpoint": endpoint_id, "most": most}
+        rows = self.database.connection.execute(_CANDIDATE_PAGES, asked).fetchall()
         pages = [(page_id, key, stored_url(address), depth) for page_id, key, address, depth in rows]
         plan = self.arrivals.begin([url for _, _, url, _ in pages])
         for page_id, key, url, depth in pages:
@@ -236,7 +285,8 @@ class Settlement:
         What a fault leaves waits for the endpoint's next probe, as after a kill."""
         more = endpoint_id is not None
         with suppress(DatabaseFault):
-            while more and self.database.connection.execute(sql.CANDIDATE_PAGES, (endpoint_id, 1)).fetchone():
+            asked = {"endpoint": endpoint_id, "most": 1}
+            while more and self.database.connection.execute(_CANDIDATE_PAGES, asked).fetchone():
                 with changing(self.database) as queue:
                     more = self._free_pages(endpoint_id or 0, queue)
 
@@ -249,7 +299,7 @@ def read_urls(connection: Connection, keys: Iterable[int]) -> dict[int, KnownUrl
     wanted = list(keys)
     if not wanted:
         return {}
-    rows = connection.execute(sql.KNOWN_URLS, (json.dumps(wanted),)).fetchall()
+    rows = connection.execute(sql.KNOWN_URLS, {"keys": wanted}).fetchall()
     return {key: KnownUrl(url_id, depth, Rank(tier, score), state) for key, url_id, depth, tier, score, state in rows}
 
 
@@ -269,9 +319,9 @@ def read_facts(
     facts = Facts()
     if not hosts:  # no unknown address arrives
         return facts
-    lists = (hosts, sites, queries, dict.fromkeys(patterns))
-    values = [json.dumps(list(each)) for each in lists if each]
-    for what, name, first, second in connection.execute(sql.facts(*map(bool, lists)), values).fetchall():
+    lists = {"hosts": hosts, "sites": sites, "queries": queries, "patterns": dict.fromkeys(patterns)}
+    statement = sql.facts(*map(bool, lists.values()))
+    for what, name, first, second in connection.execute(statement, lists).fetchall():
         if what == "host":
             facts.hosts[name] = (first, second)
         elif what == "site":
@@ -319,12 +369,15 @@ class ArrivalWriter:
     def write(self, plan: ArrivalPlan, queue: Queue) -> None:
         """Write a plan, in batches; `queue` collects what changes in hosts' queues and totals."""
         if plan.new_hosts:
-            self._connection.write_many(sql.ADD_HOSTS, sorted(plan.new_hosts, key=itemgetter(1)))
-            self._connection.write_many(sql.SEE_HOSTS, sorted(plan.new_site_hosts.items()))
+            new = [{"id": number, "name": name} for number, name in sorted(plan.new_hosts, key=itemgetter(1))]
+            self._connection.write_many(sql.ADD_HOSTS, new)
+            sites = [{"site": site, "hosts": count} for site, count in sorted(plan.new_site_hosts.items())]
+            self._connection.write_many(sql.SEE_HOSTS, sites)
         if plan.new_urls:
-            self._connection.write_many(sql.ADD_URL, plan.new_urls)
+            self._connection.write_many(_ADD_URL, [each._asdict() for each in plan.new_urls])
         if plan.queries:
-            self._connection.write_many(sql.SEE_QUERIES, plan.queries.items())
+            seen = [{"key": key, "seen": count} for key, count in plan.queries.items()]
+            self._connection.write_many(_SEE_QUERIES, seen)
         queue.merge(plan.hosts, plan.counters)
         if plan.improvements:
             self._shortcuts.write(plan.improvements, queue)

@@ -11,16 +11,23 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from geocrawl.model import Visit
+from sqlalchemy import Text, bindparam, delete, func, select
+
+from geocrawl.model import Purpose, Visit
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import MEMBER, is_dead, this_process
 from geocrawl.store.frontier import statements as sql
+from geocrawl.store.schema.tables import COUNTER, HOST, META, URL
 
-_ANSWERED = "SELECT coalesce(sum(value), 0) FROM counter WHERE name = ?"
-_UNDER_WAY = """
-SELECT count(*) FROM host h JOIN url u ON u.id = h.lease_url WHERE h.lease_until > 0 AND u.purpose = 'page'
-AND ? || h.lease_owner IN (SELECT name FROM meta WHERE name LIKE ?)"""
-_MEMBERS = "SELECT name, value FROM meta WHERE name LIKE ?"
+_ANSWERED = select(COUNTER.c.value).where(COUNTER.c.name == bindparam("name"))
+_IS_MEMBER = META.c.name.startswith(bindparam("prefix", type_=Text))
+_UNDER_WAY = (
+    select(func.count())
+    .join_from(HOST, URL, URL.c.id == HOST.c.lease_url)
+    .where(HOST.c.lease_until > 0, URL.c.purpose == Purpose.PAGE)
+    .where((bindparam("prefix", type_=Text) + HOST.c.lease_owner).in_(select(META.c.name).where(_IS_MEMBER)))
+)
+_MEMBERS = select(META.c.name, META.c.value).where(_IS_MEMBER)
 
 
 class SharedRun:
@@ -39,11 +46,11 @@ class SharedRun:
         """Note that this process takes part, and forget what killed members of other runs left behind."""
         here = this_process()
         with self._database.transaction:
-            for name, _ in self._connection.execute(_MEMBERS, (f"{MEMBER}%",)).fetchall():
+            for name, _ in self._connection.execute(_MEMBERS, {"prefix": MEMBER}).fetchall():
                 if not name.startswith(self._prefix) and is_dead(name.split(":", 2)[2], here):
                     self._database.delete_meta(name)
             self._database.write_meta(self._me, json.dumps({"since": now}))
-            self._connection.execute(sql.COUNT, (self._counter, 0))
+            self._connection.execute(sql.COUNT, {"name": self._counter, "value": 0})
 
     def pages_left(self) -> int:
         """Return how many pages may still be leased.
@@ -52,15 +59,14 @@ class SharedRun:
         """
         if not self._max_pages:
             return 2**31
-        values = (self._prefix, f"{self._prefix}%")
-        under_way = self._connection.execute(_UNDER_WAY, values).fetchone()[0]
-        answered = self._connection.execute(_ANSWERED, (self._counter,)).fetchone()[0]
-        return int(self._max_pages - under_way - answered)
+        under_way = self._connection.execute(_UNDER_WAY, {"prefix": self._prefix}).fetchone()[0]
+        answered = self._connection.execute(_ANSWERED, {"name": self._counter}).fetchone() or (0,)
+        return int(self._max_pages - under_way - answered[0])
 
     def count(self, visit: Visit) -> None:
         """Count a page that was answered, inside the transaction of its settlement."""
         if visit.is_page_answered:
-            self._connection.execute(sql.COUNT, (self._counter, 1))
+            self._connection.execute(sql.COUNT, {"name": self._counter, "value": 1})
 
     def report(self, counts: Mapping[str, Any]) -> None:
         """Store what this process has done so far."""
@@ -70,12 +76,12 @@ class SharedRun:
 
     def reports_of_others(self) -> Iterator[dict[str, Any]]:
         """Yield what the other members have stored by `report`."""
-        for name, value in self._connection.execute(_MEMBERS, (f"{self._prefix}%",)).fetchall():
+        for name, value in self._connection.execute(_MEMBERS, {"prefix": self._prefix}).fetchall():
             if name != self._me:
                 yield {key: each for key, each in json.loads(bytes(value)).items() if key != "since"}
 
     def end(self) -> None:
         """Forget the members: the run has ended."""
         with self._database.transaction:
-            self._connection.execute("DELETE FROM meta WHERE name LIKE ?", (f"{self._prefix}%",))
-            self._connection.execute("DELETE FROM counter WHERE name = ?", (self._counter,))
+            self._connection.execute(delete(META).where(_IS_MEMBER), {"prefix": self._prefix})
+            self._connection.execute(delete(COUNTER).where(COUNTER.c.name == self._counter))

@@ -16,13 +16,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sqlalchemy import bindparam, func, literal_column, select
+
 from geocrawl.model import Purpose, Rank, State
+from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, RowBudget
-from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.outlinks import unpack_outlinks
 from geocrawl.store.frontier.plan import Improvement, moved_place
 from geocrawl.store.frontier.queue import Queue, changing
+from geocrawl.store.frontier.statements import READ_OUTLINKS, WRITE_URL
+from geocrawl.store.schema.tables import META, URL
 
 _LOWEST = Rank(-(2**31), float("-inf"))
 _Level = dict[int, Rank]
@@ -30,12 +34,21 @@ _Level = dict[int, Rank]
 # Moved pages that are left to be followed are stored as facts: one for each level of a transaction, named by its depth
 # and a number, in the order in which they are followed.
 _NAME = "shortcuts:{depth:09}:{number:09}"
-_FIRST_STORED = "SELECT name, value FROM meta WHERE name >= 'shortcuts:' AND name < 'shortcuts;' ORDER BY name LIMIT 1"
-_LAST_OF_DEPTH = "SELECT max(name) FROM meta WHERE name BETWEEN ? AND ?"
+_FIRST_STORED = (
+    select(META.c.name, META.c.value)
+    .where(META.c.name >= "shortcuts:", META.c.name < literal_column("'shortcuts;'"))
+    .order_by(META.c.name)
+    .limit(1)
+)
+_LAST_OF_DEPTH = select(func.max(META.c.name)).where(META.c.name.between(bindparam("first"), bindparam("last")))
+_PLACES = select(
+    *(URL.c.id, URL.c.purpose, URL.c.state, URL.c.depth, URL.c.tier, URL.c.score, URL.c.host_id)  #
+).where(in_list(URL.c.id, "ids"))
+"""Read what decides whether shorter ways and better links change URLs."""
 
 
 class _Place(NamedTuple):
-    """A URL as `statements.PLACES` reads it."""
+    """A URL as `_PLACES` reads it."""
 
     id: int
     purpose: str
@@ -68,9 +81,14 @@ class Shortcuts:
     def write(self, improvements: Mapping[int, Improvement], queue: Queue) -> None:
         """Write the new depths and ranks of improved URLs, and improve URLs that are reached from them, as far as one
         transaction goes. Works inside the caller's transaction."""
-        found = [(url_id, *better.found) for url_id, better in improvements.items() if better.found is not None]
+        names = ("url", "found_on", "anchor", "found_in")
+        found = [
+            dict(zip(names, (url_id, *better.found), strict=True))
+            for url_id, better in improvements.items()
+            if better.found is not None
+        ]
         if found:
-            self._database.connection.write_many(sql.WRITE_FOUND, found)
+            self._database.connection.write_many(WRITE_URL, found)
         levels: dict[int, _Level] = {}
         for url_id, better in improvements.items():
             _reach(levels, better.depth, url_id, better.rank)
@@ -117,7 +135,7 @@ class _Wave:
         links keep their own rank and matter only when the page came nearer."""
         levels: dict[int, _Level] = {}
         pages = self._moved_pages[depth]
-        for url_id, blob in self._connection.execute(sql.READ_OUTLINKS, (json.dumps(list(pages)),)):
+        for url_id, blob in self._connection.execute(READ_OUTLINKS, {"pages": pages}):
             page, links = pages[url_id], unpack_outlinks(blob)
             end = page.done + budget.left
             for target in links.same_depth[page.done : end]:
@@ -142,17 +160,17 @@ class _Wave:
         """Move the URLs of some levels; visited ones are to be followed."""
         for depth in sorted(levels):
             moves = []
-            for row in self._connection.execute(sql.PLACES, (json.dumps(list(levels[depth])),)).fetchall():
+            for row in self._connection.execute(_PLACES, {"ids": levels[depth]}).fetchall():
                 place = _Place(*row)
                 moved = self._moved(place, depth, levels[depth][place.id])
                 if moved is None:
                     continue
                 state, new_depth, rank = moved
-                moves.append((place.id, new_depth, *rank, state))
+                moves.append({"url": place.id, "depth": new_depth, **rank._asdict(), "state": state})
                 if state is State.VISITED:
                     self._add_moved(new_depth, place.id, rank, nearer=new_depth < place.depth)
             if moves:
-                self._connection.write_many(sql.MOVE, moves)
+                self._connection.write_many(WRITE_URL, moves)
 
     def _moved(self, place: _Place, depth: int, rank: Rank) -> tuple[State, int, Rank] | None:
         """Return the new state, depth and rank of a URL, counted in its host's queue; None when nothing changes."""
@@ -193,7 +211,7 @@ class _Wave:
         """Store the pages that are left to be followed."""
         for depth, pages in self._moved_pages.items():
             first, last = (_NAME.format(depth=depth, number=number) for number in (0, 999_999_999))
-            former = self._connection.execute(_LAST_OF_DEPTH, (first, last)).fetchone()[0]
+            former = self._connection.execute(_LAST_OF_DEPTH, {"first": first, "last": last}).fetchone()[0]
             number = 0 if former is None else int(former.rpartition(":")[2]) + 1
             rows = [(url_id, *page.rank, int(page.nearer), page.done) for url_id, page in pages.items()]
             self._database.write_meta(_NAME.format(depth=depth, number=number), json.dumps(rows))

@@ -23,7 +23,7 @@ from geocrawl.store.engine.opt_out import FORGETS, FORGOTTEN
 from geocrawl.store.engine.steps import ROWS, ChunkedWork, batches, run
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import CounterChanges
-from geocrawl.store.frontier.page_store import STORED_BYTES
+from geocrawl.store.frontier.page_store import drop_page
 from geocrawl.urls import is_within_domains, read_url
 
 _NO_ADDRESS = "http://forgotten.invalid/"  # RFC 2606: a name that nobody can have
@@ -84,7 +84,7 @@ def forget(database: Database, host: str, reason: str, at: float) -> Removed:
         )
         database.write_meta(_UNFINISHED + host, b"")
         _free_hosts(database.connection, host)
-        database.connection.execute(sql.COUNT, (FORGETS, 1))
+        database.connection.execute(sql.COUNT, {"name": FORGETS, "value": 1})
     return run(_remove(database, host))
 
 
@@ -104,7 +104,7 @@ def undo(database: Database, host: str) -> bool:
         removed = database.connection.execute("DELETE FROM blocked WHERE host = ?", (host,)).rowcount
         database.delete_meta(_UNFINISHED + host)
         _restore_queues(database.connection, host)
-        database.connection.execute(sql.COUNT, (FORGETS, 1))
+        database.connection.execute(sql.COUNT, {"name": FORGETS, "value": 1})
     return bool(removed)
 
 
@@ -125,7 +125,7 @@ def _remove(database: Database, host: str) -> ChunkedWork[Removed]:
                 database.delete_meta(name)
         _free_hosts(connection, host)
         database.delete_meta(_UNFINISHED + host)
-        connection.execute(sql.COUNT, (FORGETS, 1))
+        connection.execute(sql.COUNT, {"name": FORGETS, "value": 1})
     return Removed(pages, endpoints, services)
 
 
@@ -204,10 +204,9 @@ def _empty(connection: Connection, ids: Sequence[int]) -> int:
     rows = [(url_id,) for url_id in ids]
     connection.executemany(_EMPTY_PAGE, [(url_id, _NO_ADDRESS) for url_id in ids])
     connection.executemany("DELETE FROM outlinks WHERE url_id = ?", rows)
-    connection.executemany(sql.FORGET_VALIDATORS, rows)
-    for row in rows:
-        if (dropped := connection.execute(sql.DROP_PAGE, row).fetchone()) is not None:
-            connection.execute(sql.COUNT, (STORED_BYTES, -dropped[0]))
+    connection.executemany(sql.FORGET_VALIDATORS, [{"url": url_id} for url_id in ids])
+    for url_id in ids:
+        drop_page(connection, url_id)
     counters.write(connection)
     return pages
 

@@ -23,9 +23,8 @@ from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, batches, run
-from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import read_totals
-from geocrawl.store.frontier.page_store import STORED_BYTES
+from geocrawl.store.frontier.page_store import drop_page
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.maintenance.forget import finish_forgetting
 from geocrawl.store.search.upkeep import merge_segments
@@ -210,9 +209,4 @@ class Room:
             yield partial(self._drop_kept, batch)
 
     def _drop_kept(self, rows: Sequence[tuple[int]]) -> int:
-        count = 0
-        for row in rows:
-            if (dropped := self._connection.execute(sql.DROP_PAGE, row).fetchone()) is not None:
-                self._connection.execute(sql.COUNT, (STORED_BYTES, -dropped[0]))
-                count += 1
-        return count
+        return sum(drop_page(self._connection, url_id) > 0 for (url_id,) in rows)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.model import BATCH_TIER, Rank
+from geocrawl.model import BATCH_TIER
 from geocrawl.settings import Settings
+from geocrawl.store.engine.core import compiler
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lease import LOOK_S, MOMENT_S
 from tests.support.world import World, candidate, link
@@ -141,10 +142,12 @@ def test_the_best_page_is_found_by_indexes(tmp_path: Path) -> None:
     """A queue of any length costs the same: no step of the queries reads a whole table or sorts."""
     world = made(tmp_path)
     for statement, values in (
-        (sql.BEST_PAGES_SOON, (BATCH_TIER, 0.0)),
-        (sql.NEXT_BETTER, tuple(Rank(1, 0.5))),
+        (sql.BEST_PAGES_SOON, {"tier": BATCH_TIER, "soon": 0.0}),
+        (sql.NEXT_BETTER, {"least": 1, "score": 0.5}),
     ):
-        steps = [row[3] for row in world.database.connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
+        prepared = compiler("sqlite").prepared(statement, values)
+        explained = f"EXPLAIN QUERY PLAN {prepared.text(values)}"
+        steps = [row[3] for row in world.database.connection.execute(explained, prepared.bind(values))]
         reads = [step for step in steps if step.startswith(("SCAN", "SEARCH")) and not step.startswith("SCAN resting")]
         assert reads
         assert all("INDEX" in step or "INTEGER PRIMARY KEY" in step for step in reads if "CONSTANT" not in step), steps

@@ -19,7 +19,7 @@ from geocrawl.store import (
     stored_strategy,
     stored_topic,
 )
-from geocrawl.store.frontier.budgets import PATTERN
+from geocrawl.store.frontier.budgets import PATTERN_SPENT
 from geocrawl.store.frontier.learner import read_feedback
 from geocrawl.store.maintenance.forget import forget
 from geocrawl.store.maintenance.seeds import NewSeed, add_seeds, read_seeds, seed_addresses
@@ -121,7 +121,7 @@ def filled(target: str) -> None:
         world.visit(link("new.example/x"))
     world.frontier.rerank([(5, Rank(9, 1.0)), (6, None)])
     forget(store.database, "gone.example", "asked to", NOW)
-    assert world.frontier.retry(reason=PATTERN) >= 0
+    assert world.frontier.retry(reason=PATTERN_SPENT) >= 0
     store.end_run(run, pages=1, services=4, stopped="ended")
     store.close()
 

@@ -81,7 +81,7 @@ class SqliteRows(Rows):
     @property
     def rowcount(self) -> int:
         """Return the number of rows that an INSERT, UPDATE or DELETE changed."""
-        return self._cursor.rowcount
+        return max(self._cursor.rowcount, 0)
 
 
 class SqliteConnection(Connection):
@@ -149,7 +149,9 @@ class SqliteConnection(Connection):
         """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
         if not isinstance(statement, str):
             rows = cast(list[Mapping[str, Any]], list(values))
-            prepared = self._prepared(statement, rows[0] if rows else NO_VALUES)
+            if not rows:
+                return SqliteRows(self._raw.cursor(), self.file)
+            prepared = self._prepared(statement, rows[0])
             statement, values = prepared.parts[0], map(prepared.bind, rows)
         try:
             return SqliteRows(self._raw.executemany(statement, values), self.file)
