@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlalchemy import select
+
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import BLOCKED, COUNTER
 from geocrawl.urls import is_within_domains
 
 FORGETS = "forgets"
 """Name of the counter of changes to the table: each transaction reads this counter alone."""
 FORGOTTEN = "forgotten"
 """Reason code of removed pages, and of addresses that are not requested."""
+_HOSTS = select(BLOCKED.c.host)
+_BLOCKED = select(BLOCKED.c.host, BLOCKED.c.reason, BLOCKED.c.at).order_by(BLOCKED.c.host)
+_CHANGES = select(COUNTER.c.value).where(COUNTER.c.name == FORGETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class OptOut:
         changed = self._hosts is not None and seen != self._seen
         if changed or self._hosts is None:
             self._seen = seen
-            self._hosts = frozenset(row[0] for row in self._connection.execute("SELECT host FROM blocked"))
+            self._hosts = frozenset(row[0] for row in self._connection.execute(_HOSTS))
         return changed
 
     def __bool__(self) -> bool:
@@ -57,9 +63,9 @@ class OptOut:
 
 def read_blocked(connection: Connection) -> list[BlockedHost]:
     """Return the hosts that have opted out, by name."""
-    return [BlockedHost(*row) for row in connection.execute("SELECT host, reason, at FROM blocked ORDER BY host")]
+    return [BlockedHost(*row) for row in connection.execute(_BLOCKED)]
 
 
 def _changes(connection: Connection) -> int:
-    row = connection.execute("SELECT value FROM counter WHERE name = 'forgets'").fetchone()
+    row = connection.execute(_CHANGES).fetchone()
     return 0 if row is None else int(row[0])

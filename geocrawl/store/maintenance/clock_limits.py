@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sqlalchemy import Column, update
+
 from geocrawl.model.health import JITTER, PACES
 from geocrawl.store.catalog.health import UNASKED_S
 from geocrawl.store.engine.database import Database
+from geocrawl.store.schema.tables import ENDPOINT, HOST, ROBOTS, SERVICE, URL, VALIDATOR
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -26,20 +29,20 @@ _MARGIN_S = 60.0
 def shorten_waits(database: Database, settings: Settings, now: float) -> dict[str, int]:
     """Limit all times to `now` and the longest wait from then on; return how many times of each kind were off."""
     off = {}
-    for table, column, longest_s in _columns(settings):
-        limit = f"UPDATE {table} SET {column} = ?1 WHERE {column} > ?2"  # noqa: S608 our own names
+    for column, longest_s in _columns(settings):
+        limit = update(column.table).where(column > now + longest_s + _MARGIN_S).values({column.name: now + longest_s})
         with database.transaction:
-            count = database.connection.execute(limit, (now + longest_s, now + longest_s + _MARGIN_S)).rowcount
+            count = database.connection.execute(limit).rowcount
         if count:
-            off[f"{table}.{column}"] = count
+            off[f"{column.table.name}.{column.name}"] = count
     today = int(now // 86_400)
     with database.transaction:
-        database.connection.execute("UPDATE host SET asked_day = ?1, asked = 0 WHERE asked_day > ?1", (today,))
+        database.connection.execute(update(HOST).where(HOST.c.asked_day > today).values(asked_day=today, asked=0))
     return off
 
 
-def _columns(settings: Settings) -> Iterator[tuple[str, str, float]]:
-    """Yield table, column and how many seconds after now the column's times may lie."""
+def _columns(settings: Settings) -> Iterator[tuple[Column[float], float]]:
+    """Yield a column and how many seconds after now the column's times may lie."""
     of_sites_s = (site.delay_s or 0.0 for site in settings.sites.values())
     delays_s = (settings.delay_s, settings.max_crawl_delay_s, *of_sites_s)
     rest_s = max(settings.backoff_max_s, settings.max_retry_after_s, *delays_s)
@@ -47,16 +50,16 @@ def _columns(settings: Settings) -> Iterator[tuple[str, str, float]]:
     robots_s = max(settings.robots_ttl_s, settings.robots_error_ttl_s, rest_s)
     probe_s = max((pace.longest_s for pace in PACES.values() if pace is not None), default=0.0) * (1 + JITTER)
     revisit_s = max(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)
-    yield "host", "next_at", rest_s
-    yield "host", "last_error_at", 0.0
-    yield "host", "lease_until", max(settings.lease_s, max(delays_s) * (settings.map_requests + _REQUESTS))
-    yield "url", "retry_at", max(retry_s, robots_s)
-    yield "url", "revisit_at", revisit_s
-    yield "robots", "fetched_at", 0.0
-    yield "robots", "expires_at", robots_s
-    yield "validator", "read_at", 0.0
-    yield "endpoint", "due_at", max(probe_s, UNASKED_S)
-    yield "endpoint", "health_since", 0.0
-    yield "endpoint", "last_ok", 0.0
-    yield "endpoint", "last_probe", 0.0
-    yield "service", "last_ok", 0.0
+    yield HOST.c.next_at, rest_s
+    yield HOST.c.last_error_at, 0.0
+    yield HOST.c.lease_until, max(settings.lease_s, max(delays_s) * (settings.map_requests + _REQUESTS))
+    yield URL.c.retry_at, max(retry_s, robots_s)
+    yield URL.c.revisit_at, revisit_s
+    yield ROBOTS.c.fetched_at, 0.0
+    yield ROBOTS.c.expires_at, robots_s
+    yield VALIDATOR.c.read_at, 0.0
+    yield ENDPOINT.c.due_at, max(probe_s, UNASKED_S)
+    yield ENDPOINT.c.health_since, 0.0
+    yield ENDPOINT.c.last_ok, 0.0
+    yield ENDPOINT.c.last_probe, 0.0
+    yield SERVICE.c.last_ok, 0.0

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from geocrawl.errors import EnvironmentFault
+from geocrawl.store.engine.constructs import upsert
 from geocrawl.store.engine.database import Database, stored_fact
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.read.processes import (
@@ -24,11 +25,13 @@ from geocrawl.store.read.processes import (
     read_holder,
     read_jobs,
 )
+from geocrawl.store.schema.tables import DAILY
 from geocrawl.wording import moment
 
 BEAT_S = 5.0
 """Seconds between two heartbeats."""
 _RELOAD = "daemon:reload"
+_COUNT = upsert(DAILY, "day", "name", add=["value"])
 
 
 class DaemonLock:
@@ -83,7 +86,7 @@ class DaemonLock:
         with self._database.transaction:
             holder = read_holder(self._connection)
             if holder is not None and (holder.machine, holder.pid) == (mine.machine, mine.pid):
-                self._connection.execute("DELETE FROM meta WHERE name = ?", (DAEMON_LOCK,))
+                self._database.delete_meta(DAEMON_LOCK)
 
     def paused(self) -> bool:
         """Return whether a person paused the daemon."""
@@ -100,11 +103,8 @@ class DaemonLock:
     def count(self, day: str, counts: Mapping[str, int]) -> None:
         """Add to the counts of a day (YYYY-MM-DD)."""
         with self._database.transaction:
-            self._connection.executemany(
-                "INSERT INTO daily (day, name, value) VALUES (?, ?, ?) "
-                "ON CONFLICT (day, name) DO UPDATE SET value = daily.value + excluded.value",
-                [(day, name, value) for name, value in counts.items() if value],
-            )
+            rows = [{"day": day, "name": name, "value": value} for name, value in counts.items() if value]
+            self._connection.executemany(_COUNT, rows)
 
     def counts(self, day: str) -> dict[str, int]:
         """Return the counts of a day (YYYY-MM-DD) by name."""

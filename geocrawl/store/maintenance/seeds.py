@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from geocrawl.model import Url
+from sqlalchemy import ClauseElement, and_, bindparam, delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from geocrawl.model import Purpose, Url
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, batches, run
+from geocrawl.store.schema.tables import ENDPOINT, HOST, SEED, URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,22 @@ class SeedRow:
     """Valid endpoints on its site."""
 
 
-_LIST = """
-SELECT s.address, s.title, s.region, s.language, s.source, s.added_at, coalesce(u.state, ''), coalesce(u.reason, ''),
-  (SELECT count(*) FROM endpoint e WHERE e.status = 'valid' AND e.host = h.name)
-FROM seed s LEFT JOIN url u ON u.depth = 0 AND u.purpose = 'page' AND u.address = s.address
-LEFT JOIN host h ON h.id = u.host_id ORDER BY s.region, s.title, s.address"""
+_ON_HOST = select(func.count()).where(ENDPOINT.c.status == "valid", ENDPOINT.c.host == HOST.c.name)
+_LIST = (
+    select(
+        *(SEED.c[name] for name in ("address", "title", "region", "language", "source", "added_at")),
+        *(func.coalesce(URL.c.state, ""), func.coalesce(URL.c.reason, ""), _ON_HOST.scalar_subquery()),
+    )
+    .select_from(
+        SEED.outerjoin(
+            URL, and_(URL.c.depth == 0, URL.c.purpose == Purpose.PAGE, URL.c.address == SEED.c.address)
+        ).outerjoin(HOST, HOST.c.id == URL.c.host_id)
+    )
+    .order_by(SEED.c.region, SEED.c.title, SEED.c.address)
+)
+_ADDRESSES = select(SEED.c.address).order_by(SEED.c.added_at, SEED.c.identity)
+_ADD = insert(SEED).on_conflict_do_nothing()
+_REMOVE = delete(SEED).where(SEED.c.identity == bindparam("identity"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +63,20 @@ class NewSeed:
 
 def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
     """Store start pages. Returns how many are new."""
-    return run(
-        _write(
-            database,
-            "INSERT INTO seed (identity, address, title, region, language, source, added_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            ((s.url.identity, s.url.address, s.title, s.region, s.language, s.source, at) for s in seeds),
-        )
+    rows = (
+        {"identity": s.url.identity, "address": s.url.address, "title": s.title, "region": s.region}
+        | {"language": s.language, "source": s.source, "added_at": at}
+        for s in seeds
     )
+    return run(_write(database, _ADD, rows))
 
 
 def remove_seeds(database: Database, urls: Iterable[Url]) -> int:
     """Delete start pages; what was found from them stays. Returns how many there were."""
-    return run(_write(database, "DELETE FROM seed WHERE identity = ?", ((url.identity,) for url in urls)))
+    return run(_write(database, _REMOVE, ({"identity": url.identity} for url in urls)))
 
 
-def _write(database: Database, statement: str, rows: Iterable[tuple[object, ...]]) -> ChunkedWork[int]:
+def _write(database: Database, statement: ClauseElement, rows: Iterable[Mapping[str, object]]) -> ChunkedWork[int]:
     """Execute a statement for each of these rows; return how many it changed."""
     count = 0
     for batch in batches(rows):
@@ -80,4 +93,4 @@ def read_seeds(connection: Connection) -> list[SeedRow]:
 
 def seed_addresses(connection: Connection) -> list[str]:
     """Return the addresses of all start pages, those added first at the beginning."""
-    return [row[0] for row in connection.execute("SELECT address FROM seed ORDER BY added_at, identity")]
+    return [row[0] for row in connection.execute(_ADDRESSES)]

@@ -11,12 +11,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import bindparam, case, delete, func, insert, literal_column, select, update
+
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import Delivery, Notice, Watch, What
-from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.views import V_SERVICES
+from geocrawl.store.schema.tables import CHANGE, ENDPOINT, NOTICE, SERVICE, WATCH
 
 Numbers = Callable[[str], Collection[int]]
 """Returns the numbers of the services that a query finds; raises UsageError for one that cannot be read."""
@@ -35,20 +39,57 @@ _MOST_LAYERS = 20
 _KEPT_S = 30 * DAY_S
 _ERROR_CHARS = 300
 
-_WATCHES = """SELECT w.id, w.service_id, w.query, w.recipient, w.secret, w.created_at,
-(SELECT count(*) FROM json_each(w.known)) AS services, w.sent_at,
-(SELECT count(*) FROM notice n WHERE n.watch_id = w.id AND n.sent_at IS NULL) AS unsent,
-w.failures, w.retry_at, w.last_error FROM watch w"""
-_DEAD = f"""SELECT e.service_id, min(CASE WHEN e.health IN ('down', 'gone') THEN 1 ELSE 0 END) FROM endpoint e
-WHERE e.service_id IN {listed("?")} GROUP BY e.service_id"""  # noqa: S608 our own
-_REMOVED = f"""SELECT c.service_id, c.name FROM change c WHERE c.id > :after AND c.id <= :highest
-AND c.what = 'layer-removed' AND c.service_id IN {listed(":ids")} ORDER BY c.service_id, c.id"""  # noqa: S608 our own
-_HIGHEST_CHANGE = "SELECT coalesce(max(id), 0) FROM change"
-_UNSENT = """SELECT n.id, n.at, n.what, n.service_id, n.detail, coalesce(s.kind, ''), coalesce(s.title, ''),
-coalesce(s.url, '') FROM notice n LEFT JOIN v_services s ON s.id = n.service_id
-WHERE n.watch_id = ? AND n.sent_at IS NULL ORDER BY n.id LIMIT ?"""
-_RESTLESS = """SELECT service_id, count(*) FROM notice WHERE watch_id = ? AND what IN ('died', 'returned') AND at > ?
-GROUP BY service_id"""
+_WAITS = (NOTICE.c.watch_id == WATCH.c.id, NOTICE.c.sent_at.is_(None))
+_WATCHES = select(
+    *(WATCH.c[name] for name in ("id", "service_id", "query", "recipient", "secret", "created_at", "known", "sent_at")),
+    select(func.count()).select_from(NOTICE).where(*_WAITS).scalar_subquery().label("unsent"),
+    *(WATCH.c[name] for name in ("failures", "retry_at", "last_error")),
+).order_by(WATCH.c.id)
+_KNOWN = select(WATCH.c.known, WATCH.c.change_id).where(WATCH.c.id == bindparam("watch"))
+_DEAD = (
+    select(ENDPOINT.c.service_id, func.min(case((ENDPOINT.c.health.in_(("down", "gone")), 1), else_=0)))
+    .where(in_list(ENDPOINT.c.service_id, "ids"))
+    .group_by(ENDPOINT.c.service_id)
+)
+_REMOVED = (
+    select(CHANGE.c.service_id, CHANGE.c.name)
+    .where(CHANGE.c.id > bindparam("after"), CHANGE.c.id <= bindparam("highest"))
+    .where(CHANGE.c.what == "layer-removed", in_list(CHANGE.c.service_id, "ids"))
+    .order_by(CHANGE.c.service_id, CHANGE.c.id)
+)
+_HIGHEST_CHANGE = select(func.coalesce(func.max(CHANGE.c.id), 0))
+_service = V_SERVICES.c
+_UNSENT = (
+    select(
+        *(NOTICE.c.id, NOTICE.c.at, NOTICE.c.what, NOTICE.c.service_id, NOTICE.c.detail),
+        *(func.coalesce(_service[name], "") for name in ("kind", "title", "url")),
+    )
+    .select_from(NOTICE.outerjoin(V_SERVICES, _service.id == NOTICE.c.service_id))
+    .where(NOTICE.c.watch_id == bindparam("watch"), NOTICE.c.sent_at.is_(None))
+    .order_by(NOTICE.c.id)
+    .limit(_MOST_NOTICES)
+)
+_RESTLESS = (
+    select(NOTICE.c.service_id, func.count())
+    .where(NOTICE.c.watch_id == bindparam("watch"), NOTICE.c.what.in_(("died", "returned")))
+    .where(NOTICE.c.at > bindparam("since"))
+    .group_by(NOTICE.c.service_id)
+)
+_IS_SERVICE = select(SERVICE.c.id).where(SERVICE.c.id == bindparam("service"))
+_ADD_WATCH = insert(WATCH).returning(WATCH.c.id)
+_ADD_NOTICE = insert(NOTICE)
+_CHANGE_WATCH = update(WATCH).where(WATCH.c.id == bindparam("watch"))
+_RESERVE = _CHANGE_WATCH.where(WATCH.c.busy_until <= bindparam("now")).values(busy_until=bindparam("until"))
+_NOTE_LOOK = _CHANGE_WATCH.values(known=bindparam("now_known"), change_id=bindparam("highest"))
+_NOTE_ERROR = _CHANGE_WATCH.values(last_error=bindparam("error"))
+_NOTE_FAILURE = _CHANGE_WATCH.values(failures=WATCH.c.failures + 1, retry_at=bindparam("again_at"), busy_until=0)
+_NOTE_DELIVERY = _CHANGE_WATCH.values(
+    sent_at=bindparam("at"), failures=0, retry_at=0, busy_until=0, last_error=literal_column("''")
+)
+_NOTE_SENT = update(NOTICE).where(in_list(NOTICE.c.id, "notices")).values(sent_at=bindparam("at"))
+_DROP_OLD = delete(NOTICE).where(NOTICE.c.sent_at < bindparam("before"))
+_DROP_NOTICES = delete(NOTICE).where(NOTICE.c.watch_id == bindparam("watch"))
+_DROP_WATCH = delete(WATCH).where(WATCH.c.id == bindparam("watch"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +111,8 @@ class Watches:
 
     def all(self) -> list[Watch]:
         """Return every watch, the oldest first."""
-        return [Watch(**row) for row in self._connection.execute(f"{_WATCHES} ORDER BY w.id").dicts()]
+        rows = self._connection.execute(_WATCHES).dicts()
+        return [Watch(services=len(json.loads(row.pop("known"))), **row) for row in rows]
 
     def add(self, subject: int | str, recipient: str, secret: str, numbers: Numbers, at: float) -> Watch:
         """Store a watch on a service (its number) or a saved search (its text); return it.
@@ -85,20 +127,23 @@ class Watches:
             if (each.service_id, each.query, each.recipient) == (service_id, query, recipient):
                 raise UsageError(f"watch {each.id} tells {recipient} of that already")
         with self._database.transaction:
+            row: dict[str, object] = {
+                "service_id": service_id,
+                "query": query,
+                "recipient": recipient,
+                "secret": secret,
+            }
             known = json.dumps(_dead(self._connection, ids))
             highest = self._connection.execute(_HIGHEST_CHANGE).fetchone()[0]
-            number = self._connection.execute(
-                "INSERT INTO watch (service_id, query, recipient, secret, created_at, known, change_id) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                (service_id, query, recipient, secret, at, known, highest),
-            ).fetchone()[0]
+            row |= {"created_at": at, "known": known, "change_id": highest}
+            number = self._connection.execute(_ADD_WATCH, row).fetchone()[0]
         return next(each for each in self.all() if each.id == number)
 
     def remove(self, number: int) -> bool:
         """Delete a watch with its notices; return whether there was one."""
         with self._database.transaction:
-            self._connection.execute("DELETE FROM notice WHERE watch_id = ?", (number,))
-            return self._connection.execute("DELETE FROM watch WHERE id = ?", (number,)).rowcount > 0
+            self._connection.execute(_DROP_NOTICES, {"watch": number})
+            return self._connection.execute(_DROP_WATCH, {"watch": number}).rowcount > 0
 
     # ----------------------------------------------------------------------- looking
 
@@ -114,12 +159,12 @@ class Watches:
             with self._database.transaction:
                 written += self._look_at(watch, found, at)
         with self._database.transaction:
-            self._connection.execute("DELETE FROM notice WHERE sent_at < ?", (at - _KEPT_S,))
+            self._connection.execute(_DROP_OLD, {"before": at - _KEPT_S})
         return written
 
     def _look_at(self, watch: Watch, found: frozenset[int] | None, at: float) -> int:
         """Write the notices of one watch. `found`: what its search finds now; None: it watches one service."""
-        row = self._connection.execute("SELECT known, change_id FROM watch WHERE id = ?", (watch.id,)).fetchone()
+        row = self._connection.execute(_KNOWN, {"watch": watch.id}).fetchone()
         if row is None:  # removed meanwhile
             return 0
         known = {int(number): bool(dead) for number, dead in json.loads(row[0]).items()}
@@ -128,14 +173,12 @@ class Watches:
         differences = [*_compared(known, now), *_removed_layers(self._connection, known, row[1], highest)]
         quiet = _Quiet(self._connection, watch.id, at)
         rows = [
-            (watch.id, at, each.what, each.service_id, detail) for each in differences if (detail := quiet.detail(each))
+            {"watch_id": watch.id, "at": at, "what": each.what, "service_id": each.service_id, "detail": detail}
+            for each in differences
+            if (detail := quiet.detail(each))
         ]
-        self._connection.executemany(
-            "INSERT INTO notice (watch_id, at, what, service_id, detail) VALUES (?, ?, ?, ?, ?)", rows
-        )
-        self._connection.execute(
-            "UPDATE watch SET known = ?, change_id = ? WHERE id = ?", (json.dumps(now), highest, watch.id)
-        )
+        self._connection.executemany(_ADD_NOTICE, rows)
+        self._connection.execute(_NOTE_LOOK, {"watch": watch.id, "now_known": json.dumps(now), "highest": highest})
         return len(rows)
 
     # ----------------------------------------------------------------------- delivering
@@ -146,54 +189,42 @@ class Watches:
         for watch in self.all():
             may_be_tried = again or (watch.retry_at <= at and watch.failures < MOST_FAILURES)
             if watch.unsent and may_be_tried and self._reserve(watch.id, at):
-                rows = self._connection.execute(_UNSENT, (watch.id, _MOST_NOTICES)).fetchall()
+                rows = self._connection.execute(_UNSENT, {"watch": watch.id}).fetchall()
                 deliveries.append(Delivery(watch, tuple(map(_notice, rows))))
         return deliveries
 
     def delivered(self, delivery: Delivery, at: float) -> None:
         """Write that a message arrived: its notices are not sent again."""
-        ids = json.dumps([notice.id for notice in delivery.notices])
         with self._database.transaction:
-            self._connection.execute(
-                f"UPDATE notice SET sent_at = ? WHERE id IN {listed('?')}",  # noqa: S608 our own
-                (at, ids),
-            )
-            self._connection.execute(
-                "UPDATE watch SET sent_at = ?, failures = 0, retry_at = 0, busy_until = 0, last_error = '' "
-                "WHERE id = ?",
-                (at, delivery.watch.id),
-            )
+            sent = {"notices": [notice.id for notice in delivery.notices], "at": at}
+            self._connection.execute(_NOTE_SENT, sent)
+            self._connection.execute(_NOTE_DELIVERY, {"watch": delivery.watch.id, "at": at})
 
     def failed(self, delivery: Delivery, error: str, at: float) -> None:
         """Write that a message did not arrive: it is sent again after a pause that doubles, up to a day."""
         pause = min(_FIRST_RETRY_S * 2**delivery.watch.failures, _LONGEST_RETRY_S)
         with self._database.transaction:
-            self._connection.execute(
-                "UPDATE watch SET failures = failures + 1, retry_at = ?, busy_until = 0 WHERE id = ?",
-                (at + pause, delivery.watch.id),
-            )
+            self._connection.execute(_NOTE_FAILURE, {"watch": delivery.watch.id, "again_at": at + pause})
         self._note_error(delivery.watch.id, error)
 
     def _reserve(self, number: int, at: float) -> bool:
         """Return whether this process may deliver a watch's notices now; no other one does meanwhile."""
         with self._database.transaction:
-            return (
-                self._connection.execute(
-                    "UPDATE watch SET busy_until = ? WHERE id = ? AND busy_until <= ?", (at + _RESERVED_S, number, at)
-                ).rowcount
-                > 0
-            )
+            values = {"watch": number, "until": at + _RESERVED_S, "now": at}
+            return self._connection.execute(_RESERVE, values).rowcount > 0
 
     def _note_error(self, number: int, error: str) -> None:
         with self._database.transaction:
-            self._connection.execute("UPDATE watch SET last_error = ? WHERE id = ?", (error[:_ERROR_CHARS], number))
+            self._connection.execute(_NOTE_ERROR, {"watch": number, "error": error[:_ERROR_CHARS]})
 
 
 class _Quiet:
     """Decides which differences are reported: of a service that dies and returns again and again, the first ones."""
 
     def __init__(self, connection: Connection, watch: int, at: float) -> None:
-        self._reported: Mapping[int, int] = dict(connection.execute(_RESTLESS, (watch, at - QUIET_S)).fetchall())
+        self._reported: Mapping[int, int] = dict(
+            connection.execute(_RESTLESS, {"watch": watch, "since": at - QUIET_S}).fetchall()
+        )
 
     def detail(self, found: _Found) -> str:
         """Return the detail of a notice as JSON, '' for a difference that is not reported."""
@@ -212,14 +243,14 @@ class _Quiet:
 
 
 def _existing(connection: Connection, number: int) -> tuple[int]:
-    if connection.execute("SELECT 1 FROM service WHERE id = ?", (number,)).fetchone() is None:
+    if connection.execute(_IS_SERVICE, {"service": number}).fetchone() is None:
         raise NothingFound(f"the catalogue has no service {number}; `geocrawl search` prints numbers")
     return (number,)
 
 
 def _dead(connection: Connection, ids: Iterable[int]) -> dict[int, bool]:
     """Return which of these services are dead, by number; those that are no longer there are left out."""
-    rows = connection.execute(_DEAD, (json.dumps(sorted(ids)),))
+    rows = connection.execute(_DEAD, {"ids": sorted(ids)})
     return {number: bool(dead) for number, dead in rows}
 
 
@@ -233,7 +264,7 @@ def _compared(known: Mapping[int, bool], now: Mapping[int, bool]) -> Iterator[_F
 
 
 def _removed_layers(connection: Connection, known: Mapping[int, bool], after: int, highest: int) -> Iterator[_Found]:
-    values: dict[str, Any] = {"after": after, "highest": highest, "ids": json.dumps(list(known))}
+    values: dict[str, Any] = {"after": after, "highest": highest, "ids": list(known)}
     removed: dict[int, list[str]] = {}
     for number, name in connection.execute(_REMOVED, values):
         removed.setdefault(number, []).append(name)
