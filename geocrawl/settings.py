@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from geocrawl.wording import read_duration, read_hours, read_size
+from geocrawl.wording import read_duration, read_hours, read_mail_server, read_networks, read_size
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/(?:[\w.+-]+|\*)")
 
@@ -45,21 +45,8 @@ def _read_day(value: object) -> str:
 
 
 def _read_hours(value: object) -> str:
-    """Return a window of the day such as 22-6; '' for the whole day."""
     text = read_text(value)
     read_hours(text)
-    return text
-
-
-_MAIL_SERVER = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,251}[A-Za-z0-9])?(?::([0-9]{1,5}))?", re.ASCII)
-
-
-def _read_mail_server(value: object) -> str:
-    """Return a mail server, HOST or HOST:PORT; '' for none."""
-    text = read_text(value)
-    found = _MAIL_SERVER.fullmatch(text)
-    if text and (found is None or not 0 < int(found[1] or 25) < 1 << 16):
-        raise ValueError("a host such as mail.example.org or mail.example.org:587")
     return text
 
 
@@ -122,7 +109,8 @@ Day: TypeAlias = Annotated[str, BeforeValidator(_read_day)]
 """YYYY-MM-DD."""
 Proxy: TypeAlias = Annotated[str, BeforeValidator(read_proxy)]
 HoursOfDay: TypeAlias = Annotated[str, BeforeValidator(_read_hours)]
-MailServer: TypeAlias = Annotated[str, BeforeValidator(_read_mail_server)]
+MailServer: TypeAlias = Annotated[str, BeforeValidator(lambda value: read_mail_server(read_text(value)))]
+Networks: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(lambda value: read_networks(_read_entries(value)))]
 SiteProxy: TypeAlias = Annotated[str, BeforeValidator(_read_site_proxy)]
 
 
@@ -200,6 +188,8 @@ class SiteSettings:
 
 
 MIB = 1024 * 1024
+DEFAULT_PROXIES = ("127.0.0.1/32", "::1/128")
+"""A reverse proxy on this machine."""
 DEFAULT_STRATEGY = "fusion"
 """Strategy of a new database: it beat every other on recorded and made webs (docs/decisions/008)."""
 
@@ -522,6 +512,13 @@ class Settings:
             ("probe", "search", "show", "export", "seeds list", "pages list", "pages show", "pages export"),
             name="--secrets",
         ),
+    )
+    trusted_proxies: Networks = setting(
+        DEFAULT_PROXIES,
+        "addresses and networks (CIDR) of reverse proxies before `geocrawl serve`, whose X-Forwarded-For names its "
+        "visitors",
+        empty="none",
+        unused="crawl daemon",
     )
     csw_python: Text = setting(
         "", "the Python with pycsw that `geocrawl serve --csw` starts", empty="the one that `make csw-env` makes"

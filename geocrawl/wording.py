@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 RUN_ENDS = {
@@ -133,3 +134,24 @@ def spell_size(size_bytes: int) -> str:
         if size_bytes and size_bytes % factor == 0:
             return f"{size_bytes // factor}{unit}"
     return str(size_bytes)
+
+
+_MAIL_SERVER = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,251}[A-Za-z0-9])?(?::([0-9]{1,5}))?", re.ASCII)
+
+
+def read_mail_server(text: str) -> str:
+    """Return a mail server, HOST or HOST:PORT; '' for none. Raises ValueError with what was expected."""
+    found = _MAIL_SERVER.fullmatch(text)
+    if text and (found is None or not 0 < int(found[1] or 25) < 1 << 16):
+        raise ValueError("a host such as mail.example.org or mail.example.org:587")
+    return text
+
+
+def read_networks(entries: Iterable[str]) -> tuple[str, ...]:
+    """Return addresses and networks as networks (CIDR). Raises ValueError with what was expected."""
+    import ipaddress
+
+    try:
+        return tuple(str(ipaddress.ip_network(entry, strict=False)) for entry in entries)
+    except ValueError:
+        raise ValueError('a list of addresses and networks such as ["127.0.0.1", "10.0.0.0/8"]') from None

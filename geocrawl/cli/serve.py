@@ -53,7 +53,7 @@ def serve(
     path = opt.database_path_from(settings)
     with Store.open_readonly(path):
         pass  # a catalogue that is missing or not ours is told here, before anything listens
-    options = Options(path, host, port, public_url, rate, preview)
+    options = Options(path, host, port, public_url, rate, preview, settings.trusted_proxies)
     shown = f"[{host}]" if ":" in host else host
     with _csw(settings, CswOptions(file_of(path, "CSW"), host, csw_port, csw_url)) if csw else nullcontext():
         if csw:

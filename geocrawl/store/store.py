@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.sanitize import masked
+from geocrawl.store.engine.connection import BUSY_S
 from geocrawl.store.engine.database import Database, exists, open_readonly
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.runner import InLoop
@@ -54,12 +55,13 @@ class Store:
         return store
 
     @classmethod
-    def join(cls, url: str | Place, *, clock: Clock) -> Store:
-        """Open the database at `url` as it is: it is neither created nor upgraded.
+    def join(cls, url: str | Place, *, clock: Clock, busy_s: float = BUSY_S) -> Store:
+        """Open the database at `url` as it is: it is neither created nor upgraded. `busy_s`: the longest wait for a
+        lock.
 
         Raises DatabaseFault when it is missing, damaged, of another program or of another schema.
         """
-        return cls(Database.join(place_of(url), clock=clock), clock)
+        return cls(Database.join(place_of(url), clock=clock, busy_s=busy_s), clock)
 
     @staticmethod
     @contextmanager

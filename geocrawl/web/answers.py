@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 from http import HTTPStatus
+from typing import Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -56,14 +57,44 @@ class Kept:
         return len(self.body) + len(self.packed) + 500
 
 
+class Later(Response):
+    """An answer whose body is made when it is finished, in a thread: large ones take tenths of a second."""
+
+    def __init__(self, make: Callable[[], bytes | str], status: int, headers: Mapping[str, str], media_type: str):
+        self._make = make
+        self._arguments = status, dict(headers), media_type
+        super().__init__(None, *self._arguments)
+
+    def finished(self) -> Response:
+        """Return the answer with its body."""
+        return Response(self._make(), *self._arguments)
+
+
+class InThreads(Protocol):
+    """Threads that work for visitors (`visitors.Workers`)."""
+
+    async def run(self, work: Callable[[], Kept]) -> Kept:
+        """Return what `work` returns, called in a thread."""
+        ...
+
+
+@dataclass(slots=True)
+class _Making:
+    """An answer that is being made, for all who wait for it."""
+
+    task: asyncio.Task[Kept]
+    waiting: int = 0
+
+
 class Answers:
     """Keeps answers; the ones that were not asked for the longest make room."""
 
-    def __init__(self, generation: Generation) -> None:
-        """`generation` returns a value that changes with the catalogue."""
+    def __init__(self, generation: Generation, workers: InThreads) -> None:
+        """`generation` returns a value that changes with the catalogue; `workers` make the bodies."""
         self._generation = generation
+        self._workers = workers
         self._kept: OrderedDict[str, Kept] = OrderedDict()
-        self._made: dict[str, asyncio.Future[Kept]] = {}
+        self._made: dict[str, _Making] = {}
         self._size = 0
 
     async def answer(self, request: Request, key: str, make: Callable[[], Awaitable[Response]]) -> Response:
@@ -84,23 +115,31 @@ class Answers:
         return kept
 
     async def _make(self, key: str, make: Callable[[], Awaitable[Response]]) -> Kept:
-        if (others := self._made.get(key)) is not None:
-            return await asyncio.shield(others)
-        future = self._made[key] = asyncio.get_running_loop().create_future()
+        """Return the answer of a key once it is made; it is given up when all have left who wait for it."""
+        making = self._made.get(key)
+        if making is None:
+            making = self._made[key] = _Making(asyncio.create_task(self._finish(key, make)))
+        making.waiting += 1
         try:
-            generation, begun = self._generation(), time.monotonic()
-            response = await make()
-            own = {name: value for name, value in response.headers.items() if name not in _OWN}
-            kept = Kept(bytes(response.body), response.headers["content-type"], own, begun, generation)
-            self._keep(key, kept)
-            future.set_result(kept)
-            return kept
-        except BaseException as error:
-            future.set_exception(error if isinstance(error, Exception) else asyncio.CancelledError())
-            future.exception()  # nobody may be waiting for it
-            raise
+            return await asyncio.shield(making.task)
         finally:
-            del self._made[key]
+            making.waiting -= 1
+            if not making.waiting and self._made.get(key) is making:
+                del self._made[key]
+                making.task.cancel()
+
+    async def _finish(self, key: str, make: Callable[[], Awaitable[Response]]) -> Kept:
+        generation, begun = self._generation(), time.monotonic()
+        response = await make()
+
+        def finish() -> Kept:
+            whole = response.finished() if isinstance(response, Later) else response
+            own = {name: value for name, value in whole.headers.items() if name not in _OWN}
+            return Kept(bytes(whole.body), whole.headers["content-type"], own, begun, generation)
+
+        kept = await self._workers.run(finish)
+        self._keep(key, kept)
+        return kept
 
     def _keep(self, key: str, kept: Kept) -> None:
         if kept.size > MAX_BYTES // 16:

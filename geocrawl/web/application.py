@@ -6,7 +6,7 @@ import asyncio
 import sys
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -20,10 +20,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.resources import allow_open_files
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.web import discovery
 from geocrawl.web.answers import Answers, Format, Problem, problem_response, wanted_format, wanted_language
+from geocrawl.web.connections import MOST_CONNECTIONS, Connections
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import IDLE_S, Options
 from geocrawl.web.pages import overview, search, service, statistics
@@ -31,9 +33,12 @@ from geocrawl.web.preview import open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder
 from geocrawl.web.records import items, landing
 from geocrawl.web.site import ITEMS, STATIC, Site, base_url, page, site_of
+from geocrawl.web.visitors import Workers
 
 Make = Callable[[Request], Awaitable[Response]]
 _ITEM = f"{ITEMS}/{{number}}"
+_RENDERERS = 2
+"""Threads that make the bodies of answers."""
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -45,18 +50,18 @@ def make_application(options: Options, settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         reader = CatalogReader(options.path)
         finder = Finder(CatalogReader(options.path, threads=1))
-        with ExitStack() as stack:
-            previews = stack.enter_context(open_previews(settings, options.path)) if options.preview else None
-            app.state.site = Site(options, reader, finder, Answers(reader.generation), previews)
-            warming = asyncio.create_task(_warm(finder))
-            try:
-                yield
-            finally:
-                warming.cancel()
-                reader.close()
-                finder.close()
-                if previews is not None:
-                    await previews.close()
+        renderers = Workers(_RENDERERS, "answers")
+        previews = open_previews(settings, options.path) if options.preview else None
+        app.state.site = Site(options, reader, finder, Answers(reader.generation, renderers), previews)
+        warming = asyncio.create_task(_warm(finder))
+        try:
+            yield
+        finally:
+            warming.cancel()
+            for each in (reader, finder, renderers):
+                each.close()
+            if previews is not None:
+                await previews.close()
 
     return Starlette(
         routes=_routes(),
@@ -185,14 +190,13 @@ def _shown(request: Request, problem: Problem) -> Response:
         wants_html = False
     if not wants_html:
         return problem_response(problem)
-    response = page(request, "problem.html", {"problem": problem}, status=problem.status)
+    response = page(request, "problem.html", {"problem": problem}, status=problem.status).finished()
     response.headers.update({**problem.headers, "Cache-Control": "no-store"})
     return response
 
 
 # --------------------------------------------------------------------------- the server
 
-_MOST_CONNECTIONS = 1_000
 _HEAD_BYTES = 32 * 1024
 
 
@@ -202,7 +206,7 @@ def config_of(application: ASGIApp, options: Options) -> uvicorn.Config:
         application,
         host=options.host,
         port=options.port,
-        http="h11",  # the one that bounds the bytes of a head
+        http=Connections(options.trusted_proxies).protocol,  # type: ignore[arg-type]  # of h11, which bounds a head
         ws="none",
         lifespan="on",
         log_level="warning",
@@ -210,7 +214,8 @@ def config_of(application: ASGIApp, options: Options) -> uvicorn.Config:
         server_header=False,
         timeout_keep_alive=IDLE_S,
         timeout_graceful_shutdown=5,
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=MOST_CONNECTIONS,
+        forwarded_allow_ips=list(options.trusted_proxies),
         h11_max_incomplete_event_size=_HEAD_BYTES,
     )
 
@@ -222,6 +227,7 @@ def run(application: ASGIApp, options: Options) -> None:
         options.host.encode("idna")
     except UnicodeError:
         raise UsageError(f"--host = {plain(options.host)}: expected the address or the name of a host") from None
+    allow_open_files(0)
     server = uvicorn.Server(config_of(application, options))
     try:
         server.run()

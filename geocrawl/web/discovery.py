@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from xml.sax.saxutils import escape, quoteattr
 
 from starlette.requests import Request
@@ -10,7 +11,7 @@ from starlette.responses import Response
 
 from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.store.read.statistics import last_service_number, service_numbers
-from geocrawl.web.answers import Problem, wanted_language
+from geocrawl.web.answers import Later, Problem, wanted_language
 from geocrawl.web.publishing import published
 from geocrawl.web.site import ITEMS, base_url, document, site_of
 from geocrawl.web.texts import Words, sentence_of
@@ -125,7 +126,8 @@ async def sitemap(request: Request) -> Response:
     last = await site_of(request).reader.read(last_service_number)
     base = escape(base_url(request))
     places = "".join(f"<sitemap><loc>{base}/sitemap-{part}.xml</loc></sitemap>\n" for part in range(last // _PART + 1))
-    return _xml(f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</sitemapindex>\n')
+    index = f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</sitemapindex>\n'
+    return _xml(lambda: index)
 
 
 async def sitemap_part(request: Request) -> Response:
@@ -136,13 +138,17 @@ async def sitemap_part(request: Request) -> Response:
     first = int(text) * _PART - 1
     rows = await site_of(request).reader.read(lambda connection: service_numbers(connection, first, _PART))
     base = escape(base_url(request))
+    return _xml(lambda: _url_set(base, first, rows))
+
+
+def _url_set(base: str, first: int, rows: Iterable[tuple[int, float]]) -> str:
     places = "".join(
         f"<url><loc>{base}{ITEMS}/{number}</loc><lastmod>{day_of(at)}</lastmod></url>\n"
         for number, at in rows
         if number <= first + _PART
     )
-    return _xml(f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n')
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n'
 
 
-def _xml(text: str) -> Response:
-    return Response(f'<?xml version="1.0" encoding="utf-8"?>\n{text}', media_type="application/xml")
+def _xml(text: Callable[[], str]) -> Response:
+    return Later(lambda: f'<?xml version="1.0" encoding="utf-8"?>\n{text()}', 200, {}, "application/xml")

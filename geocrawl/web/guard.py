@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Collection
 
 from starlette.datastructures import MutableHeaders
@@ -16,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from geocrawl.web.answers import Problem, problem_response
 from geocrawl.web.options import ANSWER_S, MAX_AT_ONCE, MAX_URL_CHARS
+from geocrawl.web.visitors import VISITOR, Rates, Visitor
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -38,9 +37,6 @@ _PREFLIGHT = {
     "Access-Control-Max-Age": "86400",
 }
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
-_MOST_CLIENTS = 10_000
-_BURST_S = 10.0
-"""A client may send at once what it may send in this time on average."""
 
 
 class Guard:
@@ -50,7 +46,7 @@ class Guard:
         """`hosts`: the names by which this server may be asked, against pages elsewhere whose name was bound to our
         address; empty for any."""
         self._app = app
-        self._rates = Rates(requests_per_minute) if requests_per_minute else None
+        self._rates = Rates(requests_per_minute)
         self._hosts = frozenset(hosts)
         self._at_once = 0
 
@@ -68,24 +64,29 @@ class Guard:
                     headers.setdefault("Access-Control-Allow-Origin", "*")
             await send(message)
 
+        client, now = (scope.get("client") or ("",))[0], time.monotonic()
+        visitor = self._rates.visitor(client, now)
         try:
-            self._check(scope)
+            self._check(scope, client, visitor, now)
         except Problem as problem:
             await problem_response(problem)(scope, receive, send_with_headers)
             return
         if scope["method"] == "OPTIONS":
             await Response(status_code=204, headers=_PREFLIGHT)(scope, receive, send_with_headers)
             return
+        VISITOR.set(visitor)
         self._at_once += 1
+        visitor.at_once += 1
         try:
             async with asyncio.timeout(ANSWER_S + 30):
-                await self._app(scope, receive, send_with_headers)
+                await _until_left(self._app, scope, receive, send_with_headers)
         except TimeoutError:
             return  # the client does not take its answer; the server closes the connection
         finally:
             self._at_once -= 1
+            visitor.at_once -= 1
 
-    def _check(self, scope: Scope) -> None:
+    def _check(self, scope: Scope, client: str, visitor: Visitor, now: float) -> None:
         """Raise the Problem of a request that is not answered."""
         if scope["method"] not in METHODS:
             raise Problem(405, "the catalogue is read with GET and HEAD", headers={"Allow": ", ".join(METHODS)})
@@ -96,44 +97,36 @@ class Guard:
             raise Problem(400, "the Host header names no host")
         if self._hosts and found[1].lower() not in self._hosts:
             raise Problem(421, "this server is not asked by that name; its operator sets it with --public-url")
-        if self._at_once >= MAX_AT_ONCE:
+        if self._at_once >= MAX_AT_ONCE and visitor.at_once:  # who has none under way is let in
             raise Problem(503, "too many requests at once; try again", headers={"Retry-After": "2"})
-        client = scope.get("client")
-        if self._rates and client and (wait_s := self._rates.wait_s(client[0], time.monotonic())):
+        if wait_s := self._rates.wait_s(client, now):
             headers = {"Retry-After": str(max(1, round(wait_s)))}
-            raise Problem(429, "too many requests of one client; slow down", headers=headers)
+            raise Problem(429, "too many requests of one client, or too costly ones; slow down", headers=headers)
+
+
+async def _until_left(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request; stop when the client has left."""
+
+    async def leave() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass  # a body, which nobody reads
+
+    async def received() -> Message:
+        await asyncio.shield(leaving)
+        return {"type": "http.disconnect"}
+
+    async def answer() -> None:
+        await app(scope, received, send)
+
+    leaving, answering = asyncio.create_task(leave()), asyncio.create_task(answer())
+    try:
+        await asyncio.wait((leaving, answering), return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            await answering
+    finally:
+        leaving.cancel()
+        answering.cancel()
 
 
 _PAGES_ONLY = ("/operations", "/preview")
 """Answers that scripts of other sites may not read."""
-
-
-class Rates:
-    """Counts the requests of clients (token bucket); an IPv6 client is its network of 64 bits."""
-
-    def __init__(self, per_minute: int) -> None:
-        self._per_s = per_minute / 60
-        self._most = max(self._per_s * _BURST_S, 20.0)
-        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """Client → requests that it may send, at which time."""
-
-    def wait_s(self, client: str, now: float) -> float:
-        """Count a request; return 0, or how long the client must wait, in seconds."""
-        key = _network(client)
-        left, at = self._clients.pop(key, (self._most, now))
-        left = min(self._most, left + (now - at) * self._per_s)
-        waits = left < 1
-        self._clients[key] = (left if waits else left - 1, now)
-        if len(self._clients) > _MOST_CLIENTS:
-            self._clients.popitem(last=False)
-        return (1 - left) / self._per_s if waits else 0.0
-
-
-def _network(client: str) -> str:
-    try:
-        address = ipaddress.ip_address(client)
-    except ValueError:
-        return client
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
-        return str(ipaddress.ip_network((address, 64), strict=False))
-    return client

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from geocrawl.settings import DEFAULT_PROXIES
 from geocrawl.urls.database import Place
 
 
@@ -22,6 +23,8 @@ class Options:
     """Most requests of one client, on average; 0: no limit."""
     preview: bool = True
     """Show layers live, by requests to their servers."""
+    trusted_proxies: tuple[str, ...] = DEFAULT_PROXIES
+    """Addresses and networks of reverse proxies whose X-Forwarded-For names the client."""
 
 
 MAX_URL_CHARS = 8_000

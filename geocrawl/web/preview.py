@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import io
-import sys
 import time
 import warnings
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from PIL import Image, UnidentifiedImageError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.app import wiring
-from geocrawl.app.fetchers import make_fetcher
 from geocrawl.errors import GivenBack, OwnFault
-from geocrawl.fetch.clock import SystemClock
-from geocrawl.fetch.fetcher import OwnHosts
-from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
-from geocrawl.ports import Fetcher
+from geocrawl.model import Failure, FailureCode, Page, Url
 from geocrawl.sanitize import masked, plain
-from geocrawl.settings import MIB, Settings
-from geocrawl.store import Store
+from geocrawl.settings import Settings
 from geocrawl.urls.database import Place
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview_requests import picture_url, read_wanted
+from geocrawl.web.preview_turns import PreviewTurns
 from geocrawl.web.reader import detail_of, number_of
 from geocrawl.web.site import site_of
+from geocrawl.web.visitors import VISITOR
 
 
 async def preview(request: Request) -> Response:
@@ -46,7 +40,9 @@ async def preview(request: Request) -> Response:
 
 # --------------------------------------------------------------------------- fetching
 
-MOST_AT_ONCE = 8
+MOST_AT_ONCE = 32
+COST = 10
+"""A picture that a service is asked for counts as so many requests of the visitor."""
 MOST_WAITING_OF_HOST = 4
 """Most pictures that wait for one host: its pace allows about one a second."""
 WAIT_S = 20.0
@@ -61,7 +57,7 @@ _WHY = {
     FailureCode.RESTING: "the service's host rests after too many requests or errors; try later",
     FailureCode.GUARD: "the service's address is in a private network",
     FailureCode.FORGOTTEN: "the owner of the host asked not to be asked",
-    FailureCode.BUDGET: "the host's requests of this day are used up",
+    FailureCode.BUDGET: "the requests for previews of this host are used up for this day",
 }
 
 
@@ -77,14 +73,15 @@ class _Kept:
 class Previews:
     """Gives pictures of layers."""
 
-    def __init__(self, fetcher: Fetcher, asked: Counter[str], clock: Callable[[], float] = time.monotonic) -> None:
-        """`asked` counts the pictures that wait for each host; `fetcher` asks no other host."""
-        self._fetcher = fetcher
+    def __init__(self, turns: PreviewTurns, clock: Callable[[], float] = time.monotonic) -> None:
+        """`turns` ask the hosts."""
+        self._turns = turns
         self._clock = clock
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._size = 0
-        self._waiting = asked
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._waiting = turns.asked
+        """How many pictures wait for each host."""
+        self._locks: dict[str, asyncio.Lock] = {}
         self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def picture(self, url: Url) -> bytes:
@@ -99,14 +96,16 @@ class Previews:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._fetcher.close()
+        await self._turns.close()
 
     async def _asked(self, url: Url) -> _Kept:
         host = url.host
+        if (visitor := VISITOR.get(None)) is not None:
+            visitor.left -= COST - 1
         if self._waiting[host] >= MOST_WAITING_OF_HOST:
             raise Problem(503, "others wait for this service's host, too; try again", headers={"Retry-After": "3"})
         self._waiting[host] += 1
-        lock = self._turns.setdefault(host, asyncio.Lock())
+        lock = self._locks.setdefault(host, asyncio.Lock())
         try:
             async with asyncio.timeout(WAIT_S), lock:
                 kept = self._kept.get(url.address)
@@ -119,12 +118,11 @@ class Previews:
         finally:
             self._waiting[host] -= 1
             if not self._waiting[host]:
-                del self._waiting[host], self._turns[host]
+                del self._waiting[host], self._locks[host]
 
     async def _fetched(self, url: Url) -> _Kept:
         try:
-            async with self._fetcher.turn(HostState(url.host)) as turn:
-                answer = await turn.fetch(url, purpose=Purpose.MAP)
+            answer = await self._turns.fetch(url)
         except (GivenBack, OwnFault):
             problem = "the service's host cannot be asked now; try again"
             raise Problem(503, problem, headers={"Retry-After": "5"}) from None
@@ -164,44 +162,6 @@ def _picture_of(answer: Page | Failure) -> tuple[bytes, str]:
         return b"", f"the service sent a broken image ({plain(str(error), 100)})"
 
 
-# --------------------------------------------------------------------------- politeness
-
-_MAX_BODY_BYTES = 4 * MIB
-_TOTAL_TIMEOUT_S = 15.0
-
-
-class AskedHosts(OwnHosts):
-    """Covers every host that no preview is about (`ports.HostLeases`): a redirect leads nowhere else."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked: Counter[str] = Counter()
-        """Host → previews that ask it now."""
-
-    async def covers(self, host: str) -> bool:
-        """Return whether a host must not be asked."""
-        return not self.asked[host]
-
-
-@contextmanager
-def open_previews(settings: Settings, catalogue: Place) -> Iterator[Previews]:
-    """Yield the previews of a catalogue. A catalogue that cannot be written is not shared with: a line says so."""
-    clock, hosts = SystemClock(), AskedHosts()
-    bounded = replace(
-        settings,
-        map_body_bytes=min(settings.map_body_bytes, _MAX_BODY_BYTES),
-        total_timeout_s=min(settings.total_timeout_s, _TOTAL_TIMEOUT_S),
-        ignore_robots=False,
-        # A password was given for the crawl, not for whoever visits the pages.
-        sites={name: replace(site, user="", password="") for name, site in settings.sites.items()},
-    )
-
-    def say(line: str) -> None:
-        sys.stderr.write(f"geocrawl: previews: {line}\n")
-
-    with (
-        wiring.shared_politeness(catalogue, bounded, clock, say) as sharing,
-        Store.open("sqlite://", clock=clock) as scratch,
-    ):
-        fetcher = make_fetcher(bounded, scratch.robots(), clock, hosts=hosts, share_with=sharing)
-        yield Previews(fetcher, hosts.asked)
+def open_previews(settings: Settings, catalogue: Place) -> Previews:
+    """Return the previews of a catalogue, which the caller closes."""
+    return Previews(PreviewTurns(settings, catalogue))

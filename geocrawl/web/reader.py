@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -31,12 +30,13 @@ from geocrawl.web.answers import Problem
 from geocrawl.web.options import ANSWER_S
 from geocrawl.web.parameters import Asked
 from geocrawl.web.site import site_of
+from geocrawl.web.visitors import Workers
 
 _Result = TypeVar("_Result")
 
 THREADS = 4
-MAX_WAITING = 200
-"""Most questions that wait for a thread."""
+SEARCH_S = 5.0
+"""Seconds after which a search ends without an answer."""
 _SERVER_CHANGES_S = 5
 """How old an answer from the catalogue of a server may be."""
 _UNREADABLE = "the catalogue cannot be read now; its operator finds the reason in the log of `geocrawl serve`"
@@ -47,19 +47,15 @@ class CatalogReader:
 
     def __init__(self, path: Place, threads: int = THREADS) -> None:
         self._path = path
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="catalogue")
+        self._workers = Workers(threads, "catalogue")
         self._local = threading.local()
-        self._waiting = 0
         self._told = ""
 
     async def read(self, question: Callable[[Connection], _Result]) -> _Result:
         """Return the answer of a question. Raises Problem 503 when the catalogue cannot be read, or not in time."""
-        if self._waiting >= MAX_WAITING:
-            raise Problem(503, "too many requests wait for the catalogue; try again", headers={"Retry-After": "5"})
-        self._waiting += 1
         try:
             async with asyncio.timeout(ANSWER_S):
-                return await asyncio.get_running_loop().run_in_executor(self._pool, self._ask, question)
+                return await self._workers.run(lambda: self._ask(question))
         except TimeoutError:
             raise Problem(503, "the answer takes too long; ask for less", headers={"Retry-After": "30"}) from None
         except PassingFault as fault:
@@ -68,8 +64,6 @@ class CatalogReader:
         except DatabaseFault as fault:
             self._tell(fault)
             raise Problem(503, _UNREADABLE, headers={"Retry-After": "60"}) from None
-        finally:
-            self._waiting -= 1
 
     def generation(self) -> tuple[tuple[int, int, int], ...]:
         """Return a value that changes whenever the catalogue's files do."""
@@ -79,7 +73,7 @@ class CatalogReader:
 
     def close(self) -> None:
         """End the threads; their connections are closed with them."""
-        self._pool.shutdown(cancel_futures=True)
+        self._workers.close()
 
     def _ask(self, question: Callable[[Connection], _Result]) -> _Result:
         try:
@@ -90,7 +84,7 @@ class CatalogReader:
 
     def _opened(self) -> Connection:
         """Return this thread's connection, opened anew when another file took the place of the catalogue."""
-        identity = _state(self._path)[:1]
+        identity = identity_of(self._path)
         if getattr(self._local, "identity", None) != identity:
             self._forget()
         if getattr(self._local, "opened", None) is None:
@@ -111,6 +105,11 @@ class CatalogReader:
         if str(fault) != self._told:
             self._told = str(fault)
             sys.stderr.write(f"geocrawl: {fault}\n")
+
+
+def identity_of(path: Place) -> int:
+    """Return a number that changes when another file takes the place of the catalogue."""
+    return _state(path)[0]
 
 
 def _state(path: Place) -> tuple[int, int, int]:
@@ -151,14 +150,25 @@ class Finder:
 
         Raises Problem 400 for a query that cannot be read, 503 when the catalogue cannot."""
 
+        has_left = threading.Event()
+
         def question(connection: Connection) -> Found:
-            results = _search(self._engine_of(connection), asked, facets=facets, apart=apart)
+            end = time.monotonic() + SEARCH_S
+
+            def check() -> None:
+                if has_left.is_set() or time.monotonic() > end:
+                    raise TimeoutError
+
+            check()
+            results = _search(self._engine_of(connection), asked, check, facets=facets, apart=apart)
             return Found(results, with_thumbnail(connection, [hit.id for hit in results.hits]))
 
         try:
             return await self._reader.read(question)
         except QueryError as error:
             raise Problem(400, str(error)) from None
+        finally:
+            has_left.set()
 
     async def whole(self) -> Results:
         """Return the facets of the whole catalogue."""
@@ -175,10 +185,17 @@ class Finder:
         return self._engine
 
 
-def _search(engine: SearchEngine, asked: Asked, *, facets: bool, apart: bool) -> Results:
+def _search(engine: SearchEngine, asked: Asked, check: Callable[[], None], *, facets: bool, apart: bool) -> Results:
     def search(limit: int, offset: int) -> Results:
         return engine.search(
-            asked.text, asked.filters, sort=asked.sort, limit=limit, offset=offset, facets=facets, apart=apart
+            asked.text,
+            asked.filters,
+            sort=asked.sort,
+            limit=limit,
+            offset=offset,
+            facets=facets,
+            apart=apart,
+            check=check,
         )
 
     if not asked.is_descending:

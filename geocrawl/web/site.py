@@ -14,11 +14,10 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import Response
 
 from geocrawl import __version__
 from geocrawl.web import charts
-from geocrawl.web.answers import wanted_language
+from geocrawl.web.answers import Later, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
 from geocrawl.web.texts import Words, sentence_of
 
@@ -117,8 +116,8 @@ def _json_in_html(value: Any) -> Markup:
     return Markup(text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704  # escaped above
 
 
-def page(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:
-    """Return an HTML page in the visitor's language."""
+def page(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> Later:
+    """Return an HTML page in the visitor's language, to be finished."""
     language = wanted_language(request)
     context = {
         "t": Words(language),
@@ -130,10 +129,13 @@ def page(request: Request, template: str, values: Mapping[str, Any], *, status: 
         "parameters": dict(request.query_params),
         **values,
     }
-    body = _environment().get_template(template).render(context)
-    return Response(body, status, {"Content-Language": language}, media_type="text/html; charset=utf-8")
+
+    def render() -> str:
+        return _environment().get_template(template).render(context)
+
+    return Later(render, status, {"Content-Language": language}, "text/html; charset=utf-8")
 
 
-def document(value: Any, media_type: str = "application/json", *, status: int = 200) -> Response:
-    """Return a JSON document, masked and plain."""
-    return Response(as_json(value), status, media_type=media_type)
+def document(value: Any, media_type: str = "application/json", *, status: int = 200) -> Later:
+    """Return a JSON document, masked and plain, to be finished; `value`: the content, or a function that returns it."""
+    return Later(lambda: as_json(value() if callable(value) else value), status, {}, media_type)

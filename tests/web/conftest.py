@@ -63,12 +63,12 @@ def serve(demo_web: DemoWeb) -> Iterator[Serve]:
 
 
 @contextmanager
-def served(path: Path, web: DemoWeb) -> Iterator[str]:
-    """Serve a catalogue on a free port; yield its address."""
+def served(path: Path, web: DemoWeb, **chosen: object) -> Iterator[str]:
+    """Serve a catalogue on a free port, with these options; yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = Options(path, port=port, requests_per_minute=0)
+    options = Options(path, port=port, **({"requests_per_minute": 0} | chosen))  # type: ignore[arg-type]
     server = uvicorn.Server(config_of(make_application(options, demo_settings(web)), options))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -176,11 +176,11 @@ def hosts() -> Iterator[tuple[str, list[str]]]:
 
 
 async def picture(proxy: str, catalogue: Path, address: str) -> bytes:
-    with open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue) as previews:
-        try:
-            return await previews.picture(url(address))
-        finally:
-            await previews.close()
+    previews = open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
+    try:
+        return await previews.picture(url(address))
+    finally:
+        await previews.close()
 
 
 async def test_no_redirect_leads_to_another_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
@@ -204,9 +204,9 @@ async def test_nothing_but_an_image_leaves_the_server(hosts: tuple[str, list[str
 async def test_no_password_of_the_crawl_is_lent_to_visitors(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
     sites = {"http://good.example": SiteSettings(user="u", password="p")}
-    with open_previews(Settings(proxy=proxy, delay_s=0.0, sites=sites), catalogue) as previews:
-        await previews.picture(url("http://good.example/wms"))
-        await previews.close()
+    previews = open_previews(Settings(proxy=proxy, delay_s=0.0, sites=sites), catalogue)
+    await previews.picture(url("http://good.example/wms"))
+    await previews.close()
     assert asked and not [each for each in asked if "password" in each]
 
 
@@ -222,10 +222,10 @@ def test_no_key_is_lent_to_visitors(serve: Serve, catalogue: Path, demo_web: Dem
 
 async def test_few_wait_for_one_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
-    with open_previews(Settings(proxy=proxy, delay_s=0.3), catalogue) as previews:
-        tasks = [previews.picture(url(f"http://good.example/wms?n={number}")) for number in range(12)]
-        found = await asyncio.gather(*tasks, return_exceptions=True)
-        await previews.close()
+    previews = open_previews(Settings(proxy=proxy, delay_s=0.3), catalogue)
+    tasks = [previews.picture(url(f"http://good.example/wms?n={number}")) for number in range(12)]
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    await previews.close()
     drawn = [each for each in found if isinstance(each, bytes)]
     refused = [each for each in found if isinstance(each, Problem)]
     assert len(drawn) == MOST_WAITING_OF_HOST and {each.status for each in refused} == {503}

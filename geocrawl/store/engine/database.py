@@ -64,7 +64,7 @@ class Transaction:
             raise
         if self._in_vain:
             self._in_vain = False
-            connection.wait_for_lock(round(BUSY_S * 1000))
+            connection.wait_for_lock(round(self._database.busy_s * 1000))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -88,9 +88,15 @@ class Transaction:
 class Database:
     """One connection to the database, with its transactions and the stored facts about the whole database."""
 
-    def __init__(self, path: Place, connection: Connection, clock: Clock, *, joined: bool = False) -> None:
+    def __init__(
+        self, path: Place, connection: Connection, clock: Clock, *, joined: bool = False, busy_s: float = BUSY_S
+    ) -> None:
         self.path = path
         self._joined = joined
+        self.busy_s = busy_s
+        """Longest wait for a lock of other processes."""
+        if busy_s != BUSY_S:
+            connection.wait_for_lock(round(busy_s * 1000))
         self.connection = connection
         self.transaction = Transaction(self)
         """`with database.transaction:` — the write lock is held inside; an exception undoes all of it."""
@@ -118,8 +124,9 @@ class Database:
         return cls(place, _whole(place, _engine(place).open_database(place, create=create)), clock)
 
     @classmethod
-    def join(cls, place: Place, *, clock: Clock) -> Database:
-        """Return the database at `place` for a scratch session: it is neither created nor migrated.
+    def join(cls, place: Place, *, clock: Clock, busy_s: float = BUSY_S) -> Database:
+        """Return the database at `place` for a scratch session: it is neither created nor migrated. `busy_s`: the
+        longest wait for a lock.
 
         Raises DatabaseFault when it is missing, damaged, of another program or of another schema than this one's.
         """

@@ -31,12 +31,16 @@ async def items(request: Request) -> Response:
     # A client that reads all pages wants every service; people want those of one server with one content as one hit.
     found = await site.finder.find(asked, facets=bool(asked.facets), apart=True)
     results = found.results
-    records = [record_of_hit(hit, base, has_picture=hit.id in found.pictures) for hit in results.hits]
-    answer = _collection(request, asked, records, results.total)
-    if asked.facets:
-        answer["facets"] = {name: _facet(name, results) for name in asked.facets}
-    if results.suggestion:
-        answer["geocrawl:didYouMean"] = results.suggestion
+
+    def answer() -> dict[str, Any]:
+        records = [record_of_hit(hit, base, has_picture=hit.id in found.pictures) for hit in results.hits]
+        answer = _collection(request, asked, records, results.total)
+        if asked.facets:
+            answer["facets"] = {name: _facet(name, results) for name in asked.facets}
+        if results.suggestion:
+            answer["geocrawl:didYouMean"] = results.suggestion
+        return answer
+
     return document(answer, GEOJSON)
 
 
@@ -44,19 +48,23 @@ async def _named(request: Request, asked: Asked) -> Response:
     """Return the records of certain numbers, or of an address."""
     site, base = site_of(request), base_url(request)
     numbers = await site.reader.read(asked.numbers_at)
-    records = []
-    for number in numbers[asked.offset : asked.offset + asked.limit]:
-        detail = await find_detail(request, number)
-        if detail is not None:
-            records.append(record_of_service(detail.service, detail.health, base, has_picture=detail.has_picture))
-    return document(_collection(request, asked, records, len(numbers)), GEOJSON)
+    chosen = numbers[asked.offset : asked.offset + asked.limit]
+    details = [detail for number in chosen if (detail := await find_detail(request, number)) is not None]
+
+    def answer() -> dict[str, Any]:
+        records = [record_of_service(d.service, d.health, base, has_picture=d.has_picture) for d in details]
+        return _collection(request, asked, records, len(numbers))
+
+    return document(answer, GEOJSON)
 
 
 async def item(request: Request) -> Response:
     """Return the record of one service."""
     detail = await detail_of(request, number_of(request))
-    record = record_of_service(detail.service, detail.health, base_url(request), has_picture=detail.has_picture)
-    return document(record, GEOJSON)
+    base = base_url(request)
+    return document(
+        lambda: record_of_service(detail.service, detail.health, base, has_picture=detail.has_picture), GEOJSON
+    )
 
 
 def _collection(request: Request, asked: Asked, records: list[dict[str, Any]], total: int) -> dict[str, Any]:

@@ -1,0 +1,174 @@
+"""Share the server's threads fairly among its visitors, and count what each has had of it lately.
+
+A request counts once, and more for each twentieth of a second that threads work for it; who has had the least is next
+when several wait for a thread. So costly questions slow down those who ask them, and nobody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from geocrawl.web.answers import Problem
+
+_T = TypeVar("_T")
+
+MAX_WAITING = 200
+"""Most questions that wait for the threads of one pool."""
+COST_S = 0.05
+"""So many seconds of a thread's work count as one more request."""
+_BURST_S = 10.0
+"""A client may send at once what it may send in this time on average."""
+_LEAST_BURST = 20.0
+_HALVED_S = 60.0
+"""What a visitor has had counts half as much after this time."""
+_MOST_CLIENTS = 10_000
+
+
+@dataclass(slots=True)
+class Visitor:
+    """What one client has had lately."""
+
+    left: float
+    """Requests that it may still send; below 0 after a costly one."""
+    at: float = 0.0
+    """The time to which `left` and `had_s` belong."""
+    had_s: float = 0.0
+    """Seconds of work; those of long ago count less."""
+    at_once: int = 0
+    """Requests that are being answered."""
+
+
+VISITOR: ContextVar[Visitor] = ContextVar("VISITOR")
+"""The visitor whose request the current task answers; unset for the server's own work."""
+
+
+class Rates:
+    """Counts the requests of clients (token bucket); an IPv6 client is its network of 64 bits."""
+
+    def __init__(self, per_minute: int) -> None:
+        """`per_minute`: requests of a client, on average; 0: no limit."""
+        self._per_s = per_minute / 60
+        self._most = max(self._per_s * _BURST_S, _LEAST_BURST)
+        self._clients: OrderedDict[str, Visitor] = OrderedDict()
+
+    def visitor(self, client: str, now: float) -> Visitor:
+        """Return what is known of a client, with what it gained since."""
+        key = network_of(client)
+        known = self._clients.pop(key, None) or Visitor(self._most, now)
+        self._clients[key] = known
+        if len(self._clients) > _MOST_CLIENTS:
+            self._clients.popitem(last=False)
+        since_s = now - known.at
+        known.left = min(self._most, max(known.left, -self._most) + since_s * self._per_s)
+        known.had_s *= 0.5 ** (since_s / _HALVED_S)
+        known.at = now
+        return known
+
+    def wait_s(self, client: str, now: float) -> float:
+        """Count a request; return 0, or how long the client must wait, in seconds."""
+        visitor = self.visitor(client, now)
+        if self._per_s and visitor.left < 1:
+            return (1 - visitor.left) / self._per_s
+        visitor.left -= 1
+        return 0.0
+
+
+def network_of(client: str) -> str:
+    """Return what counts as one client: an IPv4 address, a network of 64 bits of IPv6, else the text itself."""
+    try:
+        address = ipaddress.ip_address(client)
+    except ValueError:
+        return client
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return client
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    """A question that waits for a thread."""
+
+    visitor: Visitor
+    turn: asyncio.Future[None]
+
+
+class Workers:
+    """A few threads that work for visitors."""
+
+    def __init__(self, threads: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._free = threads
+        self._waiting: list[_Waiting] = []
+        """In the order of their arrival."""
+
+    async def run(self, work: Callable[[], _T]) -> _T:
+        """Return what `work` returns, called in a thread. Raises Problem 503 when too many wait for one.
+
+        Work that has begun goes on after a cancellation, and keeps its thread until it ends.
+        """
+        visitor = VISITOR.get(None) or Visitor(0.0)
+        if self._free:
+            self._free -= 1
+        else:
+            await self._turn(visitor)
+        loop = asyncio.get_running_loop()
+        begun = self._pool.submit(_timed, work, visitor)
+        begun.add_done_callback(partial(self._ended, loop))
+        return await asyncio.wrap_future(begun)
+
+    async def _turn(self, visitor: Visitor) -> None:
+        """Wait for a thread; when too many wait, whoever has had the most is sent away."""
+        waiting = _Waiting(visitor, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if len(self._waiting) > MAX_WAITING:
+            last = max(reversed(self._waiting), key=lambda each: each.visitor.had_s)
+            self._waiting.remove(last)
+            problem = Problem(503, "too many requests wait for the catalogue; try again", headers={"Retry-After": "5"})
+            last.turn.set_exception(problem)
+        try:
+            await waiting.turn
+        except BaseException:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+            elif not waiting.turn.cancelled() and waiting.turn.exception() is None:  # cancelled with its turn in hand
+                self._next()
+            raise
+
+    def _ended(self, loop: asyncio.AbstractEventLoop, begun: Future[object]) -> None:
+        """Give the thread to the next one, in the loop."""
+        with suppress(RuntimeError):  # the loop is closed: the server ends
+            loop.call_soon_threadsafe(self._next)
+
+    def _next(self) -> None:
+        self._waiting = [each for each in self._waiting if not each.turn.done()]
+        if not self._waiting:
+            self._free += 1
+            return
+        following = min(self._waiting, key=lambda each: each.visitor.had_s)
+        self._waiting.remove(following)
+        following.turn.set_result(None)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _timed(work: Callable[[], _T], visitor: Visitor) -> _T:
+    """Do work in this thread, and count the time of its processor for the visitor."""
+    begun = time.thread_time()
+    try:
+        return work()
+    finally:
+        took_s = time.thread_time() - begun
+        visitor.had_s += took_s
+        visitor.left -= took_s / COST_S

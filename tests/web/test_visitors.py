@@ -1,0 +1,274 @@
+"""Visitors cannot stop the page: threads, connections and the daemon's hosts are shared fairly, whatever they send."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from geocrawl.demo import DemoWeb
+from geocrawl.search.engine import SearchEngine
+from geocrawl.search.filters import MOST_VALUES
+from geocrawl.settings import Settings, SiteSettings
+from geocrawl.web import connections
+from geocrawl.web.answers import Problem
+from geocrawl.web.preview import open_previews
+from geocrawl.web.preview_turns import REQUESTS_PER_DAY, preview_settings
+from geocrawl.web.visitors import MAX_WAITING, VISITOR, Rates, Visitor, Workers
+from tests.support.crawls import url
+from tests.web.conftest import Serve, served
+from tests.web.test_preview import hosts
+
+__all__ = ["hosts"]
+ITEMS = "/collections/services/items"
+
+
+# --------------------------------------------------------------------------- queries
+
+
+def _providers(count: int) -> str:
+    return ",".join(f"p{number}" for number in range(count))
+
+
+def test_the_values_of_all_conditions_are_bounded_together(client: TestClient) -> None:
+    few = {"q": f"provider:{_providers(20)} provider:{_providers(20)} -country:de", "provider": ["p1", "p1", "p2"]}
+    assert client.get(ITEMS, params=few).status_code == 200, "one that is named twice counts once"
+    for many in (
+        {"provider": [f"p{number}" for number in range(MOST_VALUES + 1)]},
+        {"q": " ".join(f"provider:{','.join(f'{letter}{n}' for n in range(15))}" for letter in "abc")},
+        {"q": " ".join(f"-format:f{number}" for number in range(MOST_VALUES + 1))},
+        {"q": f"provider:{_providers(20)}", "format": [f"f{number}" for number in range(MOST_VALUES)]},
+    ):
+        answer = client.get(ITEMS, params=many)
+        assert answer.status_code == 400 and "values together" in answer.json()["detail"], answer.text[:200]
+
+
+def test_a_search_ends_when_its_visitor_has_left(crawled: Path, demo_web: DemoWeb, monkeypatch: object) -> None:
+    """The engine is held between two steps until the visitor is gone; it must not go on from there."""
+    assert isinstance(monkeypatch, pytest.MonkeyPatch)
+    begun, left, ended = threading.Event(), threading.Event(), list[str]()
+    search = SearchEngine.search
+
+    def held(self: SearchEngine, text: str = "", *given: object, check: Callable[[], None], **named: object) -> object:
+        def checked() -> None:
+            if "held" in text:
+                begun.set()
+                left.wait(60)
+                for _ in range(600):
+                    try:
+                        check()
+                    except TimeoutError:
+                        ended.append(text)
+                        raise
+                    time.sleep(0.05)
+            check()
+
+        return search(self, text, *given, check=checked, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(SearchEngine, "search", held)
+    monkeypatch.setattr("geocrawl.web.reader.SEARCH_S", 1e9)
+    with served(crawled, demo_web) as address:
+        port = int(address.rpartition(":")[2])
+        visitor = socket.create_connection(("127.0.0.1", port))
+        visitor.sendall(f"GET {ITEMS}?q=held HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert begun.wait(60)
+        visitor.close()
+        left.set()
+        assert httpx.get(f"{address}{ITEMS}?q=water", timeout=120).status_code == 200
+    assert ended == ["held"]
+
+
+# --------------------------------------------------------------------------- threads
+
+
+async def test_who_has_had_least_is_next_and_who_has_had_most_is_sent_away() -> None:
+    workers, order, gate = Workers(1, "test"), list[str](), threading.Event()
+    greedy, modest = Visitor(100.0, had_s=30.0), Visitor(100.0, had_s=0.1)
+
+    async def ask(visitor: Visitor, name: str) -> None:
+        VISITOR.set(visitor)
+        await workers.run(lambda: order.append(name))
+
+    first = asyncio.create_task(workers.run(gate.wait))
+    await asyncio.sleep(0)
+    many = [asyncio.create_task(ask(greedy, f"greedy {number}")) for number in range(MAX_WAITING)]
+    await asyncio.sleep(0)
+    one = asyncio.create_task(ask(modest, "modest"))
+    await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(first, one)
+    found = await asyncio.gather(*many, return_exceptions=True)
+    refused = [each for each in found if isinstance(each, Problem)]
+    workers.close()
+    assert order[0] == "modest" and len(order) == MAX_WAITING
+    assert [each.status for each in refused] == [503]
+
+
+async def test_a_thread_is_given_back_by_who_left() -> None:
+    workers, gate = Workers(1, "test"), threading.Event()
+    first = asyncio.create_task(workers.run(gate.wait))
+    await asyncio.sleep(0)
+    gone = [asyncio.create_task(workers.run(lambda: None)) for _ in range(5)]
+    await asyncio.sleep(0)
+    for each in gone:
+        each.cancel()
+    first.cancel()
+    await asyncio.gather(first, *gone, return_exceptions=True)
+    gate.set()
+    assert await workers.run(lambda: "answered") == "answered"
+    workers.close()
+
+
+def test_costly_requests_count_more_than_once() -> None:
+    rates = Rates(600)
+    visitor = rates.visitor("192.0.2.1", 0.0)
+    visitor.left -= 1_000
+    assert rates.wait_s("192.0.2.1", 0.0) > 0, "the work of a request that was answered"
+    assert rates.wait_s("192.0.2.1", 30.0) == 0, "a debt has a bound"
+    assert rates.wait_s("192.0.2.2", 0.0) == 0
+
+
+def test_a_trusted_proxy_says_who_its_visitors_are(crawled: Path, demo_web: DemoWeb) -> None:
+    with served(crawled, demo_web, requests_per_minute=6) as address, httpx.Client(base_url=address) as client:
+
+        def codes(visitor: str) -> list[int]:
+            headers = {"X-Forwarded-For": visitor}
+            return [client.get("/conformance", headers=headers).status_code for _ in range(30)]
+
+        assert 429 in codes("198.51.100.1")
+        assert codes("198.51.100.2")[0] == 200
+        assert codes("198.51.100.2, 198.51.100.3")[0] == 200, "the last one is the proxy's word"
+        assert codes("198.51.100.9, 198.51.100.1").count(200) < 20, "the first one is the visitor's own"
+    with (
+        served(crawled, demo_web, requests_per_minute=6, trusted_proxies=()) as address,
+        httpx.Client(base_url=address) as client,
+    ):
+        found = [
+            client.get("/conformance", headers={"X-Forwarded-For": f"198.51.100.{n}"}).status_code for n in range(40)
+        ]
+        assert 429 in found, "nobody's word is taken"
+
+
+# --------------------------------------------------------------------------- connections
+
+
+@pytest.mark.parametrize("beginning", [b"", b"GET / HTTP/1.1\r\nX-A: b\r\n"])
+@pytest.mark.parametrize("trusted", [(), ("127.0.0.0/8",)])
+def test_half_open_connections_take_places_from_their_client_alone(
+    crawled: Path, demo_web: DemoWeb, beginning: bytes, trusted: tuple[str, ...]
+) -> None:
+    with served(crawled, demo_web, trusted_proxies=trusted) as address, ExitStack() as stack:
+        port, opened = int(address.rpartition(":")[2]), []
+        for number in range(connections.MOST_OF_CLIENT + 20):
+            each = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            opened.append(each)
+            each.sendall(beginning)
+            if number % 10 == 0:
+                assert httpx.get(f"{address}/conformance", timeout=60).status_code == 200
+        assert httpx.get(f"{address}/conformance", timeout=60).status_code == 200
+        opened[0].settimeout(60)
+        with suppress(ConnectionResetError):
+            assert opened[0].recv(1) == b"", "the oldest one made room"
+
+
+# --------------------------------------------------------------------------- the daemon's hosts
+
+
+def _host(catalogue: Path) -> tuple[float, ...]:
+    with sqlite3.connect(catalogue) as reader:
+        row: tuple[float, ...] = reader.execute(
+            "SELECT asked, errors, next_at, lease_until FROM host WHERE name = 'good.example'"
+        ).fetchone()
+    return row
+
+
+def test_previews_have_a_share_of_their_own() -> None:
+    assert preview_settings(Settings()).requests_per_host_per_day == REQUESTS_PER_DAY
+    sites = {"a.example": SiteSettings(requests_per_day=100), "b.example": SiteSettings(user="u", password="p")}
+    own = preview_settings(Settings(requests_per_host_per_day=30, sites=sites))
+    assert [own.requests_per_day_of(host) for host in ("a.example", "b.example", "c.example")] == [10, 3, 3]
+
+
+async def test_previews_spend_nothing_of_the_daemons_day(hosts: tuple[str, list[str]], catalogue: Path) -> None:
+    proxy, asked = hosts
+    previews = open_previews(Settings(proxy=proxy, delay_s=0.0, requests_per_host_per_day=40), catalogue)
+    found = list[bytes | Problem]()
+    for number in range(6):
+        try:
+            found.append(await previews.picture(url(f"http://good.example/wms?n={number}")))
+        except Problem as problem:
+            found.append(problem)
+    await previews.close()
+    drawn = [each for each in found if isinstance(each, bytes)]
+    assert len(drawn) == 3 and len(asked) == 4, "a tenth of 40, robots.txt among them"
+    assert all("used up" in str(each) for each in found[3:])
+    requests, errors, *_ = _host(catalogue)
+    assert (requests, errors) == (0, 0)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_how_a_host_answers_visitors_does_not_put_it_to_rest(catalogue: Path, status: int) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).split()[1].decode())
+        code = 404 if asked[-1].endswith("robots.txt") else status
+        writer.write(f"HTTP/1.1 {code} X\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n".encode())
+        writer.close()
+
+    asked = list[str]()
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    proxy = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    previews = open_previews(Settings(proxy=proxy, delay_s=0.5), catalogue)
+    for number in range(3):
+        with pytest.raises(Problem) as raised:
+            await previews.picture(url(f"http://good.example/wms?n={number}"))
+        assert raised.value.status == 502
+    await previews.close()
+    server.close()
+    requests, errors, next_at, lease_until = _host(catalogue)
+    assert (requests, errors, lease_until) == (0, 0, 0)
+    assert next_at - time.time() < 60, "the daemon asks after its delay"
+    with sqlite3.connect(catalogue) as reader:
+        (known,) = reader.execute("SELECT count(*) FROM robots WHERE origin = 'http://good.example'").fetchone()
+    assert known == 0, "what visitors met decides nothing about the host"
+
+
+async def test_a_probe_that_is_due_goes_first(hosts: tuple[str, list[str]], catalogue: Path) -> None:
+    proxy, asked = hosts
+    with sqlite3.connect(catalogue) as writer:
+        writer.execute("INSERT INTO host (name, next_at) VALUES ('good.example', ?)", (time.time(),))
+    previews = open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
+    drawing = asyncio.create_task(previews.picture(url("http://good.example/wms")))
+    await asyncio.sleep(0.5)
+    assert not asked, "the host was free for less than a worker's look"
+    assert (await drawing).startswith(b"\x89PNG")
+    await previews.close()
+
+
+def test_a_locked_catalogue_stops_no_page_and_nothing_is_asked_unshared(
+    serve: Serve, catalogue: Path, demo_web: DemoWeb
+) -> None:
+    with sqlite3.connect(catalogue) as reader:
+        number, layer = reader.execute(
+            "SELECT s.id, l.position FROM service s JOIN layer l ON l.service_id = s.id "
+            "JOIN endpoint e ON e.id = s.best_id "
+            "WHERE s.kind = 'wms' AND e.level = 'delivers' AND l.name <> '' ORDER BY s.id LIMIT 1"
+        ).fetchone()
+    client, before = serve(catalogue), len(demo_web.requests)
+    wanted = {"layer": layer, "bbox": "108,24,115,31"}
+    writer = sqlite3.connect(catalogue, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    answers = [client.get(f"{ITEMS}/{number}/preview", params=wanted) for _ in range(3)]
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert [each.status_code for each in answers] == [503] * 3 and answers[0].headers["retry-after"]
+    assert demo_web.requests[before:] == []
+    assert client.get(f"{ITEMS}/{number}/preview", params=wanted).status_code == 200, "it is shared again"
