@@ -6,6 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, select, union_all, update
+from sqlalchemy.dialects.postgresql import insert as insert_or_leave
+
 from geocrawl.model import (
     SIBLING,
     Candidate,
@@ -20,18 +23,73 @@ from geocrawl.model import (
     stored_kind,
 )
 from geocrawl.sanitize import masked
-from geocrawl.store.catalog import statements as sql
 from geocrawl.store.catalog.changes import write_changes
 from geocrawl.store.catalog.health import GUESSED, UNASKED_S, health_after
 from geocrawl.store.catalog.services import ServiceWriter, without_secrets
-from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import in_list, upsert
 from geocrawl.store.engine.database import Database
 from geocrawl.store.keys import stored_url
+from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, PROBE, PROOF, SERVICE, THUMBNAIL
 
 MAX_EVIDENCE = 20
 """Most pages stored for each endpoint: a link in a site's navigation is on every page of the site."""
 _TEXT_CHARS = 500
+_row = ENDPOINT.c
+_evidence = select(func.count()).select_from(EVIDENCE).where(EVIDENCE.c.endpoint_id == _row.id).scalar_subquery()
+_FIND = select(*(_row.id, _row.kind, _row.key, _evidence, _row.weak, func.coalesce(_row.reason, ""))).where(
+    in_list(_row.key, "keys")
+)
+_HIGHEST = select(func.coalesce(func.max(_row.id), 0))
+_ADD = insert(ENDPOINT)
+_ADD_EVIDENCE = insert_or_leave(EVIDENCE).on_conflict_do_nothing()
+_ADD_PROBE = insert(PROBE)
+_WRITE = update(ENDPOINT).where(_row.id == bindparam("endpoint"))
+_NAME_GUESSED = _WRITE.values(
+    weak=bindparam("weak"),
+    due_at=case((_row.last_probe.is_(None), _row.due_at), else_=func.coalesce(_row.due_at, bindparam("at"))),
+)
+"""Name an endpoint that was only guessed: if it was probed in vain, it is probed again from now on."""
+_HEALTH = ("health", "health_since", "in_a_row", "interval_s", "due_at")
+_WRITE_VERDICT = _WRITE.values(
+    {
+        **{name: bindparam(name) for name in ("status", "reason", "detail", "http_status", "deviations", "last_probe")},
+        **{name: bindparam(name) for name in _HEALTH},
+        "version": func.coalesce(bindparam("valid_version"), _row.version),
+        "last_ok": func.coalesce(bindparam("valid_at"), _row.last_ok),
+        "probes": _row.probes + 1,
+    }
+)
+"""Write a verdict, with the health that follows from it. The version and the time of the last valid answer stay while
+the endpoint is invalid."""
+_WRITE_NOT_MODIFIED = _WRITE.values(
+    {name: bindparam(name) for name in _HEALTH}
+    | {"last_probe": bindparam("at"), "last_ok": bindparam("at"), "probes": _row.probes + 1}
+)
+"""Write that the last full answer is still valid: version, deviations, status and reason stay."""
+_WRITE_UNASKED = _WRITE.where(_row.status.is_(None))
+_POSTPONE = _WRITE.where(_row.due_at.is_not(None))
+_FIRST_EVIDENCE = (
+    select(
+        *(_row.kind, _row.key, _row.url, _row.weak),
+        *(EVIDENCE.c.signal, EVIDENCE.c.page, EVIDENCE.c.link, EVIDENCE.c.anchor),
+    )
+    .join_from(ENDPOINT, EVIDENCE, EVIDENCE.c.endpoint_id == _row.id, isouter=True)
+    .where(_row.id == bindparam("endpoint"))
+    .order_by(EVIDENCE.c.id)
+    .limit(1)
+)
+"""Read an endpoint with the evidence that was stored first."""
+_WAS_ANSWERED = select(_row.id).where(_row.key == bindparam("key"), _row.http_status.is_not(None)).limit(1)
+_COUNTS = union_all(
+    select(literal("valid"), func.count()).select_from(ENDPOINT).where(_row.status == "valid"),
+    select(literal("invalid"), func.count())
+    .select_from(ENDPOINT)
+    .where(_row.status == "invalid", or_(_row.weak < GUESSED, _row.last_ok.is_not(None))),
+    select(literal("services"), func.count()).select_from(SERVICE),
+    select(literal("layers"), func.coalesce(func.sum(SERVICE.c.layer_count), 0)),
+)
+"""Count valid and invalid endpoints, services and layers; of guessed endpoints those that were valid once."""
 
 
 _Name = tuple[str, str]
@@ -39,7 +97,7 @@ _Name = tuple[str, str]
 
 
 class _Stored(NamedTuple):
-    """A row of `statements.FIND_ENDPOINTS`."""
+    """A row of `_FIND`."""
 
     id: int
     pages: int
@@ -85,20 +143,20 @@ class Catalog:
 
     def known(self, candidates: Sequence[Candidate]) -> KnownEndpoints:
         """Read which of the candidates' endpoints are stored."""
-        asked = list(dict.fromkeys(_name(each.endpoint) for each in candidates))
+        asked = {_name(each.endpoint) for each in candidates}
         if not asked:
             return KnownEndpoints({}, 0)
-        rows = self._connection.execute(sql.FIND_ENDPOINTS, {"asked": json.dumps(asked)}).fetchall()
-        stored = {(kind, key): _Stored(number, *more) for number, kind, key, *more in rows}
+        rows = self._connection.execute(_FIND, {"keys": {key for _, key in asked}}).fetchall()
+        stored = {(kind, key): _Stored(number, *more) for number, kind, key, *more in rows if (kind, key) in asked}
         if len(stored) == len(asked):
             return KnownEndpoints(stored, 0)
-        return KnownEndpoints(stored, self._connection.execute(sql.HIGHEST_ENDPOINT).fetchone()[0])
+        return KnownEndpoints(stored, self._connection.execute(_HIGHEST).fetchone()[0])
 
     def note(self, candidates: Sequence[Candidate], known: KnownEndpoints, at: float) -> None:
         """Store candidates, whose endpoints `known` has read or was given, and the pages that named them."""
         if known.new:
             new = [self._new_row(number, candidate, at) for number, candidate in known.new.values()]
-            self._connection.executemany(insert("endpoint", new[0]), new)
+            self._connection.executemany(_ADD, new)
         rows, pages, weakness = [], dict[int, int](), dict[int, int]()
         for candidate in candidates:
             name = _name(candidate.endpoint)
@@ -112,9 +170,9 @@ class Catalog:
             if stored.weakness == GUESSED > _weakness(candidate):
                 weakness.setdefault(number, _weakness(candidate))
         if rows:
-            self._connection.executemany(insert("evidence", rows[0], "ON CONFLICT DO NOTHING"), rows)
+            self._connection.executemany(_ADD_EVIDENCE, rows)
         for number, weak in weakness.items():
-            self._connection.execute(sql.NAME_GUESSED, {"weak": weak, "endpoint": number, "at": at})
+            self._connection.execute(_NAME_GUESSED, {"weak": weak, "endpoint": number, "at": at})
 
     def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:
         """Write the verdict of a probe, and the description of a valid service."""
@@ -133,11 +191,11 @@ class Catalog:
             "requests": verdict.requests,
         }
         probe = {"endpoint_id": endpoint_id, "at": at, **said, **answered}
-        self._connection.execute(insert("probe", probe), probe)
+        self._connection.execute(_ADD_PROBE, probe)
         health = health_after(self._connection, endpoint_id, ok=service is not None, reason=verdict.reason, at=at)
         valid = {"valid_version": service.version if service else None, "valid_at": at if service else None}
         written = {"endpoint": endpoint_id, "last_probe": at, **said, **valid, **health}
-        self._connection.execute(sql.WRITE_VERDICT, written)
+        self._connection.execute(_WRITE_VERDICT, written)
         if service is not None:
             self._describe(endpoint_id, candidate.endpoint, service, at)
         else:
@@ -158,16 +216,16 @@ class Catalog:
             "requests": 1,
             "deviations": "[]",
         }
-        self._connection.execute(insert("probe", probe), probe)
+        self._connection.execute(_ADD_PROBE, probe)
         health = health_after(self._connection, endpoint_id, ok=True, reason=visit.reason, at=visit.at)
-        self._connection.execute(sql.WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, "at": visit.at, **health})
+        self._connection.execute(_WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, "at": visit.at, **health})
         self._services.confirm(endpoint_id, visit.at)
 
     def write_unasked(self, endpoint_id: int, reason: str, at: float) -> None:
         """Write that a probe was not allowed (robots.txt), which is neither valid nor invalid; a former verdict
         stays."""
-        self._connection.execute(sql.WRITE_UNASKED, {"endpoint": endpoint_id, "reason": reason})
-        self._connection.execute(sql.POSTPONE, {"endpoint": endpoint_id, "due_at": at + UNASKED_S})
+        self._connection.execute(_WRITE_UNASKED, {"endpoint": endpoint_id, "reason": reason})
+        self._connection.execute(_POSTPONE, {"endpoint": endpoint_id, "due_at": at + UNASKED_S})
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
         """Store a person's decision that two endpoints are one service, or are two, in a separate transaction."""
@@ -200,19 +258,19 @@ class Catalog:
 
     def counts(self) -> Mapping[str, int]:
         """Return the numbers of valid and invalid endpoints, of services and of their named layers."""
-        return dict(self._connection.execute(sql.COUNTS, {"guessed": GUESSED}).fetchall())
+        return dict(self._connection.execute(_COUNTS).fetchall())
 
     def candidate(self, endpoint_id: int) -> Candidate:
         """Return the candidate that an endpoint was first known as."""
-        return stored_candidate(*self._connection.execute(sql.FIRST_EVIDENCE, {"endpoint": endpoint_id}).fetchone())
+        return stored_candidate(*self._connection.execute(_FIRST_EVIDENCE, {"endpoint": endpoint_id}).fetchone())
 
     def was_answered(self, key: str) -> bool:
         """Return whether an endpoint of this identity answered its last probe over HTTP, valid or not."""
-        return self._connection.execute(sql.WAS_ANSWERED, {"key": key}).fetchone() is not None
+        return self._connection.execute(_WAS_ANSWERED, {"key": key}).fetchone() is not None
 
 
 def stored_candidate(kind: str, key: str, address: str, weak: int, *found: str | None) -> Candidate:
-    """Return the candidate of an endpoint's columns and those of its first evidence (`statements.FIRST_EVIDENCE`)."""
+    """Return the candidate of an endpoint's columns and those of its first evidence (`_FIRST_EVIDENCE`)."""
     signal, page, link, anchor = found
     evidence = Evidence("") if signal is None else Evidence(signal, page or "", link or "", anchor or "")
     return Candidate(Endpoint(stored_kind(kind), key, stored_url(address)), evidence, weak == 1)
@@ -250,6 +308,24 @@ _MOST_IMAGE_BYTES = 32_768
 _LOOK_EVERY = 64
 """Number of thumbnails written between two checks of their total size; a small limit is checked every time."""
 
+_WRITE_LEVEL = _WRITE.values(
+    {name: bindparam(name) for name in ("level", "proved_at", "cors")}
+    | {"https": func.coalesce(bindparam("answers_https"), _row.https)}
+)
+_FORGET_REQUESTS = delete(PROOF).where(PROOF.c.endpoint_id == bindparam("endpoint"))
+_ADD_REQUEST = insert(PROOF)
+_KEEP_THUMBNAIL = upsert(THUMBNAIL, "endpoint_id")
+_newest = select(
+    THUMBNAIL.c.endpoint_id,
+    func.sum(func.length(THUMBNAIL.c.image))
+    .over(order_by=(THUMBNAIL.c.at.desc(), THUMBNAIL.c.endpoint_id.desc()))
+    .label("bytes"),
+).subquery("newest")
+_DROP_OLD_THUMBNAILS = delete(THUMBNAIL).where(
+    THUMBNAIL.c.endpoint_id.in_(select(_newest.c.endpoint_id).where(_newest.c.bytes > bindparam("most_bytes")))
+)
+"""Delete the oldest thumbnails that all newer ones together leave no room for."""
+
 
 class ContentReportWriter:
     """Writes content reports; every method works inside the caller's transaction."""
@@ -268,8 +344,8 @@ class ContentReportWriter:
             "cors": report.cors,
             "answers_https": None if report.https is None else int(report.https),
         }
-        self._connection.execute(sql.WRITE_LEVEL, {"endpoint": endpoint_id, **level})
-        self._connection.execute(sql.FORGET_REQUESTS, {"endpoint": endpoint_id})
+        self._connection.execute(_WRITE_LEVEL, {"endpoint": endpoint_id, **level})
+        self._connection.execute(_FORGET_REQUESTS, {"endpoint": endpoint_id})
         rows = [
             {
                 "endpoint_id": endpoint_id,
@@ -285,13 +361,13 @@ class ContentReportWriter:
             for position, attempt in enumerate(report.attempts)
         ]
         if rows:
-            self._connection.executemany(insert("proof", rows[0]), rows)
+            self._connection.executemany(_ADD_REQUEST, rows)
         if report.thumbnail and self._thumbnail_bytes > 0:
             self._keep_thumbnail(endpoint_id, report.thumbnail, at)
 
     def _keep_thumbnail(self, endpoint_id: int, image: bytes, at: float) -> None:
-        self._connection.execute(sql.KEEP_THUMBNAIL, {"endpoint_id": endpoint_id, "at": at, "image": image})
+        self._connection.execute(_KEEP_THUMBNAIL, {"endpoint_id": endpoint_id, "at": at, "image": image})
         self._written_thumbnails += 1
         is_small = self._thumbnail_bytes < _LOOK_EVERY * _MOST_IMAGE_BYTES
         if is_small or self._written_thumbnails % _LOOK_EVERY == 0:
-            self._connection.execute(sql.DROP_OLD_THUMBNAILS, {"most_bytes": self._thumbnail_bytes})
+            self._connection.execute(_DROP_OLD_THUMBNAILS, {"most_bytes": self._thumbnail_bytes})

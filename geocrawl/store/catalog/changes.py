@@ -6,16 +6,27 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from sqlalchemy import bindparam, insert, select
+
 from geocrawl.model import Layer, Service
-from geocrawl.store.catalog import statements as sql
-from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import CHANGE, LAYER, SERVICE
 
 MOST_CHANGES = 500
 """Most changes stored for one description; a last row then says how many more there were."""
 _TEXT_CHARS = 300
 _TEXTS = ("title", "abstract", "provider", "fees", "access_constraints", "version", "online_resource")
 _SAME_SIDE_DEG = 1e-6
+_ADD_CHANGE = insert(CHANGE)
+_TEXTS_OF_SERVICE = select(*(SERVICE.c[name] for name in (*_TEXTS, "formats", "contact"))).where(
+    SERVICE.c.id == bindparam("service")
+)
+_NAMED_LAYERS = (
+    select(LAYER.c.name, LAYER.c.title, LAYER.c.west, LAYER.c.south, LAYER.c.east, LAYER.c.north)
+    .where(LAYER.c.service_id == bindparam("service"), LAYER.c.name != "")
+    .order_by(LAYER.c.position)
+)
+"""Read a service's layers; groups without a name have no content."""
 
 Box = tuple[float, float, float, float]
 
@@ -37,12 +48,12 @@ def write_changes(connection: Connection, endpoint_id: int, former: int, service
     if len(found) > MOST_CHANGES:
         kept.append(Difference("more", "", "", str(len(found) - MOST_CHANGES)))
     ids = {"endpoint_id": endpoint_id, "service_id": former, "at": at}
-    connection.executemany(insert("change", (*ids, *Difference._fields)), [ids | each._asdict() for each in kept])
+    connection.executemany(_ADD_CHANGE, [ids | each._asdict() for each in kept])
 
 
 def differences(connection: Connection, former: int, service: Service) -> Iterator[Difference]:
     """Yield the differences between the stored service with the id `former` and `service`."""
-    row = connection.execute(sql.SERVICE_TEXTS, {"service": former}).fetchone()
+    row = connection.execute(_TEXTS_OF_SERVICE, {"service": former}).fetchone()
     if row is None:
         return
     *texts, formats, contact = row
@@ -55,7 +66,7 @@ def differences(connection: Connection, former: int, service: Service) -> Iterat
 
 def _differing_layers(connection: Connection, former: int, service: Service) -> Iterator[Difference]:
     """Yield the differences between layers of one name."""
-    rows = connection.execute(sql.NAMED_LAYERS, {"service": former})
+    rows = connection.execute(_NAMED_LAYERS, {"service": former})
     before = {name: (title, None if None in box else box) for name, title, *box in rows}
     now: dict[str, Layer] = {}
     for layer in service.layers:

@@ -16,14 +16,17 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 from urllib.parse import urlsplit
 
+from sqlalchemy import Select, bindparam, delete, func, or_, select, union
+
 from geocrawl.model import Service
-from geocrawl.store.catalog import statements as sql
-from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import upsert
 from geocrawl.store.keys import stored_url
+from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, SAME_SERVICE
 from geocrawl.urls import display_order, site_of, spelling_differences, spelling_group
 
 # --------------------------------------------------------------------------- two endpoints
@@ -166,6 +169,57 @@ MOST_REGROUPED = 1_000
 compared. A server with a host name for everybody has as many endpoints as it likes."""
 _MOST_RANKED = 200
 """Addresses of a service among which the best is chosen: the shortest."""
+_DESCRIBED = [DESCRIPTION.c[field.name] for field in fields(Description)]
+_is_kept = DESCRIPTION.c.endpoint_id == bindparam("endpoint")
+_READ_DESCRIPTION = select(*_DESCRIBED).where(_is_kept)
+_KEEP_DESCRIPTION = upsert(DESCRIPTION, "endpoint_id")
+
+
+def _others(name: str) -> Select[Any]:
+    """Return the query for descriptions of other endpoints of a kind that are equal in this column."""
+    other = select(*_DESCRIBED).where(DESCRIPTION.c.kind == bindparam("kind"), ~_is_kept)
+    equal = other.where(DESCRIPTION.c[name] == bindparam(name))
+    return select(equal.order_by(DESCRIPTION.c.endpoint_id).limit(MOST_COMPARED).subquery(f"same_{name}"))
+
+
+_COMPARED = union(_others("fingerprint"), _others("family"))
+_first, _second = SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id
+_of_endpoint = or_(_first == bindparam("endpoint"), _second == bindparam("endpoint"))
+_FORGET_EDGES = delete(SAME_SERVICE).where(_of_endpoint, SAME_SERVICE.c.signal != "person")
+"""Forget what was found about an endpoint; what a person decided stays."""
+_KEEP_EDGE = upsert(SAME_SERVICE, "first_id", "second_id", "signal")
+_EDGES = (
+    select(_first, _second, SAME_SERVICE.c.signal, SAME_SERVICE.c.same)
+    .where(_of_endpoint)
+    .order_by(SAME_SERVICE.c.signal != "person", _first, _second)
+    .limit(MOST_REGROUPED)
+)
+"""Read the edges of an endpoint, a person's first."""
+_other = ENDPOINT.alias("other")
+_SAME_NOW = (
+    select(_other.c.id)
+    .join_from(ENDPOINT, _other, _other.c.service_id == ENDPOINT.c.service_id)
+    .where(ENDPOINT.c.id == bindparam("endpoint"))
+    .order_by(_other.c.id)
+    .limit(MOST_REGROUPED)
+)
+"""Find the endpoints of the service of an endpoint."""
+_JOINED_SERVICES = (
+    select(ENDPOINT.c.service_id)
+    .distinct()
+    .join_from(SAME_SERVICE, ENDPOINT, ENDPOINT.c.id.in_([_first, _second]))
+    .where(_of_endpoint, ENDPOINT.c.id != bindparam("endpoint"), ENDPOINT.c.service_id.is_not(None))
+)
+"""Find the services to which edges join an endpoint."""
+_ANY_DIFFERENT = select(_first).where(SAME_SERVICE.c.same == 0).limit(1)
+_is_valid = ENDPOINT.c.status == "valid"
+_ADDRESSES = (
+    select(ENDPOINT.c.id, ENDPOINT.c.url, _is_valid, func.coalesce(ENDPOINT.c.last_ok, 0))
+    .where(ENDPOINT.c.service_id == bindparam("service"))
+    .order_by(_is_valid.desc().nulls_last(), func.length(ENDPOINT.c.url), ENDPOINT.c.url)
+    .limit(_MOST_RANKED)
+)
+"""Rank the addresses of a service: valid ones first, then the shortest."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -187,12 +241,11 @@ class EndpointClusters:
     def keep_description(self, endpoint_id: int, key: str, service: Service, at: float) -> bool:
         """Write an endpoint's present description and its edges. Returns whether the description has changed."""
         now = describe(endpoint_id, key, service)
-        row = self._connection.execute(sql.DESCRIPTION, {"endpoint": endpoint_id}).fetchone()
+        row = self._connection.execute(_READ_DESCRIPTION, {"endpoint": endpoint_id}).fetchone()
         if row is not None and Description(*row) == now:
             return False
-        fields = asdict(now)
-        self._connection.execute(insert("description", fields, sql.KEEP_DESCRIPTION), fields)
-        self._connection.execute(sql.FORGET_EDGES, {"endpoint": endpoint_id})
+        self._connection.execute(_KEEP_DESCRIPTION, asdict(now))
+        self._connection.execute(_FORGET_EDGES, {"endpoint": endpoint_id})
         for other in self._compared_with(now):
             matched = match(now, other)
             if matched is not None:
@@ -208,9 +261,9 @@ class EndpointClusters:
 
         None when a person has called any endpoints different, so that only `clusters_around` can decide.
         """
-        if self._connection.execute(sql.ANY_DIFFERENT).fetchone():
+        if self._connection.execute(_ANY_DIFFERENT).fetchone():
             return None
-        joined = self._connection.execute(sql.JOINED_SERVICES, {"endpoint": endpoint_id})
+        joined = self._connection.execute(_JOINED_SERVICES, {"endpoint": endpoint_id})
         return tuple(sorted(row[0] for row in joined))
 
     def clusters_around(self, endpoint_id: int) -> list[tuple[int, ...]]:
@@ -236,8 +289,7 @@ class EndpointClusters:
         """Return the endpoint whose address is the best of a service: valid, then last valid, then the plainest
         address; None for a service without endpoints."""
         ranked = []
-        asked = {"service": service_id, "most": _MOST_RANKED}
-        for number, address, valid, last_ok in self._connection.execute(sql.ADDRESSES, asked):
+        for number, address, valid, last_ok in self._connection.execute(_ADDRESSES, {"service": service_id}):
             ranked.append((not valid, 0.0 if valid else -last_ok, display_order(stored_url(address)), number))
         return min(ranked)[-1] if ranked else None
 
@@ -247,23 +299,20 @@ class EndpointClusters:
             "endpoint": now.endpoint_id,
             "fingerprint": now.fingerprint,
             "family": now.family,
-            "most": MOST_COMPARED,
         }
-        return [Description(*row) for row in self._connection.execute(sql.COMPARED, values).fetchall()]
+        return [Description(*row) for row in self._connection.execute(_COMPARED, values).fetchall()]
 
     def _keep_edge(self, one: int, other: int, signal: str, detail: str, *, same: bool, at: float) -> None:
         first, second = sorted((one, other))
         pair = {"first_id": first, "second_id": second}
         edge = {**pair, "signal": signal, "detail": detail, "same": int(same), "at": at}
-        self._connection.execute(sql.KEEP_EDGE, edge)
+        self._connection.execute(_KEEP_EDGE, edge)
 
     def _same_now(self, endpoint_id: int) -> set[int]:
-        asked = {"endpoint": endpoint_id, "most": MOST_REGROUPED}
-        return {row[0] for row in self._connection.execute(sql.SAME_NOW, asked)}
+        return {row[0] for row in self._connection.execute(_SAME_NOW, {"endpoint": endpoint_id})}
 
     def _edges(self, endpoint_id: int) -> Iterator[Edge]:
-        asked = {"endpoint": endpoint_id, "most": MOST_REGROUPED}
-        for first, second, signal, same in self._connection.execute(sql.EDGES, asked):
+        for first, second, signal, same in self._connection.execute(_EDGES, {"endpoint": endpoint_id}):
             yield Edge(SIGNALS.index(signal) if signal in SIGNALS else len(SIGNALS), first, second, bool(same))
 
 

@@ -13,14 +13,65 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from shapely import GeometryCollection, Polygon
+from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, insert, or_, select, update
 
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.sanitize import masked
-from geocrawl.store.catalog import statements as sql
 from geocrawl.store.catalog.clusters import EndpointClusters
-from geocrawl.store.engine.clauses import insert, update
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, LAYER, SERVICE
 from geocrawl.store.search.writer import SearchWriter
+
+_is_service = SERVICE.c.id == bindparam("service")
+_ADD_SERVICE = insert(SERVICE).returning(SERVICE.c.id)
+_WRITE_SERVICE = update(SERVICE).where(_is_service)
+_CONFIRM = _WRITE_SERVICE.where(SERVICE.c.last_ok < bindparam("at")).values(last_ok=bindparam("at"))
+"""Note that the description of a service was read again."""
+_WRITE_BEST = _WRITE_SERVICE.where(SERVICE.c.best_id.is_distinct_from(bindparam("best"))).values(
+    best_id=bindparam("best")
+)
+"""Write the best endpoint of a service. (A row that stays as it was is not written, and not told to the search.)"""
+_FINGERPRINT = select(SERVICE.c.fingerprint).where(_is_service)
+_DROP_SERVICE = delete(SERVICE).where(_is_service)
+_copied = [column for column in SERVICE.c if column.name not in ("id", "best_id")]
+_COPY_SERVICE = insert(SERVICE).from_select(_copied, select(*_copied).where(_is_service)).returning(SERVICE.c.id)
+"""Add a service with the same description."""
+_of_service = LAYER.c.service_id == bindparam("service")
+_parts = [column for column in LAYER.c if column.name != "service_id"]
+_COPY_LAYERS = insert(LAYER).from_select(
+    [LAYER.c.service_id, *_parts], select(bindparam("copy", type_=BigInteger), *_parts).where(_of_service)
+)
+"""Add the layers of a service to another one."""
+_ADD_LAYER = insert(LAYER)
+_DROP_LAYERS = delete(LAYER).where(_of_service)
+_is_endpoint = ENDPOINT.c.id == bindparam("endpoint")
+_is_assigned = ENDPOINT.c.service_id == bindparam("service")
+_SERVICE_OF = select(ENDPOINT.c.service_id).where(_is_endpoint)
+_PUT_ENDPOINT = (
+    update(ENDPOINT)
+    .where(_is_endpoint, ENDPOINT.c.service_id.is_distinct_from(bindparam("service")))
+    .values(service_id=bindparam("service"))
+)
+"""Assign an endpoint to a service."""
+_MOVE_ENDPOINTS = (
+    update(ENDPOINT).where(ENDPOINT.c.service_id == bindparam("former")).values(service_id=bindparam("service"))
+)
+_ENDPOINTS_OF = select(ENDPOINT.c.id).where(_is_assigned)
+_ANY_ENDPOINT = _ENDPOINTS_OF.limit(1)
+_SAYS_STILL = (
+    select(ENDPOINT.c.id)
+    .join_from(DESCRIPTION, ENDPOINT, ENDPOINT.c.id == DESCRIPTION.c.endpoint_id)
+    .where(_is_assigned, DESCRIPTION.c.fingerprint == bindparam("fingerprint"))
+    .limit(1)
+)
+"""Find whether an endpoint of a service still says what is stored of the service."""
+_LAST_DESCRIBED_BY = (
+    select(SERVICE.c.id)
+    .join_from(ENDPOINT, SERVICE, SERVICE.c.id == ENDPOINT.c.service_id)
+    .outerjoin(DESCRIPTION, DESCRIPTION.c.endpoint_id == ENDPOINT.c.id)
+    .where(_is_endpoint)
+    .where(or_(DESCRIPTION.c.fingerprint == SERVICE.c.fingerprint, DESCRIPTION.c.fingerprint.is_(None)))
+)
 
 
 class ServiceWriter:
@@ -55,7 +106,7 @@ class ServiceWriter:
 
     def last_described_by(self, endpoint_id: int) -> int | None:
         """Return the service of an endpoint, if the service's stored description is the last one of this endpoint."""
-        number: int | None = self._value(sql.LAST_DESCRIBED_BY, endpoint=endpoint_id)
+        number: int | None = self._value(_LAST_DESCRIBED_BY, endpoint=endpoint_id)
         return number
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
@@ -70,7 +121,7 @@ class ServiceWriter:
         return how many were deleted."""
         dropped = 0
         for number in services:
-            left = [row[0] for row in self._connection.execute(sql.ENDPOINTS_OF, {"service": number})]
+            left = [row[0] for row in self._connection.execute(_ENDPOINTS_OF, {"service": number})]
             regrouped = set[int]()
             for endpoint_id in left:
                 if endpoint_id not in regrouped:
@@ -83,7 +134,7 @@ class ServiceWriter:
 
     def confirm(self, endpoint_id: int, at: float) -> None:
         """Write that the description of an endpoint, and so that of its service, has not changed."""
-        self._connection.execute(sql.CONFIRM, {"service": self._service_of(endpoint_id), "at": at})
+        self._connection.execute(_CONFIRM, {"service": self._service_of(endpoint_id), "at": at})
 
     def choose_best(self, endpoint_id: int) -> None:
         """Choose the best address of an endpoint's service, after a verdict on the endpoint."""
@@ -94,15 +145,15 @@ class ServiceWriter:
     def _add_of(self, endpoint_id: int, service: Service, site: str, at: float) -> None:
         """Add the service of an endpoint that no other one shares."""
         number = self._add(service, site, at, best=endpoint_id)
-        self._connection.execute(sql.PUT_ENDPOINT, {"service": number, "endpoint": endpoint_id})
+        self._connection.execute(_PUT_ENDPOINT, {"service": number, "endpoint": endpoint_id})
 
     def _join(self, endpoint_id: int, services: tuple[int, ...]) -> int:
         """Assign an endpoint without a service to the services to which edges join it; several of them are merged into
         the first one, which is returned."""
         number = services[0]
-        self._connection.execute(sql.PUT_ENDPOINT, {"service": number, "endpoint": endpoint_id})
+        self._connection.execute(_PUT_ENDPOINT, {"service": number, "endpoint": endpoint_id})
         for other in services[1:]:
-            self._connection.execute(sql.MOVE_ENDPOINTS, {"service": number, "former": other})
+            self._connection.execute(_MOVE_ENDPOINTS, {"service": number, "former": other})
             self._drop(other)
         return number
 
@@ -125,56 +176,56 @@ class ServiceWriter:
                 continue
             claimed.add(number)
             put = [{"service": number, "endpoint": member} for member in members]
-            self._connection.executemany(sql.PUT_ENDPOINT, put)
+            self._connection.executemany(_PUT_ENDPOINT, put)
             self._write_best(number)
         for number in sorted(before - claimed):
-            if self._value(sql.ANY_ENDPOINT, service=number) is None:
+            if self._value(_ANY_ENDPOINT, service=number) is None:
                 self._drop(number)
         return {member for members in clusters for member in members}
 
     def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
         """Store an endpoint's description as that of its service, if the endpoint is the service's best one, or if none
         of the service's endpoints has the stored description any longer."""
-        stored = self._value(sql.FINGERPRINT, service=number)
+        stored = self._value(_FINGERPRINT, service=number)
         is_best = self._write_best(number) == endpoint_id
         if stored == service.fingerprint or not (is_best or self._is_said_by_none(number, stored)):
-            self._connection.execute(sql.CONFIRM, {"service": number, "at": at})
+            self._connection.execute(_CONFIRM, {"service": number, "at": at})
             return
         row = service_row(service, site, at)
-        self._connection.execute(update("service", row, "id = :service"), {"service": number, **row})
+        self._connection.execute(_WRITE_SERVICE, {"service": number, **row})
         self._drop_parts(number)
         self._add_parts(number, service)
 
     def _is_said_by_none(self, number: int, fingerprint: str) -> bool:
-        return self._value(sql.SAYS_STILL, service=number, fingerprint=fingerprint) is None
+        return self._value(_SAYS_STILL, service=number, fingerprint=fingerprint) is None
 
     def _add(self, service: Service, site: str, at: float, best: int | None = None) -> int:
         row = {**service_row(service, site, at), "first_seen": at, "best_id": best}
-        number = int(self._value(insert("service", row, "RETURNING id"), **row))
+        number = int(self._value(_ADD_SERVICE, **row))
         self._add_parts(number, service)
         return number
 
     def _copy(self, number: int) -> int:
         """Add a service with the same description, for endpoints that were split off; return its id."""
-        copy = int(self._value(sql.COPY_SERVICE, service=number))
-        self._connection.execute(sql.COPY_LAYERS, {"copy": copy, "service": number})
+        copy = int(self._value(_COPY_SERVICE, service=number))
+        self._connection.execute(_COPY_LAYERS, {"copy": copy, "service": number})
         self._unindexed.add(copy)
         return copy
 
     def _drop(self, number: int) -> None:
         self._drop_parts(number)
-        self._connection.execute(sql.DROP_SERVICE, {"service": number})
+        self._connection.execute(_DROP_SERVICE, {"service": number})
 
     def _add_parts(self, number: int, service: Service) -> None:
         """Add the layers and the words of a service that has none."""
         layers = enumerate(service.layers)
         rows = [{"service_id": number, "position": position, **layer_row(layer)} for position, layer in layers]
         if rows:
-            self._connection.executemany(insert("layer", rows[0]), rows)
+            self._connection.executemany(_ADD_LAYER, rows)
         self._unindexed.add(number)
 
     def _drop_parts(self, number: int) -> None:
-        self._connection.execute(sql.DROP_LAYERS, {"service": number})
+        self._connection.execute(_DROP_LAYERS, {"service": number})
         self._search.drop(number)
 
     def _index(self) -> None:
@@ -185,14 +236,14 @@ class ServiceWriter:
 
     def _write_best(self, number: int) -> int | None:
         best = self._clusters.best_endpoint(number)
-        self._connection.execute(sql.WRITE_BEST, {"service": number, "best": best})
+        self._connection.execute(_WRITE_BEST, {"service": number, "best": best})
         return best
 
     def _service_of(self, endpoint_id: int) -> int | None:
-        number: int | None = self._value(sql.SERVICE_OF, endpoint=endpoint_id)
+        number: int | None = self._value(_SERVICE_OF, endpoint=endpoint_id)
         return number
 
-    def _value(self, statement: str, **values: object) -> Any:
+    def _value(self, statement: ClauseElement, **values: object) -> Any:
         """Return the first column of a statement's first row, None when there is no row."""
         row = self._connection.execute(statement, values).fetchone()
         return None if row is None else row[0]
