@@ -25,6 +25,8 @@ Log = Callable[..., object]
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _LONGEST_PAUSE_OF_A_COMMAND_S = 5.0
 """A person at the terminal expects the command to continue soon after the cause is gone."""
+_PATIENCE_OF_A_STOP_S = 5.0
+"""Longest wait since a stop: who ends a run waits for it."""
 _STEP_S = 1.0
 """Longest time in seconds until a stop during a pause is noticed."""
 
@@ -51,6 +53,8 @@ class RetryPolicy:
         self._before_pause = before_pause
         self._pauses = 0
         self._failing_since = 0.0
+        self._ends_at = math.inf
+        """When the last wait ends, after a stop."""
         self._waiting_since: float | None = None
         self._logged = ""
 
@@ -113,6 +117,10 @@ class RetryPolicy:
             fault = await store.runner.run(store.try_write, write)
         self._end_wait()
 
+    def hasten(self) -> None:
+        """End every wait soon, because the run is to stop. Has no effect when called again."""
+        self._ends_at = min(self._ends_at, self._clock.monotonic() + _PATIENCE_OF_A_STOP_S)
+
     def reset(self) -> None:
         """Reset the back-off after a successful write: the next fault starts with the shortest pause."""
         self._pauses = 0
@@ -122,7 +130,7 @@ class RetryPolicy:
         now = self._clock.monotonic()
         if self._pauses == 0:
             self._failing_since = now
-        left_s = self._failing_since + self._limit_s - now
+        left_s = min(self._failing_since + self._limit_s, self._ends_at) - now
         if left_s <= 0:
             raise fault
         self._pauses += 1

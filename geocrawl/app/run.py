@@ -146,6 +146,8 @@ async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolic
         except PassingFault as fault:
             if crawler.summary.visits > before:
                 retrying.reset()
+            if crawler.stopping:
+                retrying.hasten()
             await retrying.until_writable(fault, session.store, session.frontier.release_all, lambda: crawler.stopping)
 
 

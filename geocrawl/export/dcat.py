@@ -35,10 +35,12 @@ _STANDARDS: Mapping[str, str] = {
 }
 """Kind without a request for capabilities → the standard that it conforms to."""
 _SERVICE_TYPES = "http://www.opengis.net/def/serviceType/ogc/"
+_NO_RIGHTS = ("none", "no conditions apply", "n/a", "-")
+"""Texts that say that nothing is restricted, or nothing (WMS 1.3.0, 7.2.4.2: `none` is reserved for it)."""
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 """Characters that an IRI has not (RFC 3987, 2.2), and that would end one in Turtle."""
 _TYPES = {
-    **dict.fromkeys(("dcat:endpointURL", "dcat:endpointDescription", "dcat:service", "dct:conformsTo"), "@id"),
+    **dict.fromkeys(("dcat:endpointURL", "dcat:endpointDescription", "dcat:service"), "@id"),
     **dict.fromkeys(("dct:issued", "dct:modified"), "xsd:dateTime"),
     "dcat:bbox": "geo:wktLiteral",
 }
@@ -87,7 +89,8 @@ def _catalogue() -> Node:
 def _node(service: PublishedService) -> Node:
     """Return a service as a resource; properties that are unknown are left out."""
     keywords = list(dict.fromkeys(filter(None, map(plain, service.keywords))))
-    rights = "; ".join(filter(None, map(plain, (service.access_constraints, service.fees))))
+    stated = dict.fromkeys(map(plain, (service.access_constraints, service.fees)))
+    rights = "; ".join(text for text in stated if text and text.lower() not in _NO_RIGHTS)
     extent = extent_of(service.box)
     found: Node = {
         "@id": f"urn:geocrawl:service:{service.id}",
@@ -97,7 +100,10 @@ def _node(service: PublishedService) -> Node:
         "dct:description": plain(service.abstract),
         "dcat:endpointURL": _escaped(service.url),
         "dcat:endpointDescription": _escaped(description_address(service.kind, service.url)),
-        "dct:conformsTo": _STANDARDS.get(service.kind) or _SERVICE_TYPES + service_parameter(service.kind).lower(),
+        "dct:conformsTo": {
+            "@id": _STANDARDS.get(service.kind) or _SERVICE_TYPES + service_parameter(service.kind).lower(),
+            "@type": "dct:Standard",
+        },
         "dct:publisher": {"@type": "foaf:Agent", "foaf:name": plain(service.provider)}
         if plain(service.provider)
         else "",
@@ -120,9 +126,10 @@ def _json(node: Node) -> str:
 
 
 def _turtle(node: Node) -> str:
-    """Return the statements about a resource that has an address."""
+    """Return the statements about a resource that has an address, and about those that it names."""
     statements = " ;\n  ".join(_properties(node))
-    return f"{_iri(str(node['@id']))} {statements} .\n"
+    named = (value for value in node.values() if isinstance(value, dict) and "@id" in value)
+    return f"{_iri(str(node['@id']))} {statements} .\n" + "".join(map(_turtle, named))
 
 
 def _properties(node: Mapping[str, object]) -> Iterator[str]:
@@ -134,6 +141,8 @@ def _properties(node: Mapping[str, object]) -> Iterator[str]:
 
 
 def _objects(name: str, value: object) -> str:
+    if isinstance(value, dict) and "@id" in value:
+        return _iri(str(value["@id"]))
     if isinstance(value, dict):
         return f"[ {' ; '.join(_properties(value))} ]"
     return ", ".join(_object(name, str(each)) for each in (value if isinstance(value, list) else [value]))

@@ -20,6 +20,7 @@ from geocrawl.web import charts
 from geocrawl.web.answers import Later, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
 from geocrawl.web.texts import Words, sentence_of
+from geocrawl.wording import iso
 
 if TYPE_CHECKING:
     from geocrawl.web.answers import Answers
@@ -102,6 +103,7 @@ def _environment() -> Environment:
     )
     environment.filters["web_address"] = web_address
     environment.filters["json"] = _json_in_html
+    environment.filters["iso"] = iso
     environment.globals["charts"] = charts
     environment.globals["version"] = __version__
     environment.globals["sentence_of"] = sentence_of

@@ -217,6 +217,20 @@ def test_patience_ends_after_its_time_and_begins_anew_when_all_was_well(tmp_path
     assert pauses[4:] == [1]
 
 
+def test_after_a_stop_no_wait_lasts_longer_than_five_seconds(tmp_path: Path) -> None:
+    clock = ManualClock()
+    retrying = RetryPolicy(tmp_path / "c.db", clock, lambda event, **values: None, limit_s=120.0)
+    retrying.call(Failing(2))
+    begun = clock.monotonic()
+    retrying.hasten()
+    with pytest.raises(PassingFault):
+        retrying.call(Failing(99))
+    retrying.hasten()
+    with pytest.raises(PassingFault):
+        retrying.call(Failing(99))
+    assert clock.monotonic() - begun <= 5
+
+
 async def test_a_loop_waits_longer_each_time_until_a_visit_is_settled(tmp_path: Path) -> None:
     world, pauses, said = World(tmp_path / "c.db"), [], []
     retrying = RetryPolicy(

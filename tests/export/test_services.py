@@ -125,7 +125,9 @@ def test_dcat_says_the_same_in_turtle_and_json(services: list[PublishedService],
     for graph in (turtle, linked):
         assert len(set(graph.subjects(RDF.type, DCAT.DataService))) == len(services)
         assert len(set(graph.objects(URIRef("urn:geocrawl:catalogue"), DCAT.service))) == len(services)
-        assert {str(each) for each in graph.subjects() if isinstance(each, URIRef)} == {
+        standards = set(graph.subjects(RDF.type, DCTERMS.Standard))
+        assert standards == set(graph.objects(None, DCTERMS.conformsTo))
+        assert {str(each) for each in graph.subjects() if isinstance(each, URIRef)} - set(map(str, standards)) == {
             "urn:geocrawl:catalogue",
             *(f"urn:geocrawl:service:{each.id}" for each in services),
         }, "no text became a statement"
@@ -145,6 +147,10 @@ def test_dcat_leads_to_the_capabilities_and_names_the_standard(tmp_path: Path) -
     assert list(graph.objects(service, DCTERMS.conformsTo)) == [
         URIRef("http://www.opengis.net/def/serviceType/ogc/wms")
     ]
+    assert (None, DCTERMS.rights, None) not in Graph().parse(
+        written("dcat", numbered([replace(ROADS, access_constraints="None", fees="none")]), tmp_path, "b.ttl"),
+        format="turtle",
+    )
     (box,) = graph.objects(None, DCAT.bbox)
     assert str(box).startswith("POLYGON ((5 45") and box.datatype == GEO.wktLiteral  # type: ignore[attr-defined]
 

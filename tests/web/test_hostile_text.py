@@ -69,7 +69,7 @@ def _is_harmless(page: str) -> None:
     for element in (each for each in root.iter() if isinstance(each.tag, str)):
         assert element.tag in ALLOWED, element.tag
         assert not [name for name in element.attrib if str(name).startswith("on") or name == "style"]
-        for name in ("href", "src", "action", "hx-get"):
+        for name in ("href", "src", "action", "data-hx-get"):
             address = str(element.get(name) or "/").strip().lower()
             assert address.startswith(("/", "http://", "https://", "#")), address
     for script in root.iter("script"):
