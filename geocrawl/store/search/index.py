@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from sqlalchemy import Float, bindparam, func, select
 
 from geocrawl.model.health import availability
 from geocrawl.search.engine import SearchEngine
@@ -18,45 +19,74 @@ from geocrawl.search.fold import lines_of_words
 from geocrawl.search.port import Changes, HitRow, Numbers, Phrase, ServiceFacts
 from geocrawl.search.results import LayerHit
 from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms
-from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import in_list, json_elements
 from geocrawl.store.engine.sqlite.connection import MEMORY
-from geocrawl.store.search import postgres
+from geocrawl.store.schema.tables import (
+    ENDPOINT,
+    LAYER,
+    PROBE,
+    SEARCH_CHANGE,
+    SEARCH_ENTRY,
+    SEARCH_LIST,
+    SERVICE,
+)
+from geocrawl.store.search.full_text import full_text
 from geocrawl.urls.database import Place, ServerDatabase
 
-_LAST_CHANGE = "SELECT coalesce(max(seq), 0) FROM search_change"
-_FACTS = """
-SELECT s.id, s.kind, s.title, s.provider, s.layer_count, s.west, s.south, s.east, s.north, s.first_seen, s.last_ok,
-  x.country, x.systems, x.formats, x.title_words, x.words, x.completeness, coalesce(b.key, ''), coalesce(b.host, ''),
-  coalesce(b.health, 'new')
-FROM service s JOIN search_entry x ON x.service_id = s.id LEFT JOIN endpoint b ON b.id = s.best_id"""
-_SOME_FACTS = f"{_FACTS} WHERE s.id IN {listed('?')}"
-_PROOFS = """
-SELECT service_id, max(coalesce(level, '')) FROM endpoint
-WHERE service_id IS NOT NULL AND status = 'valid' GROUP BY service_id"""
-_SOME_PROOFS = f"""
-SELECT service_id, max(coalesce(level, '')) FROM endpoint
-WHERE service_id IN {listed("?")} AND status = 'valid' GROUP BY service_id"""  # noqa: S608 our own
-_CHANGED = "SELECT service_id FROM search_change WHERE seq > ?"
-_LISTS = "SELECT id, items FROM search_list WHERE id > ?"
-_OFFERED = """
-SELECT 1 FROM search_entry x JOIN search_list l ON l.id = x.systems, json_each(l.items) system
-WHERE upper(system.value) = upper(?) LIMIT 1"""
-_MATCH = "SELECT group_concat(rowid) FROM search_text WHERE search_text MATCH ?"
-_VOCABULARY = "SELECT term, doc FROM search_word WHERE term >= ?1 AND term < ?2 AND term NOT GLOB '*[0-9]*'"
-_ROWS = f"""
-SELECT s.id, s.kind, s.title, s.abstract, s.provider, s.version, s.layer_count, coalesce(b.url, ''), b.id,
-  coalesce(b.health, 'new'), coalesce(b.deviations, '[]'), s.first_seen, s.last_ok
-FROM service s LEFT JOIN endpoint b ON b.id = s.best_id WHERE s.id IN {listed("?")}"""  # noqa: S608 our own
-_LAYERS = "SELECT position, name, title FROM layer WHERE service_id = ? ORDER BY position LIMIT ?"
-_ANSWERS = """
-SELECT at, status = 'valid' FROM probe WHERE endpoint_id = ?1 AND at >= coalesce(
-  (SELECT max(at) FROM probe WHERE endpoint_id = ?1 AND at < ?2), ?2) ORDER BY at, id"""
+_BEST = ENDPOINT.alias("best")
+_SHOWN = SERVICE.outerjoin(_BEST, _BEST.c.id == SERVICE.c.best_id)
+_LAST_CHANGE = select(func.coalesce(func.max(SEARCH_CHANGE.c.seq), 0))
+_OF_SERVICE = ("id", "kind", "title", "provider", "layer_count", "west", "south", "east", "north")
+_OF_ENTRY = ("country", "systems", "formats", "title_words", "words", "completeness")
+_FACTS = select(
+    *(SERVICE.c[name] for name in (*_OF_SERVICE, "first_seen", "last_ok")),
+    *(SEARCH_ENTRY.c[name] for name in _OF_ENTRY),
+    *(func.coalesce(_BEST.c.key, ""), func.coalesce(_BEST.c.host, ""), func.coalesce(_BEST.c.health, "new")),
+).select_from(_SHOWN.join(SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id))
+_SOME_FACTS = _FACTS.where(in_list(SERVICE.c.id, "ids"))
+_PROOFS = (
+    select(ENDPOINT.c.service_id, func.max(func.coalesce(ENDPOINT.c.level, "")))
+    .where(ENDPOINT.c.service_id.is_not(None), ENDPOINT.c.status == "valid")
+    .group_by(ENDPOINT.c.service_id)
+)
+_SOME_PROOFS = _PROOFS.where(in_list(ENDPOINT.c.service_id, "ids"))
+_CHANGED = select(SEARCH_CHANGE.c.service_id).where(SEARCH_CHANGE.c.seq > bindparam("after"))
+_LISTS = select(SEARCH_LIST.c.id, SEARCH_LIST.c["items"]).where(SEARCH_LIST.c.id > bindparam("after"))
+_SYSTEM = json_elements(SEARCH_LIST.c["items"]).table_valued("value", name="system")
+_OFFERED = (
+    select(SEARCH_ENTRY.c.service_id)
+    .select_from(SEARCH_ENTRY.join(SEARCH_LIST, SEARCH_LIST.c.id == SEARCH_ENTRY.c.systems), _SYSTEM)
+    .where(func.upper(_SYSTEM.c.value) == func.upper(bindparam("code")))
+    .limit(1)
+)
+_ROWS = (
+    select(
+        *(SERVICE.c[name] for name in ("id", "kind", "title", "abstract", "provider", "version", "layer_count")),
+        *(func.coalesce(_BEST.c.url, ""), _BEST.c.id, func.coalesce(_BEST.c.health, "new")),
+        *(func.coalesce(_BEST.c.deviations, "[]"), SERVICE.c.first_seen, SERVICE.c.last_ok),
+    )
+    .select_from(_SHOWN)
+    .where(in_list(SERVICE.c.id, "ids"))
+)
+_LAYERS = (
+    select(LAYER.c.position, LAYER.c.name, LAYER.c.title)
+    .where(LAYER.c.service_id == bindparam("service"))
+    .order_by(LAYER.c.position)
+    .limit(bindparam("most"))
+)
+_OF_ENDPOINT = PROBE.c.endpoint_id == bindparam("endpoint")
+_SINCE = bindparam("since", type_=Float)
+_LAST_BEFORE = select(func.max(PROBE.c.at)).where(_OF_ENDPOINT, PROBE.c.at < _SINCE).scalar_subquery()
+_ANSWERS = (
+    select(PROBE.c.at, PROBE.c.status == "valid")
+    .where(_OF_ENDPOINT, PROBE.c.at >= func.coalesce(_LAST_BEFORE, _SINCE))
+    .order_by(PROBE.c.at, PROBE.c.id)
+)
 _MOST_LAYERS_READ = 2_000
 _MOST_ANSWERS = 64
 """Answers of `match` that are kept, since the pages of one search and its facets ask for the same words; each has at
 most 8 bytes a service."""
-_HIGHEST = "\U0010ffff"
 
 
 def search_engine(connection: Connection, *, shows_secrets: bool = False) -> SearchEngine:
@@ -84,15 +114,15 @@ class SqlSearchIndex:
         if after == 0:
             rows = self._connection.execute(_FACTS).fetchall()
             return Changes(upto, self._facts(rows, dict(self._connection.execute(_PROOFS))), ())
-        changed = [number for (number,) in self._connection.execute(_CHANGED, (after,))]
-        ids = (json.dumps(changed),)
+        changed = [number for (number,) in self._connection.execute(_CHANGED, {"after": after})]
+        ids = {"ids": changed}
         rows = self._connection.execute(_SOME_FACTS, ids).fetchall()
         written = self._facts(rows, dict(self._connection.execute(_SOME_PROOFS, ids)))
         return Changes(upto, written, sorted(set(changed) - {facts.id for facts in written}))
 
     def items(self, after: int) -> Mapping[int, tuple[str, ...]]:
         """Return the lists of reference systems and formats with a number above `after`."""
-        return {number: tuple(json.loads(text)) for number, text in self._connection.execute(_LISTS, (after,))}
+        return {number: tuple(json.loads(text)) for number, text in self._connection.execute(_LISTS, {"after": after})}
 
     def match(self, phrases: Sequence[Phrase], columns: Sequence[str] = ()) -> Numbers:
         """Return the ids of the services in which one of the phrases occurs, in the named columns or in any."""
@@ -103,36 +133,29 @@ class SqlSearchIndex:
         self._matched.cache_clear()
 
     def _look_up(self, phrases: Sequence[Phrase], columns: Sequence[str]) -> Numbers:
-        if self._connection.engine == "postgresql":
-            return postgres.match(self._connection, phrases, columns)
-        query = " OR ".join(_quoted(phrase) for phrase in phrases)
-        if columns:
-            query = f"{{{' '.join(columns)}}} : ({query})"
-        # One text of all numbers is read four times as fast as a row for each.
-        (text,) = self._connection.execute(_MATCH, (query,)).fetchone()
-        return np.fromstring(text, np.int64, sep=",") if text else np.empty(0, np.int64)
+        return full_text(self._connection).match(self._connection, phrases, columns)
 
     def vocabulary(self, first: str) -> Mapping[str, int]:
         """Return the words without digits that begin with `first`, with the number of services that have them."""
-        if self._connection.engine == "postgresql":
-            return postgres.vocabulary(self._connection, first)
-        return dict(self._connection.execute(_VOCABULARY, (first, first + _HIGHEST)))
+        return full_text(self._connection).vocabulary(self._connection, first)
 
     def rows(self, ids: Sequence[int]) -> Mapping[int, HitRow]:
         """Return what is shown of services; deleted ones are missing."""
-        return {row[0]: _hit_row(row) for row in self._connection.execute(_ROWS, (json.dumps(ids),))}
+        return {row[0]: _hit_row(row) for row in self._connection.execute(_ROWS, {"ids": ids})}
 
     def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[LayerHit, ...]:
         """Return the first layers of a service in whose title or name one of the phrases occurs."""
         wanted = _any_of(tuple(phrases))
-        rows = self._connection.execute(_LAYERS, (service_id, _MOST_LAYERS_READ)).fetchall()
+        rows = self._connection.execute(_LAYERS, {"service": service_id, "most": _MOST_LAYERS_READ}).fetchall()
         lines = lines_of_words(f"{title} {name}" for _, name, title in rows)
         found = (LayerHit(*row) for row, line in zip(rows, lines, strict=True) if wanted.search(line))
         return tuple(islice(found, most))
 
     def availability(self, endpoint_id: int, since: float, now: float) -> float | None:
         """Return the share of the time in which the last answer of an endpoint was valid; None: not known."""
-        answers = [(at, bool(ok)) for at, ok in self._connection.execute(_ANSWERS, (endpoint_id, since))]
+        answers = [
+            (at, bool(ok)) for at, ok in self._connection.execute(_ANSWERS, {"endpoint": endpoint_id, "since": since})
+        ]
         return availability(answers, since, now)
 
     @staticmethod
@@ -142,7 +165,7 @@ class SqlSearchIndex:
 
 def offers_reference_system(connection: Connection, code: str) -> bool:
     """Return whether any service or layer is offered in a reference system, such as EPSG:4326."""
-    return connection.execute(_OFFERED, (code,)).fetchone() is not None
+    return connection.execute(_OFFERED, {"code": code}).fetchone() is not None
 
 
 def own_vocabulary(path: Place) -> Vocabulary | None:
@@ -163,12 +186,6 @@ def _any_of(phrases: tuple[Phrase, ...]) -> re.Pattern[str]:
     """Return a pattern for texts, with a space around each word, that hold one of the phrases."""
     texts = {f" {' '.join(words)}{'' if is_prefix else ' '}" for words, is_prefix in phrases}
     return re.compile("|".join(re.escape(text) for text in sorted(texts)))
-
-
-def _quoted(phrase: Phrase) -> str:
-    """Return a phrase in FTS5's syntax. Words hold letters, marks and digits alone; quotes keep `OR` a word."""
-    text = " ".join(phrase.words).replace('"', " ")
-    return f'"{text}"' + ("*" if phrase.is_prefix else "")
 
 
 def _hit_row(row: Sequence[Any]) -> HitRow:

@@ -4,6 +4,9 @@ Texts are cut into words by our own folding, not by PostgreSQL's parser, which t
 Each column holds its words with a space around each, `words` all of them once, without places (a `tsvector` keeps at
 most 16,383 places), and `fields` each with the number of its column before it. Indexes of both find the services that
 have all words of a phrase, in one column; whether they stand next to each other is looked up in the columns.
+
+These statements are SQL, since each is put together from what a person typed: SQLAlchemy would build and compile it
+anew for every search.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ import numpy as np
 from geocrawl.search.fold import words_of
 from geocrawl.search.port import Numbers, Phrase
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import ChunkedWork
 from geocrawl.store.schema import TEXT_COLUMNS
 
 _COLUMNS = {name: f"{number}:" for number, name in enumerate(TEXT_COLUMNS)}
@@ -23,18 +28,11 @@ _MOST_CHARS = 500
 """Characters of a word by which it is looked up: a lexeme has at most 2,046 bytes."""
 _MOST_BYTES = 900_000
 """Bytes of all words of a service that can be looked up, and of those by column: a `tsvector` has at most 1 MiB."""
-_ADD = (
-    f"INSERT INTO search_text (rowid, {', '.join(TEXT_COLUMNS)}, words, fields) "  # noqa: S608 our own names
-    f"VALUES (?, {', '.join('?' * len(TEXT_COLUMNS))}, CAST(? AS tsvector), CAST(? AS tsvector))"
-)
+COLUMNS: tuple[str, ...] = ("rowid", *TEXT_COLUMNS, "words", "fields")
+"""Columns of a row of `search_text`."""
 _VOCABULARY = """
 SELECT w.lexeme, count(*) FROM search_text, unnest(words) w
 WHERE words @@ CAST(?1 AS tsquery) AND starts_with(w.lexeme, ?2) GROUP BY w.lexeme"""
-
-
-def add_text(connection: Connection, number: int, texts: Mapping[str, str]) -> None:
-    """Write the folded texts of a service, by column, inside the caller's transaction."""
-    connection.execute(_ADD, text_row(number, texts))
 
 
 def text_row(number: int, texts: Mapping[str, str]) -> tuple[int | str, ...]:
@@ -73,6 +71,11 @@ def vocabulary(connection: Connection, first: str) -> Mapping[str, int]:
     """Return the words without digits that begin with `first`, with the number of services that have them."""
     found = connection.execute(_VOCABULARY, (f"{_quoted(first)}:*", first)).fetchall()
     return {word: services for word, services in found if word.isalpha()}
+
+
+def merge_segments(database: Database, few: int) -> ChunkedWork[None]:
+    """Do nothing: the index has no parts."""
+    yield from ()
 
 
 def _looked_up(words: Iterable[str]) -> list[str]:

@@ -7,10 +7,21 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from sqlalchemy import Integer, bindparam, delete, insert, select
+
 from geocrawl.search.fold import count_words, folded_for_index
 from geocrawl.search.places import shipped_places
-from geocrawl.store.engine.clauses import insert
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import (
+    ENDPOINT,
+    EVIDENCE,
+    LAYER,
+    SEARCH_ENTRY,
+    SEARCH_LIST,
+    SEARCH_TEXT,
+    SERVICE,
+)
+from geocrawl.store.search.full_text import full_text
 
 MOST_LAYERS = 20_000
 """Layers of a service whose words are in the index."""
@@ -22,22 +33,31 @@ _FOUND_CHARS = 2_000
 _MOST_ITEMS = 20_000
 _COMPLETE_ABSTRACT_CHARS = 120
 
-# Read what a service says of itself.
-_SERVICE = """
-SELECT title, abstract, keywords, provider, formats, contact, layer_count, west, south, east, north
-FROM service WHERE id = :service"""
-_LAYERS = """
-SELECT title, name, keywords, crs, formats FROM layer WHERE service_id = :service ORDER BY position LIMIT :most"""
-_ADDRESSES = "SELECT masked_url FROM endpoint WHERE service_id = :service ORDER BY id LIMIT 10"
-# Read the texts of links that led to the endpoints of a service.
-_LINK_TEXTS = """
-SELECT DISTINCT v.anchor FROM evidence v JOIN endpoint e ON e.id = v.endpoint_id
-WHERE e.service_id = :service AND v.anchor <> '' LIMIT 50"""
-_EVIDENCE = "SELECT evidence FROM search_entry WHERE service_id = :service"
-_DROP_TEXT = "DELETE FROM search_text WHERE rowid = :service"
-_DROP_ENTRY = "DELETE FROM search_entry WHERE service_id = :service"
-_LIST = "SELECT id FROM search_list WHERE digest = :digest"
-_ADD_LIST = "INSERT INTO search_list (digest, items) VALUES (:digest, :items) RETURNING id"
+_SERVICE_COLUMNS = ("title", "abstract", "keywords", "provider", "formats", "contact", "layer_count")
+_SIDES = ("west", "south", "east", "north")
+_OF_SERVICE = bindparam("service", type_=Integer)
+_SERVICE = select(*(SERVICE.c[name] for name in (*_SERVICE_COLUMNS, *_SIDES))).where(SERVICE.c.id == _OF_SERVICE)
+_LAYERS = (
+    select(LAYER.c.title, LAYER.c.name, LAYER.c.keywords, LAYER.c.crs, LAYER.c.formats)
+    .where(LAYER.c.service_id == _OF_SERVICE)
+    .order_by(LAYER.c.position)
+    .limit(MOST_LAYERS)
+)
+_ADDRESSES = select(ENDPOINT.c.masked_url).where(ENDPOINT.c.service_id == _OF_SERVICE).order_by(ENDPOINT.c.id).limit(10)
+_LINK_TEXTS = (
+    select(EVIDENCE.c.anchor)
+    .distinct()
+    .select_from(EVIDENCE.join(ENDPOINT, ENDPOINT.c.id == EVIDENCE.c.endpoint_id))
+    .where(ENDPOINT.c.service_id == _OF_SERVICE, EVIDENCE.c.anchor != "")
+    .limit(50)
+)
+_ENTRY = SEARCH_ENTRY.c.service_id == _OF_SERVICE
+_EVIDENCE = select(SEARCH_ENTRY.c.evidence).where(_ENTRY)
+_DROP_TEXT = delete(SEARCH_TEXT).where(SEARCH_TEXT.c.rowid == _OF_SERVICE)
+_DROP_ENTRY = delete(SEARCH_ENTRY).where(_ENTRY)
+_ADD_ENTRY = insert(SEARCH_ENTRY)
+_LIST = select(SEARCH_LIST.c.id).where(SEARCH_LIST.c.digest == bindparam("digest"))
+_ADD_LIST = insert(SEARCH_LIST).returning(SEARCH_LIST.c.id)
 
 
 class SearchWriter:
@@ -57,7 +77,7 @@ class SearchWriter:
         self.drop(number)
         if row is None:
             return
-        layers = self._connection.execute(_LAYERS, {"service": number, "most": MOST_LAYERS}).fetchall()
+        layers = self._connection.execute(_LAYERS, {"service": number}).fetchall()
         anchors, addresses = self._evidence(number)
         texts = {name: str(row[name])[:most] for name, most in MOST_CHARS.items()}
         texts["keywords"] = _joined(json.loads(row["keywords"]), MOST_CHARS["keywords"])
@@ -65,8 +85,9 @@ class SearchWriter:
         texts["found"] = _joined(anchors, _FOUND_CHARS)
         texts["address"] = _joined(addresses, _FOUND_CHARS)
         words = {name: folded_for_index(text) for name, text in texts.items()}
-        self._add_text(number, words)
-        sides = (row["west"], row["south"], row["east"], row["north"])
+        index = full_text(self._connection)
+        self._connection.add_rows(SEARCH_TEXT.name, index.COLUMNS, [index.text_row(number, words)])
+        sides = tuple(row[side] for side in _SIDES)
         host = (addresses[0] if addresses else "").partition("://")[2].partition("/")[0].partition(":")[0]
         entry = {
             "service_id": number,
@@ -80,16 +101,7 @@ class SearchWriter:
             "completeness": completeness(row),
             "evidence": len(anchors) + len(addresses),
         }
-        self._connection.execute(insert("search_entry", entry), entry)
-
-    def _add_text(self, number: int, words: Mapping[str, str]) -> None:
-        if self._connection.engine == "postgresql":
-            from geocrawl.store.search import postgres  # with the classes of the schema: 0.7 s
-
-            postgres.add_text(self._connection, number, words)
-        else:
-            text = {"rowid": number, **words}
-            self._connection.execute(insert("search_text", text), text)
+        self._connection.execute(_ADD_ENTRY, entry)
 
     def drop(self, number: int) -> None:
         """Take a service out of the index."""
