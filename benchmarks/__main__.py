@@ -26,6 +26,7 @@ NAMES = (
     "exposures",
     "search",
     "serve",
+    "visitors",
     "crowd",
     "silent",
     "ip_bound",
