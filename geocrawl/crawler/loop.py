@@ -283,6 +283,7 @@ class Crawler:
         visit = place.begin(self._carry_out(under_way, place))
         self._visits.add(visit)
         visit.add_done_callback(self._visits.discard)
+        visit.add_done_callback(lambda done: done.cancelled() or done.exception())  # its worker may be gone
         return place
 
     def _pages_left(self) -> int:

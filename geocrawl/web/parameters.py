@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 
+from geocrawl.model import Kind
 from geocrawl.search.filters import (
     Filters,
     QueryError,
@@ -31,7 +32,7 @@ PARAMETERS: Mapping[str, str] = {
     "the end counts to the hour",
     "type": "Kind of service, such as wms (type of the record); several with commas",
     "ids": "Numbers of services, with commas",
-    "externalIds": "An address of the service",
+    "externalIds": "An address of the service; several with commas",
     "kind": "Kind of service; as type",
     "health": "State of the best address: new, alive, degraded, down, gone",
     "level": "Least level of proof: advertised, answers, delivers",
@@ -78,8 +79,10 @@ class Asked:
         """Return the numbers that are asked for: those given, else those of the services at the address."""
         if self.ids is not None:
             return list(dict.fromkeys(self.ids))
-        url = read_url(self.address)
-        return [] if url is None else list(dict.fromkeys(each.service_id for each in addresses_at(connection, url)))
+        # Several, with commas, or one that has a comma.
+        urls = (read_url(each.strip()) for each in dict.fromkeys((self.address, *self.address.split(",")[:_MOST_IDS])))
+        found = (addresses_at(connection, url) for url in urls if url is not None)
+        return list(dict.fromkeys(each.service_id for addresses in found for each in addresses))
 
     @property
     def bbox(self) -> str:
@@ -125,7 +128,7 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
     sort, is_descending = _read_sort(one("sortby"))
     limit = _read_number(one("limit"), "limit", least=1) if one("limit") else DEFAULT_LIMIT
     offset = _read_number(one("offset"), "offset", least=0) if one("offset") else 0
-    q = one("q")
+    q, types = one("q"), ",".join(given.get("type", ())).strip(", ")
     return Asked(
         q=q,
         text=f"-new:{until} {q}" if until else q,  # first: a quote in q may stay open
@@ -135,10 +138,15 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
         limit=min(limit, MAX_LIMIT),
         offset=min(offset, MAX_OFFSET),
         facets=_read_facets(one("facets")),
-        ids=_read_ids(one("ids")) if one("ids") else None,
+        ids=() if types and not _kinds_of(types) else _read_ids(one("ids")) if one("ids") else None,
         address=one("externalIds"),
         all={name: values for name, values in given.items() if any(values)},
     )
+
+
+def _kinds_of(types: str) -> str:
+    """Return those of some types of records that are kinds of services; no record has another type."""
+    return ",".join(each.strip() for each in types.split(",") if each.strip().lower() in set(Kind))
 
 
 def _filters(given: Mapping[str, list[str]], since_s: float | None) -> Filters:
@@ -148,6 +156,9 @@ def _filters(given: Mapping[str, list[str]], since_s: float | None) -> Filters:
     for name, value in ((name, value.strip()) for name, values in given.items() for value in values):
         condition = CONDITIONS.get("kind" if name == "type" else name)
         is_unset = not value or name == "provider" or (name, value.lower()) == ("alive", "false")
+        if name == "type":
+            value = _kinds_of(value)
+            is_unset = is_unset or not value
         if condition is not None and not is_unset:
             filters = condition(filters, _plane(value) if name == "bbox" else value, name)
     if since_s is not None:

@@ -260,3 +260,12 @@ def test_a_picture_says_once_for_how_long_it_may_be_kept(client: TestClient) -> 
     answer = client.get(pictured)
     assert answer.headers["content-type"] == "image/png"
     assert answer.headers.get_list("cache-control") == ["public, max-age=3600"]
+
+
+def test_types_and_addresses_may_be_lists_and_other_types_have_no_records(client: TestClient) -> None:
+    assert records(client, type="dataset") == records(client, type="dataset,series") == []
+    assert {each["properties"]["type"] for each in records(client, type="wms,dataset", limit=100)} == {"wms"}
+    both = records(client, limit=2)
+    addresses = [each["properties"]["externalIds"][0]["value"] for each in both]
+    found = records(client, externalIds=",".join([*addresses, "http://nowhere.example/"]))
+    assert {each["id"] for each in found} >= {each["id"] for each in both}
