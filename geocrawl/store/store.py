@@ -12,12 +12,15 @@ from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import bindparam, insert, update
+
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.sanitize import masked
 from geocrawl.store.engine.connection import BUSY_S
 from geocrawl.store.engine.database import Database, exists, open_readonly
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.runner import InLoop
+from geocrawl.store.schema.tables import RUN
 from geocrawl.urls.database import Place, place_of
 
 if TYPE_CHECKING:
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
     from geocrawl.store.frontier.frontier import SqlFrontier
     from geocrawl.store.frontier.options import FrontierOptions
     from geocrawl.store.read.processes import OtherRun
+
+_START_RUN = insert(RUN).returning(RUN.c.id)
+_END_RUN = update(RUN).where(RUN.c.id == bindparam("run"))
 
 
 class Store:
@@ -162,8 +168,13 @@ class Store:
         """Record that a run begins; return its number."""
         with self.database.transaction:
             row = self.connection.execute(
-                "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, ?, ?) RETURNING id",
-                (self.clock.now(), this_process().text, strategy, _changed_settings(settings)),
+                _START_RUN,
+                {
+                    "started_at": self.clock.now(),
+                    "owner": this_process().text,
+                    "strategy": strategy,
+                    "settings": _changed_settings(settings),
+                },
             ).fetchone()
         return int(row[0])
 
@@ -171,8 +182,8 @@ class Store:
         """Record how a run ended."""
         with self.database.transaction:
             self.connection.execute(
-                "UPDATE run SET ended_at = ?, pages = ?, services = ?, stopped = ? WHERE id = ?",
-                (self.clock.now(), pages, services, stopped, run),
+                _END_RUN,
+                {"run": run, "ended_at": self.clock.now(), "pages": pages, "services": services, "stopped": stopped},
             )
 
     def earlier_runs(self, run: int) -> list[OtherRun]:

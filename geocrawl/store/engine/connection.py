@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
+from geocrawl.store.engine.core import compiler
+
 if TYPE_CHECKING:
     from sqlalchemy import ClauseElement
 
-    from geocrawl.store.engine.core import Prepared
     from geocrawl.urls.database import Place
 
 Values = Sequence[Any] | Mapping[str, Any]
@@ -97,7 +98,7 @@ class Rows(ABC):
 class Connection(ABC):
     """One connection to a database; outside a transaction each statement commits by itself."""
 
-    __slots__ = ("path",)
+    __slots__ = ("_prepared", "path")
 
     engine = "sqlite"
     """sqlite or postgresql: what the few statements that differ are chosen by."""
@@ -107,6 +108,7 @@ class Connection(ABC):
     def __init__(self, path: Place) -> None:
         """Make a connection; `path` is the database's name in errors."""
         self.path = path
+        self._prepared = compiler(self.engine).prepared
 
     # ----------------------------------------------------------------------- statements
 
@@ -138,11 +140,6 @@ class Connection(ABC):
         """Insert rows of values for these columns, in the way that is the fastest one for many."""
         names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
         self.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608 our own names
-
-    def _prepared(self, statement: ClauseElement, values: Mapping[str, Any]) -> Prepared:
-        from geocrawl.store.engine.core import compiler  # SQLAlchemy's import takes 0.3 s: not for `--help`
-
-        return compiler(self.engine).prepared(statement, values)
 
     # ----------------------------------------------------------------------- transactions
 

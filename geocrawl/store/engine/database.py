@@ -11,15 +11,24 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from sqlalchemy import bindparam, delete, select
+
 from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
 from geocrawl.store.engine.connection import BUSY_S, Connection
+from geocrawl.store.engine.constructs import upsert
 from geocrawl.store.engine.opt_out import OptOut
 from geocrawl.store.engine.runner import InLoop, StoreThread
 from geocrawl.store.engine.sqlite import opening as sqlite
+from geocrawl.store.schema.tables import META
 from geocrawl.urls.database import Place, ServerDatabase
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
+
+_of_name = META.c.name == bindparam("name")
+_FACT = select(META.c.value).where(_of_name)
+_WRITE_FACT = upsert(META, "name")
+_DELETE_FACT = delete(META).where(_of_name)
 
 
 @runtime_checkable
@@ -152,7 +161,7 @@ class Database:
 
     def meta_bytes(self, name: str) -> bytes | None:
         """Return the fact stored under this name; None when there is none."""
-        row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        row = self.connection.execute(_FACT, {"name": name}).fetchone()
         return None if row is None else bytes(row[0])
 
     def set_meta(self, name: str, value: str | bytes) -> None:
@@ -163,14 +172,11 @@ class Database:
     def write_meta(self, name: str, value: str | bytes) -> None:
         """Store a fact under a name, inside the caller's transaction."""
         data = value.encode() if isinstance(value, str) else value
-        self.connection.execute(
-            "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (name, data),
-        )
+        self.connection.execute(_WRITE_FACT, {"name": name, "value": data})
 
     def delete_meta(self, name: str) -> None:
         """Delete a fact, inside the caller's transaction."""
-        self.connection.execute("DELETE FROM meta WHERE name = ?", (name,))
+        self.connection.execute(_DELETE_FACT, {"name": name})
 
 
 COPIED_FROM = "migrated"
@@ -252,5 +258,5 @@ def stored_topic(connection: Connection) -> str:
 
 def stored_fact(connection: Connection, name: str) -> str:
     """Return a fact about the whole database (table `meta`) as text; '' when it is not known."""
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    row = connection.execute(_FACT, {"name": name}).fetchone()
     return bytes(row[0]).decode() if row else ""

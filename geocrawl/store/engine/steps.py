@@ -15,7 +15,10 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
+from sqlalchemy import bindparam, func, select
+
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import METADATA
 
 T = TypeVar("T")
 ChunkedWork = Generator[None, None, T]
@@ -69,8 +72,9 @@ def batches(items: Iterable[T], size: int = 0) -> Iterator[list[T]]:
 
 def ranges(connection: Connection, table: str, after: int = -(2**63)) -> Iterator[tuple[int, int]]:
     """Yield the first and the last id of every `ROWS_READ` rows of a table, in order."""
-    next_last = f"SELECT max(id) FROM (SELECT id FROM {table} WHERE id > ? ORDER BY id LIMIT ?) part"  # noqa: S608 our own names
-    last = after
-    while (end := connection.execute(next_last, (last, ROWS_READ)).fetchone()[0]) is not None:
+    ids = METADATA.tables[table].c.id
+    part = select(ids).where(ids > bindparam("after")).order_by(ids).limit(ROWS_READ).subquery("part")
+    next_last, last = select(func.max(part.c.id)), after
+    while (end := connection.execute(next_last, {"after": last}).fetchone()[0]) is not None:
         yield last + 1, end
         last = end
