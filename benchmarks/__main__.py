@@ -18,6 +18,7 @@ NAMES = (
     "corpus",
     "readers",
     "starts",
+    "frame",
     "probes",
     "peers",
     "processes",

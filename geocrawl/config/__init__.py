@@ -43,7 +43,10 @@ __all__ = [
 ]
 
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
-_NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers
+_NOT_SETTINGS = {
+    "GEOCRAWL_SHARED",  # where the test suite finds recorded answers
+    "GEOCRAWL_SEGMENTER",  # `priority.text.terms`
+}
 _PATHS = {"db", "log_file", "stop_rules", "metrics_file"}
 _OF_ORIGIN = {"user", "password"}
 """Settings of `[sites]` that a single origin may have."""

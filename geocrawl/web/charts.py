@@ -257,12 +257,12 @@ def world_map(cells: NDArray[np.int32], base_map: Any, title: str) -> Markup:
 
 
 def _land(base_map: Any) -> Iterator[Sequence[tuple[float, float]]]:
-    """Yield the outlines of the land of a base map."""
+    """Yield the outlines of the land of a base map, without points that would move a line by less than a unit."""
     from shapely import get_parts
     from shapely.geometry import shape
 
     for feature in base_map["features"]:
-        for polygon in get_parts(shape(feature["geometry"])):
+        for polygon in get_parts(shape(feature["geometry"]).simplify(1 / _CELL)):
             yield polygon.exterior.coords
 
 
