@@ -22,6 +22,8 @@ _ENVIRONMENT = (
     "GEOCRAWL_MAX_PAGES, max_pages. `geocrawl config show` prints all of them, with where each value comes from and "
     "the files that are read."
 )
+_DATE = "2026-11-24"
+"""The day of the last change that people notice (man(7) demands one)."""
 _COMPLETION = (
     "`geocrawl --install-completion` completes commands and options in bash, zsh and fish; "
     "--show-completion prints the script."
@@ -33,7 +35,7 @@ def page() -> str:
     program = typer.main.get_command(app)
     lines = [
         '.\\" Made by `make man` from the help of the commands; edit that.',
-        f'.TH GEOCRAWL 1 "" "geocrawl {__version__}" "User Commands"',
+        f'.TH GEOCRAWL 1 "{_DATE}" "geocrawl {__version__}" "User Commands"',
         ".SH NAME",
         "geocrawl \\- find geospatial web services, prove them, keep a catalogue of the live ones",
         ".SH SYNOPSIS",
