@@ -26,6 +26,7 @@ from geocrawl.search.filters import Filters
 from geocrawl.store import Connection, Store
 from geocrawl.store.read.history import EndpointHistory, history_of_service
 from geocrawl.store.read.published import Selection, published_layers, published_services
+from geocrawl.store.read.show import current_number
 from geocrawl.store.search.index import search_engine
 from geocrawl.urls.database import Place
 
@@ -134,6 +135,7 @@ class Catalog:
 
     def get(self, number: int) -> CatalogService:
         """Return the service of this number. Raises NothingFound for a number that the catalogue has not."""
+        number = current_number(self._connection, number)
         found = next(self._services(Selection(ids=(number,))), None)
         if found is None:
             raise NothingFound(f"the catalogue has no service {number}; `geocrawl search` prints numbers")

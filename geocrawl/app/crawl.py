@@ -78,6 +78,7 @@ def run_crawl(
         )
         if begun.shared:
             retrying.call(begun.shared.end)
+        retrying.call(lambda: session.frontier.age_health(session.clock.now()))
         return _report(begun, summary, seeds)
 
 
@@ -115,6 +116,7 @@ def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence
     notes = claim(session, session.store.earlier_runs(run))
     if unused := without_effect(session.settings, "crawl"):
         notes.append(f"Settings without effect in a crawl: {', '.join(unused)}.")
+    session.frontier.age_health(session.clock.now())
     if off := shorten_waits(session.store.database, session.settings, session.clock.now()):
         counts = ", ".join(f"{name} {count:,}" for name, count in off.items())
         notes.append(f"A wrong clock wrote times far in the future; they were shortened ({counts}).")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from geocrawl.model.watches import MOST_FAILURES
 from geocrawl.notices.delivery import deliver
 from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
@@ -54,6 +55,8 @@ class WatchRound:
                 await run(watches.failed, delivery, masked(error), self._clock.now())
                 failures.append(f"watch {delivery.watch.id}: {recipient} {masked(error)}")
                 self._log("notices not delivered", watch=delivery.watch.id, to=recipient, error=masked(error))
+                if delivery.watch.failures + 1 >= MOST_FAILURES:
+                    self._log("warning: a watch is given up, and tried once a day", watch=delivery.watch.id)
             else:
                 await run(watches.delivered, delivery, self._clock.now())
                 messages += 1

@@ -26,7 +26,7 @@ from geocrawl.sanitize import plain
 from geocrawl.store import Connection, read_blocked
 from geocrawl.store.maintenance.backup import back_up
 from geocrawl.store.maintenance.forget import undo
-from geocrawl.store.read.show import Address, addresses_at, addresses_of
+from geocrawl.store.read.show import Address, addresses_at, addresses_of, current_number
 from geocrawl.wording import counted, moment
 
 
@@ -153,7 +153,7 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
 
 def _addresses(connection: Connection, text: str) -> tuple[Address, ...]:
     if text.isdecimal():
-        found = addresses_of(connection, int(text)) if len(text) < 19 else ()
+        found = addresses_of(connection, current_number(connection, int(text))) if len(text) < 19 else ()
     else:
         found = addresses_at(connection, service_address(text))
     if not found:

@@ -22,7 +22,16 @@ from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
 from geocrawl.store.read.history import EndpointHistory, changes_since, history_of_address, history_of_service
-from geocrawl.store.read.show import EndpointRow, ServiceDetail, UrlRow, Why, read_why, service_at, service_detail
+from geocrawl.store.read.show import (
+    EndpointRow,
+    ServiceDetail,
+    UrlRow,
+    Why,
+    current_number,
+    read_why,
+    service_at,
+    service_detail,
+)
 from geocrawl.urls import endpoint_key, service_keys
 from geocrawl.wording import counted, moment, read_duration, span
 
@@ -36,7 +45,8 @@ def show(
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as connection:
         if service.isdecimal():
-            found = service_detail(connection, int(service)) if len(service) < 19 else None
+            number = current_number(connection, int(service)) if len(service) < 19 else 0
+            found = service_detail(connection, number)
         else:
             found = _service_at(connection, service)
     if found is None:
@@ -215,7 +225,7 @@ def history(
     """
     with opt.reading(overrides) as connection:
         if service.isdecimal() and len(service) < 19:
-            found = history_of_service(connection, int(service), time.time())
+            found = history_of_service(connection, current_number(connection, int(service)), time.time())
         else:
             found = history_of_address(connection, endpoint_key(service_address(service)), time.time())
     if not found:
@@ -235,6 +245,8 @@ def history_lines(found: EndpointHistory) -> Iterator[str]:
         yield "  response times: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in found.response_ms.items())
     for event in found.events[:20]:
         yield f"  {moment(_number(event['at']))}  {event['before']} → {event['after']}  ({event['reason']})"
+    for event in found.unasked[:20]:
+        yield f"  {moment(_number(event['at']))}  could not be asked  ({event['reason']})"
     for change in found.changes[:20]:
         yield f"  {moment(_number(change['at']))}  {_change(change)}"
 

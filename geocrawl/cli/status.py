@@ -154,13 +154,25 @@ def _service_lines(status: CatalogStatus) -> Iterator[str]:
         f"{ends.get('unknown', 0):,} without a verdict"
     )
     if status.health:
-        order = [state for state in ("alive", "degraded", "down", "gone") if state in status.health]
+        order = [state for state in ("alive", "degraded", "unconfirmed", "down", "gone") if state in status.health]
         by_health = ", ".join(f"{status.health[state]:,} {state}" for state in order)
         yield f"health      endpoints: {by_health}; {status.due:,} due for a probe"
+    if alarms := watch_alarms(status):
+        yield f"warning     {alarms}"
     if status.reasons:
         yield f"not valid   {_by_reason(status.reasons, 6)}"
     if status.tls:
         yield f"TLS         not verified at valid endpoints: {_by_reason(status.tls, len(status.tls))}"
+
+
+def watch_alarms(status: CatalogStatus) -> str:
+    """Return which watches tell nobody of anything, for `status` and `check`; '' for none."""
+    counts = {
+        "given up after ten failed deliveries": status.watches_given_up,
+        "without their service": status.watches_of_nothing,
+    }
+    said = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    return f"watches: {said} (`geocrawl watch list`)" if said else ""
 
 
 def _queue_lines(status: CatalogStatus, now: float, settings: Settings) -> Iterator[str]:
@@ -323,6 +335,8 @@ def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float
         return WARNING, "nothing was visited " + (f"for {span(now - last)}" if last else "yet")
     if found.open_snapshot:
         return WARNING, snapshot_text(found.open_snapshot, path)
+    if alarms := watch_alarms(found):
+        return WARNING, alarms
     if found.due > 10_000:
         return WARNING, f"{found.due:,} endpoints are due for a probe"
     alive = found.health.get("alive", 0)

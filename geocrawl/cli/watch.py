@@ -15,11 +15,11 @@ from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model.watches import Watch
+from geocrawl.model.watches import MOST_FAILURES, Watch
 from geocrawl.notices.delivery import read_recipient
 from geocrawl.sanitize import masked, plain
 from geocrawl.store import Connection, Store
-from geocrawl.store.maintenance.watches import MOST_FAILURES, Watches
+from geocrawl.store.maintenance.watches import Watches
 from geocrawl.store.read.show import service_at
 from geocrawl.store.search.index import search_engine
 from geocrawl.urls import endpoint_key
@@ -141,6 +141,8 @@ def _as_json(watch: Watch) -> dict[str, object]:
 def _cells(watch: Watch) -> tuple[object, ...]:
     error = watch.last_error
     if watch.failures >= MOST_FAILURES:
-        error = f"given up until `geocrawl watch send`: {error}"
+        error = f"given up, tried once a day: {error}"
+    if watch.watches_nothing:
+        error = f"watches nothing: its service is no longer in the catalogue; {error}".rstrip("; ")
     sent = moment(watch.sent_at)
     return (watch.id, watch.subject, watch.services, watch.recipient, sent, watch.unsent, watch.failures, error)

@@ -281,7 +281,8 @@ async def run_interview(
             tolerated |= {each.code: each for each in answer.deviations}
             given, retry_after_s = validators_of(answer), answer.retry_after_s
         elif answer.code is FailureCode.ROBOTS or answer.code in NOT_PERMITTED:
-            reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
+            is_unreachable = answer.code is FailureCode.ROBOTS and answer.retry_after_s is not None
+            reason = "robots-unreachable" if is_unreachable else str(answer.code)
             return NotAllowed(reason, answer.detail, answer.retry_after_s, answer.status)
         step = await conversation.next(answer)
     # A service described by several answers may have changed although one of them has not.

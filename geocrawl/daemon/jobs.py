@@ -67,8 +67,11 @@ class Jobs:
 
     async def retention(self) -> Mapping[str, int]:
         """Delete what is older than the settings allow, and let the database update its statistics, while visits are
-        settled between its transactions. Checks the clock, too."""
+        settled between its transactions. Checks the clock, and calls services unconfirmed that nobody has asked for
+        long."""
         await self._runner.run(self.check_clock)
+        if unconfirmed := await self._runner.run(lambda: self._frontier.age_health(self._clock.now())):
+            self._log("services that nobody could confirm", unconfirmed=unconfirmed)
         return await self._runner.run_steps(self._retention.tidy_in_steps(self._clock.now()))
 
     async def watches(self) -> Mapping[str, int]:

@@ -67,6 +67,8 @@ def prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
     yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", found.health))
     yield from _family("due", "Endpoints whose next probe is due.", [("", found.due)])
     yield from _family("today", "The daemon's counts of this day (UTC).", _labelled("what", found.today))
+    given_up = "Watches whose notices could not be delivered ten times in a row."
+    yield from _family("watches_given_up", given_up, [("", found.watches_given_up)])
     traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
     yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])
     states = {str(state): count for state, count in found.frontier.states.items()}

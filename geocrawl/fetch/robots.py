@@ -3,7 +3,8 @@
 2xx                              its text, up to 500 KiB; what is no text contains no rules
 4xx, redirects without target    no rules, everything is allowed (2.3.1.3)
 429                              not now, though the RFC counts it as 4xx: the host asks us to slow down
-5xx, no answer                   not now: nothing is allowed for a while (2.3.1.4)
+5xx, no answer                   not now: nothing is allowed for a while (2.3.1.4), until this has been so for 30
+                                 days; from then on no rules, and everything is allowed
 
 Rules come from memory or the store, else by asking for robots.txt in the turn of its host. Redirects are followed five
 times, to other hosts too (2.3.1.2). Another host is borrowed for the request (`paced_host`): its delay, back-off and
@@ -45,6 +46,8 @@ _SITEMAP_LINE = re.compile(
 )
 MAX_SITEMAPS = 20
 """Sitemap lines of one robots.txt that are followed: a site with more names an index of sitemaps."""
+UNREACHABLE_S = 30 * 86_400.0
+"""A robots.txt that could not be read for so long counts as one that is not there: RFC 9309, 2.3.1.4."""
 _CACHE_CHARS = 16 * 1024 * 1024
 _CACHE_ORIGINS = 4096
 
@@ -94,6 +97,8 @@ class RobotsCache:
 
     async def put(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
         """Keep a new record, here and in the store, and return it with its rules."""
+        if is_unreachable(record.status):
+            record = following(await self._store.read_robots(record.origin), record)
         await self._store.write_robots(record)
         return self._remember(record)
 
@@ -119,12 +124,17 @@ def product_token(user_agent: str) -> str:
     return found[0].lower() if found else "geocrawl"
 
 
+def is_unreachable(status: int | None) -> bool:
+    """Return whether the status of an answer to /robots.txt, None for no answer, means that it is unreachable."""
+    return status is None or status >= 500
+
+
 def record_of(
     origin: str, status: int | None, body: bytes, now: float, settings: Settings, *, retry_after_s: float | None = None
 ) -> RobotsRecord:
     """Return the record of an answer to /robots.txt (RFC 9309, 2.3.1). `status` None: there was no answer."""
     text: str | None = ""
-    if status is None or status == 429 or status >= 500:
+    if status is None or status == 429 or is_unreachable(status):
         text = None
     elif 200 <= status < 300:
         text = read_text(body)
@@ -132,6 +142,15 @@ def record_of(
     if text is None and retry_after_s is not None:
         ttl = max(retry_after_s, settings.backoff_first_s)
     return RobotsRecord(origin, status, text, now, now + ttl)
+
+
+def following(former: RobotsRecord | None, now: RobotsRecord) -> RobotsRecord:
+    """Return the record of an answer as it follows a former one: a robots.txt that is still unreachable has been so
+    since the first of these answers (`fetched_at`), and for too long counts as one without rules."""
+    if former is None or not (is_unreachable(former.status) and is_unreachable(now.status)):
+        return now
+    is_given_up = now.fetched_at - former.fetched_at >= UNREACHABLE_S
+    return replace(now, fetched_at=former.fetched_at, body="" if is_given_up else now.body)
 
 
 def read_text(body: bytes, limit: int = ROBOTS_BODY_BYTES) -> str:
@@ -173,6 +192,8 @@ _REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _MOST_PAUSED = 1000
 _FORBIDDEN = 403
 """Status that is recorded for a robots.txt at an address which the rules of its host forbid."""
+_UNREAD_ELSEWHERE = 502
+"""Status that is recorded for a robots.txt whose origin answers with a redirect to where it cannot be read."""
 # The server was not reached: a page of this origin would fare the same, so the failure itself is reported.
 _NO_CONTACT = frozenset(
     {
@@ -243,6 +264,8 @@ class OriginRobots:
                 return answer
             target = None if isinstance(answer, Failure) else answer.location
             if target is None or target in asked or len(asked) > _REDIRECTS:
+                if isinstance(answer, Failure) and len(asked) > 1:
+                    return record_of(url.origin, _UNREAD_ELSEWHERE, b"", self._parts.clock.now(), self._settings)
                 return self._record(url.origin, answer, host)
             asked.append(target)
 

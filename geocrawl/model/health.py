@@ -3,22 +3,28 @@
 A verdict is the result of one probe. Health depends on this and earlier verdicts, so that neither one bad minute makes
 a service dead nor one lucky answer a dead service alive (hysteresis):
 
-    new ──ok──► alive ──fail──► degraded ──fail ×3──► down ──180 days──► gone
-     │            ▲                │  ▲                │                  │
-     │            └────ok ×2───────┘  └──────ok────────┘                  └─ok─► degraded
-     └─180 days (never valid)─► gone
+    new ──ok──► alive ──fail──► degraded ──fail ×3──► down ──failing for 180 days──► gone
+     │          ▲ │ ▲              │  ▲                │                              │
+     │          │ │ └────ok ×2─────┘  └──────ok────────┘                              └─ok─► degraded
+     │         ok └─14 days in which it may not be asked, or 30 without an answer (from degraded, too)
+     │          └───────── unconfirmed ──fail──► degraded
+     └─failing for 180 days─► gone
+
+"May not be asked" (robots.txt, the operator's lists) is no failure, and neither is a server's word that it is asked too
+often, which proves that it runs. But whoever has not answered for long is no longer called alive: *unconfirmed*.
 
 `TRANSITIONS` is the whole table: the first row that matches applies. A state's `Pace` determines when the next probe is
 due: stable services are probed rarely, failing ones soon with a doubling back-off, dead ones monthly, gone ones never.
 Endpoints that were never valid have a separate pace: many are announced before they are set up, or are found on a bad
-day. A gone endpoint stays in the catalogue as a tombstone: links do not revive it, only a person's probe can.
+day. A gone endpoint stays in the catalogue as a tombstone: a page that is read later and links it wakes it for one
+probe, and a person's probe revives it at any time.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -34,8 +40,28 @@ class Health(StrEnum):
     ALIVE = "alive"
     DEGRADED = "degraded"
     """Failed recently, or came back recently."""
+    UNCONFIRMED = "unconfirmed"
+    """Was valid, and could or might not be asked since."""
     DOWN = "down"
     GONE = "gone"
+
+
+class Event(StrEnum):
+    """What a probe, or its lack, says of an endpoint."""
+
+    OK = "ok"
+    FAIL = "fail"
+    """No valid answer, though it was asked; also a server that does not even answer for robots.txt."""
+    UNASKED = "unasked"
+    """It might not be asked: robots.txt forbids it or cannot be read, or the operator's lists exclude it; or its server
+    says that it has moved for good."""
+    LIMITED = "rate-limited"
+    """The server runs, and asked to be left alone for a while."""
+    PASSED = "passed"
+    """Time has passed, and nobody asked."""
+
+
+VERDICTS = (Event.OK, Event.FAIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +69,43 @@ class Transition:
     """A row of the table."""
 
     state: Health
-    ok: bool
-    """The event: a valid answer, or none."""
-    in_a_row: int
-    """Least number of such events in a row, this one included."""
-    for_s: float
-    """Least time in this state, in seconds."""
+    event: Event
     then: Health
+    in_a_row: int = 1
+    """Least number of such verdicts in a row, this one included; of no account for other events."""
+    failing_s: float = 0.0
+    """Least time for which it was seen failing in this state (`Condition.failing_s`), in seconds."""
+    unconfirmed_s: float = 0.0
+    """Least time since the last valid answer, in seconds; of `Event.PASSED` since the last verdict."""
 
+
+DEAD_S = 180 * DAY_S
+UNASKED_S = 14 * DAY_S
+"""An endpoint that may not be asked is called alive for so long after its last valid answer. Two paces of a stable one:
+a robots.txt that is out of order for some days changes nothing."""
+UNSEEN_S = 30 * DAY_S
+"""An endpoint that nobody asked, or whose server only asks for patience, is called alive for so long."""
+MOST_UNSEEN_S = 60 * DAY_S
+"""Time between two failures counts as time of failing when it is not longer: twice the longest pace. So a death of 180
+days has failures on four days at least, one of them among the last 60 days, whatever the calendar says."""
 
 TRANSITIONS = (
-    Transition(Health.NEW, True, 1, 0.0, Health.ALIVE),
-    Transition(Health.NEW, False, 1, 180 * DAY_S, Health.GONE),
-    Transition(Health.ALIVE, False, 1, 0.0, Health.DEGRADED),
-    Transition(Health.DEGRADED, True, 2, 0.0, Health.ALIVE),
-    Transition(Health.DEGRADED, False, 3, 0.0, Health.DOWN),
-    Transition(Health.DOWN, True, 1, 0.0, Health.DEGRADED),
-    Transition(Health.DOWN, False, 1, 180 * DAY_S, Health.GONE),
-    Transition(Health.GONE, True, 1, 0.0, Health.DEGRADED),
+    Transition(Health.NEW, Event.OK, Health.ALIVE),
+    Transition(Health.NEW, Event.FAIL, Health.GONE, failing_s=DEAD_S),
+    Transition(Health.ALIVE, Event.FAIL, Health.DEGRADED),
+    Transition(Health.DEGRADED, Event.OK, Health.ALIVE, in_a_row=2),
+    Transition(Health.DEGRADED, Event.FAIL, Health.DOWN, in_a_row=3),
+    *(
+        Transition(state, event, Health.UNCONFIRMED, unconfirmed_s=since_s)
+        for state in (Health.ALIVE, Health.DEGRADED)
+        for event, since_s in ((Event.UNASKED, UNASKED_S), (Event.LIMITED, UNSEEN_S), (Event.PASSED, UNSEEN_S))
+    ),
+    Transition(Health.UNCONFIRMED, Event.OK, Health.ALIVE),
+    Transition(Health.UNCONFIRMED, Event.FAIL, Health.DOWN, in_a_row=3),
+    Transition(Health.UNCONFIRMED, Event.FAIL, Health.DEGRADED),
+    Transition(Health.DOWN, Event.OK, Health.DEGRADED),
+    Transition(Health.DOWN, Event.FAIL, Health.GONE, failing_s=DEAD_S),
+    Transition(Health.GONE, Event.OK, Health.DEGRADED),
 )
 """An event without a row leaves the state as it is."""
 
@@ -80,6 +125,7 @@ PACES: Mapping[Health, Pace | None] = {
     Health.NEW: Pace(6 * HOUR_S, 2.0, 30 * DAY_S),
     Health.ALIVE: Pace(DAY_S, 1.5, 7 * DAY_S),
     Health.DEGRADED: Pace(HOUR_S, 2.0, DAY_S),
+    Health.UNCONFIRMED: Pace(DAY_S, 1.5, 7 * DAY_S),
     Health.DOWN: Pace(DAY_S, 2.0, 30 * DAY_S),
     Health.GONE: None,
 }
@@ -100,35 +146,73 @@ class Condition:
     """Time between the last probe and the next one, before jitter."""
     due_at: float | None = None
     """When the next probe is due; None: never."""
+    failing_s: float = 0.0
+    """How long it was seen failing in this state: the times between failures that follow each other, in seconds."""
+    judged_at: float | None = None
+    """Time of the last verdict."""
+    confirmed_at: float | None = None
+    """Time of the last valid answer."""
 
 
-def after(condition: Condition, *, ok: bool, at: float, key: str) -> Condition:
-    """Return the condition after a probe at time `at`. `key` (the endpoint's identity) determines the jitter.
+def after(condition: Condition, event: Event, *, at: float, key: str, wait_s: float = 0.0) -> Condition:
+    """Return the condition after an event at time `at`. `key` (the endpoint's identity) determines the jitter.
 
-    Do not call this when no request could be sent (robots.txt, own network away): that is no event.
+    `wait_s`: least time until the next probe, in seconds. An event that is no verdict leaves the count and the interval
+    as they are, and puts off a probe that is planned by just this time; `Event.PASSED` does not put it off.
     """
-    in_a_row = _count(condition.in_a_row, ok=ok)
+    judged = event in VERDICTS
+    in_a_row = _count(condition.in_a_row, event) if judged else condition.in_a_row
+    failing_s = _failing_s(condition, event, at)
     since = condition.since or at
-    for row in TRANSITIONS:
-        long_enough = at - since >= row.for_s
-        if row.state is condition.state and row.ok is ok and abs(in_a_row) >= row.in_a_row and long_enough:
-            return _scheduled(row.then, at, in_a_row, None, at, key)
-    return _scheduled(condition.state, since, in_a_row, condition.interval_s, at, key)
+    row = next((row for row in TRANSITIONS if _applies(row, condition, event, in_a_row, failing_s, at)), None)
+    state = condition.state if row is None else row.then
+    now = replace(
+        condition,
+        state=state,
+        since=since if row is None else at,
+        in_a_row=in_a_row,
+        failing_s=failing_s if row is None else 0.0,
+        judged_at=at if judged else condition.judged_at,
+        confirmed_at=at if event is Event.OK else condition.confirmed_at,
+    )
+    if judged:
+        return _scheduled(now, None if row is not None else condition.interval_s, at, key, wait_s)
+    put_off = event is not Event.PASSED and condition.due_at is not None
+    return replace(now, due_at=at + wait_s) if put_off else now
 
 
-def _count(in_a_row: int, *, ok: bool) -> int:
-    if ok:
+def _applies(row: Transition, condition: Condition, event: Event, in_a_row: int, failing_s: float, at: float) -> bool:
+    if (row.state, row.event) != (condition.state, event):
+        return False
+    is_in_a_row = event not in VERDICTS or abs(in_a_row) >= row.in_a_row
+    last_at = condition.judged_at if event is Event.PASSED else condition.confirmed_at
+    return is_in_a_row and failing_s >= row.failing_s and at - (last_at or 0.0) >= row.unconfirmed_s
+
+
+def _count(in_a_row: int, event: Event) -> int:
+    if event is Event.OK:
         return max(in_a_row, 0) + 1
     return min(in_a_row, 0) - 1
 
 
-def _scheduled(state: Health, since: float, in_a_row: int, last_s: float | None, at: float, key: str) -> Condition:
+def _failing_s(condition: Condition, event: Event, at: float) -> float:
+    """Return for how long an endpoint was seen failing, after an event."""
+    if event is Event.OK:
+        return 0.0
+    if event is not Event.FAIL or condition.in_a_row >= 0 or condition.judged_at is None:
+        return condition.failing_s
+    passed = at - condition.judged_at
+    return condition.failing_s + (passed if 0 < passed <= MOST_UNSEEN_S else 0.0)
+
+
+def _scheduled(now: Condition, last_s: float | None, at: float, key: str, wait_s: float) -> Condition:
     """Return a condition with its next probe. `last_s`: the last interval in this state, None in a new state."""
-    pace = PACES[state]
+    pace = PACES[now.state]
     if pace is None:
-        return Condition(state, since, in_a_row)
+        return replace(now, interval_s=0.0, due_at=None)
     interval = min(last_s * pace.factor, pace.longest_s) if last_s else pace.first_s
-    return Condition(state, since, in_a_row, interval, at + interval * (1 + JITTER * _jitter(key, in_a_row)))
+    due_at = at + max(interval * (1 + JITTER * _jitter(key, now.in_a_row)), wait_s)
+    return replace(now, interval_s=interval, due_at=due_at)
 
 
 def _jitter(key: str, number: int) -> float:
@@ -137,15 +221,22 @@ def _jitter(key: str, number: int) -> float:
     return int.from_bytes(digest, "big") / 0x7FFFFFFF - 1.0
 
 
+LEAST_OBSERVED_S = HOUR_S
+"""Answers within a shorter time say nothing of how a service fares over time."""
+
+
 def availability(answers: Sequence[tuple[float, bool]], start: float, end: float) -> float | None:
     """Return the share of the time from `start` to `end` in which the last answer was valid; each answer counts until
-    the next one.
+    the next one, or for 30 days (`UNSEEN_S`) at most.
 
-    Counts from the first answer on where that is later than `start`; None when there is none before `end`.
+    Counts from the first answer on where that is later than `start`; None when there is none before `end`, and when
+    fewer than two answers, or less than an hour, tell of the service at all.
     """
+    if len(answers) < 2 or answers[-1][0] - answers[0][0] < LEAST_OBSERVED_S:
+        return None
     up = known = 0.0
     for (at, ok), (following, _) in pairwise([*answers, (end, False)]):
-        lasted = min(following, end) - max(at, start)
+        lasted = min(following, end, at + UNSEEN_S) - max(at, start)
         if lasted > 0:
             known += lasted
             up += lasted * ok

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+MOST_FAILURES = 10
+"""After so many failed deliveries in a row a watch is given up: it is tried once a day, and `check` warns of it."""
+
 
 class What(StrEnum):
     """What a notice reports."""
@@ -12,6 +15,8 @@ class What(StrEnum):
     DIED = "died"
     """No address of the service answers any more: all are down or gone."""
     RETURNED = "returned"
+    MOVED = "moved"
+    """The service has moved to another address for good."""
     LAYERS_REMOVED = "layers-removed"
     NEW = "new"
     """A saved search finds the service for the first time."""
@@ -41,6 +46,11 @@ class Watch:
     last_error: str
 
     @property
+    def watches_nothing(self) -> bool:
+        """Return whether the service that is watched is gone from the catalogue."""
+        return self.service_id is not None and not self.services
+
+    @property
     def subject(self) -> str:
         """Return what is watched, for people."""
         return f"service {self.service_id}" if self.service_id is not None else f"search {self.query!r}"
@@ -64,6 +74,8 @@ class Notice:
     """Number of further removed layers."""
     more_services: int = 0
     """Further new services that the search found at the same time and that have no notice."""
+    moved_to: str = ""
+    """Address to which the service has moved, with keys masked."""
     is_last: bool = False
     """The service changes so often that nothing more is reported until it was quiet for a week."""
 

@@ -11,6 +11,7 @@ from geocrawl.wording import counted, iso, moment
 _WORDS = {
     What.DIED: "no longer answers",
     What.RETURNED: "answers again",
+    What.MOVED: "has moved",
     What.LAYERS_REMOVED: "lost layers",
     What.NEW: "is new",
 }
@@ -37,6 +38,7 @@ def _notice(notice: Notice) -> dict[str, object]:
         "what": str(notice.what),
         "service": {"id": notice.service_id, "kind": notice.kind, "title": _title(notice), "url": masked(notice.url)},
         **layers,
+        **({"moved_to": masked(notice.moved_to)} if notice.moved_to else {}),
         **({"more_services": notice.more_services} if notice.more_services else {}),
         **({"is_last": True} if notice.is_last else {}),
     }
@@ -59,6 +61,8 @@ def _lines(delivery: Delivery, at: float) -> Iterator[str]:
     for notice in delivery.notices:
         yield f"{_title(notice)} ({notice.kind.upper()}, number {notice.service_id}) {_WORDS[notice.what]}"
         yield f"  {masked(plain(notice.url))}"
+        if notice.moved_to:
+            yield f"  moved to {masked(plain(notice.moved_to))}"
         if notice.layers:
             more = f" and {notice.more_layers} more" if notice.more_layers else ""
             yield f"  layers: {', '.join(plain(name, 80) for name in notice.layers)}{more}"

@@ -14,7 +14,7 @@ from geocrawl.model import Kind
 DAY_S = 86_400.0
 LEVELS = ("advertised", "answers", "delivers")
 """Levels of proof, the lowest first."""
-HEALTHS = ("new", "alive", "degraded", "down", "gone")
+HEALTHS = ("new", "alive", "degraded", "unconfirmed", "down", "gone")
 
 Box = tuple[float, float, float, float]
 """West, south, east, north in degrees (WGS 84); west > east crosses the antimeridian."""

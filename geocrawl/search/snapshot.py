@@ -197,7 +197,14 @@ class Snapshot:
 
 # --------------------------------------------------------------------------- quality
 
-_OF_HEALTH: Mapping[str, float] = {"alive": 1.0, "degraded": 0.6, "new": 0.5, "down": 0.15, "gone": 0.0}
+_OF_HEALTH: Mapping[str, float] = {
+    "alive": 1.0,
+    "degraded": 0.6,
+    "new": 0.5,
+    "unconfirmed": 0.4,
+    "down": 0.15,
+    "gone": 0.0,
+}
 _OF_LEVEL: Mapping[str, float] = {"delivers": 1.0, "answers": 0.7, "advertised": 0.4}
 _UNPROVEN = 0.3
 

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -30,7 +30,7 @@ from geocrawl.web.guard import Guard
 from geocrawl.web.options import IDLE_S, Options
 from geocrawl.web.pages import overview, search, service, statistics
 from geocrawl.web.preview import open_previews, preview
-from geocrawl.web.reader import CatalogReader, Finder
+from geocrawl.web.reader import CatalogReader, Finder, renumbered
 from geocrawl.web.records import items, landing
 from geocrawl.web.site import ITEMS, STATIC, Site, base_url, page, site_of
 from geocrawl.web.visitors import Workers
@@ -167,6 +167,8 @@ class _LastingFiles(StaticFiles):
 
 async def _on_problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem), "registered for this class"
+    if error.status == 404 and (address := await renumbered(request)):
+        return RedirectResponse(address, 301)
     return _shown(request, error)
 
 

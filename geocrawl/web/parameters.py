@@ -34,7 +34,7 @@ PARAMETERS: Mapping[str, str] = {
     "ids": "Numbers of services, with commas",
     "externalIds": "An address of the service; several with commas",
     "kind": "Kind of service; as type",
-    "health": "State of the best address: new, alive, degraded, down, gone",
+    "health": "State of the best address: new, alive, degraded, unconfirmed, down, gone",
     "level": "Least level of proof: advertised, answers, delivers",
     "country": "ISO 3166-1 code of two letters",
     "provider": "Words of the provider's name",

@@ -23,7 +23,7 @@ from geocrawl.search.results import Results
 from geocrawl.store import Connection, Store
 from geocrawl.store.read.history import EndpointHistory, NewsRow, history_of_service, read_news
 from geocrawl.store.read.published import with_thumbnail
-from geocrawl.store.read.show import ServiceDetail, service_detail
+from geocrawl.store.read.show import ServiceDetail, current_number, service_detail
 from geocrawl.store.search.index import search_engine
 from geocrawl.urls.database import Place, ServerDatabase
 from geocrawl.web.answers import Problem
@@ -245,6 +245,19 @@ def number_of(request: Request) -> int:
     if not _NUMBER.fullmatch(text):
         raise _unknown(text)
     return int(text)
+
+
+async def renumbered(request: Request) -> str:
+    """Return the address of a request under the number that its service has now, '' where it has not become one with
+    another. A path begins with the number of its service nowhere but there: `…/items/25/badge.svg`."""
+    text = str(request.path_params.get("number", ""))
+    if not _NUMBER.fullmatch(text):
+        return ""
+    number = await site_of(request).reader.read(lambda connection: current_number(connection, int(text)))
+    if number == int(text):
+        return ""
+    before, _, after = request.url.path.rpartition(f"/{text}")
+    return str(request.url.replace(scheme="", netloc="", path=f"{before}/{number}{after}"))
 
 
 async def detail_of(request: Request, number: int) -> Detail:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.model.health import DAY_S, HOUR_S, JITTER, PACES, TRANSITIONS, Condition, Health, after
+from geocrawl.model.health import DAY_S, HOUR_S, JITTER, PACES, TRANSITIONS, Condition, Event, Health, after
 
 KEY = "maps.example.org/ows"
 
@@ -15,7 +15,7 @@ def live(*answers: bool, start: Condition | None = None, at: float = 1.0e9) -> t
     """The condition after these answers, each at the time when the one before made it due."""
     condition = start or Condition()
     for ok in answers:
-        condition = after(condition, ok=ok, at=at, key=KEY)
+        condition = after(condition, Event.OK if ok else Event.FAIL, at=at, key=KEY)
         at = condition.due_at or at + DAY_S
     return condition, at
 
@@ -40,7 +40,7 @@ def test_a_service_that_is_down_for_half_a_year_is_gone_and_never_due() -> None:
     condition, at = live(True, False, False, False)
     down = at
     while condition.state is Health.DOWN:
-        condition = after(condition, ok=False, at=at, key=KEY)
+        condition = after(condition, Event.FAIL, at=at, key=KEY)
         assert condition.due_at is None or condition.due_at - at <= 30 * DAY_S * (1 + JITTER)
         at = condition.due_at or at
     assert condition.state is Health.GONE and condition.due_at is None
@@ -52,7 +52,7 @@ def test_an_address_that_never_worked_is_asked_ever_more_rarely_for_half_a_year_
     assert condition.interval_s == 30 * DAY_S
     while condition.due_at is not None:
         assert condition.state is Health.NEW
-        condition = after(condition, ok=False, at=at, key=KEY)
+        condition = after(condition, Event.FAIL, at=at, key=KEY)
         at = condition.due_at or at
     assert condition.state is Health.GONE
     assert 180 * DAY_S <= at - 1.0e9 <= 240 * DAY_S
@@ -72,12 +72,12 @@ def test_a_dead_service_that_answers_again_must_prove_itself() -> None:
 def test_stable_services_are_asked_rarely_and_failing_ones_soon() -> None:
     stable, at = live(*[True] * 12)
     assert stable.interval_s == 7 * DAY_S
-    failing = after(stable, ok=False, at=at, key=KEY)
+    failing = after(stable, Event.FAIL, at=at, key=KEY)
     assert failing.interval_s == HOUR_S and failing.due_at is not None and failing.due_at - at <= HOUR_S * (1 + JITTER)
 
 
 def test_endpoints_found_together_are_not_asked_together_for_ever() -> None:
-    due = {after(Condition(), ok=True, at=0.0, key=f"host-{i}/ows").due_at for i in range(200)}
+    due = {after(Condition(), Event.OK, at=0.0, key=f"host-{i}/ows").due_at for i in range(200)}
     assert len(due) > 150
 
 
@@ -87,7 +87,7 @@ def test_whatever_happens_the_next_probe_lies_ahead_within_the_pace_of_the_state
 ) -> None:
     condition = Condition()
     for ok in answers:
-        condition = after(condition, ok=ok, at=at, key=KEY)
+        condition = after(condition, Event.OK if ok else Event.FAIL, at=at, key=KEY)
         pace = PACES[condition.state]
         assert (condition.due_at is None) == (pace is None)
         assert (condition.in_a_row > 0) == ok and condition.since <= at
@@ -101,6 +101,59 @@ def test_every_state_can_be_reached_and_left_but_for_the_end() -> None:
     assert {row.then for row in TRANSITIONS} | {Health.NEW} == set(Health) == {row.state for row in TRANSITIONS}
 
 
-@pytest.mark.parametrize("ok", [True, False])
-def test_the_first_answer_starts_the_count(ok: bool) -> None:
-    assert abs(after(Condition(), ok=ok, at=5.0, key=KEY).in_a_row) == 1
+@pytest.mark.parametrize("event", [Event.OK, Event.FAIL])
+def test_the_first_answer_starts_the_count(event: Event) -> None:
+    assert abs(after(Condition(), event, at=5.0, key=KEY).in_a_row) == 1
+
+
+# --------------------------------------------------------------------------- what is no verdict
+
+
+def test_a_service_that_may_not_be_asked_is_called_alive_for_two_weeks_only() -> None:
+    alive, at = live(True)
+    for days in range(1, 14):
+        alive = after(alive, Event.UNASKED, at=1.0e9 + days * DAY_S, key=KEY, wait_s=DAY_S)
+        assert alive.state is Health.ALIVE and alive.in_a_row == 1
+        assert alive.due_at == 1.0e9 + (days + 1) * DAY_S
+    unconfirmed = after(alive, Event.UNASKED, at=1.0e9 + 14 * DAY_S, key=KEY, wait_s=DAY_S)
+    assert unconfirmed.state is Health.UNCONFIRMED
+    assert after(unconfirmed, Event.OK, at=at + 1, key=KEY).state is Health.ALIVE
+    assert after(unconfirmed, Event.FAIL, at=at + 1, key=KEY).state is Health.DEGRADED
+
+
+def test_a_service_that_nobody_asks_is_called_alive_for_a_month_only() -> None:
+    for state in (live(True)[0], live(True, False)[0]):
+        assert after(state, Event.PASSED, at=1.0e9 + 29 * DAY_S, key=KEY) == state
+        aged = after(state, Event.PASSED, at=1.0e9 + 31 * DAY_S, key=KEY)
+        assert aged.state is Health.UNCONFIRMED and aged.due_at == state.due_at
+
+
+def test_a_server_that_asks_for_patience_runs_so_that_its_service_never_dies_of_it() -> None:
+    condition, _ = live(True)
+    for hours in range(1, 24 * 300):
+        condition = after(condition, Event.LIMITED, at=1.0e9 + hours * HOUR_S, key=KEY, wait_s=HOUR_S)
+    assert condition.state is Health.UNCONFIRMED and condition.in_a_row == 1
+    assert condition.due_at is not None
+
+
+def test_half_a_year_in_which_nobody_looked_buries_no_service() -> None:
+    down, at = live(True, False, False, False)
+    at += 200 * DAY_S
+    failures, condition = 0, down
+    while condition.due_at is not None:
+        condition = after(condition, Event.FAIL, at=at, key=KEY)
+        failures, at = failures + 1, condition.due_at or at
+    assert condition.state is Health.GONE and failures > 4
+
+
+@given(st.lists(st.floats(1.0, 400.0), min_size=1, max_size=40))
+def test_a_death_has_failures_on_four_days_whatever_the_gaps_between_probes(gaps: list[float]) -> None:
+    condition, at = live(True, False, False, False)
+    days = {at // DAY_S}
+    for gap in gaps:
+        last, at = at, at + gap * DAY_S
+        condition = after(condition, Event.FAIL, at=at, key=KEY)
+        days.add(at // DAY_S)
+        if condition.due_at is None:
+            assert len(days) >= 4 and at - last <= 60 * DAY_S
+            return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, select, union_all, update
@@ -22,9 +23,21 @@ from geocrawl.model import (
     Visit,
     stored_kind,
 )
+from geocrawl.model.health import Event, Health
 from geocrawl.sanitize import masked
 from geocrawl.store.catalog.changes import write_changes
-from geocrawl.store.catalog.health import GUESSED, UNASKED_S, health_after
+from geocrawl.store.catalog.health import (
+    COLUMNS,
+    FORBIDDEN_S,
+    GUESSED,
+    SOON_S,
+    UNASKED,
+    WRITE_HEALTH,
+    Told,
+    health_after,
+    told_by_refusal,
+    told_without_verdict,
+)
 from geocrawl.store.catalog.services import ServiceWriter, without_secrets
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list, upsert
@@ -37,9 +50,9 @@ MAX_EVIDENCE = 20
 _TEXT_CHARS = 500
 _row = ENDPOINT.c
 _evidence = select(func.count()).select_from(EVIDENCE).where(EVIDENCE.c.endpoint_id == _row.id).scalar_subquery()
-_FIND = select(*(_row.id, _row.kind, _row.key, _evidence, _row.weak, func.coalesce(_row.reason, ""))).where(
-    in_list(_row.key, "keys")
-)
+_FIND = select(
+    *(_row.id, _row.kind, _row.key, _evidence, _row.weak, func.coalesce(_row.reason, ""), _row.health)
+).where(in_list(_row.key, "keys"))
 _HIGHEST = select(func.coalesce(func.max(_row.id), 0))
 _ADD = insert(ENDPOINT)
 _ADD_EVIDENCE = insert_or_leave(EVIDENCE).on_conflict_do_nothing()
@@ -50,25 +63,38 @@ _NAME_GUESSED = _WRITE.values(
     due_at=case((_row.last_probe.is_(None), _row.due_at), else_=func.coalesce(_row.due_at, bindparam("at"))),
 )
 """Name an endpoint that was only guessed: if it was probed in vain, it is probed again from now on."""
-_HEALTH = ("health", "health_since", "in_a_row", "interval_s", "due_at")
 _WRITE_VERDICT = _WRITE.values(
     {
         **{name: bindparam(name) for name in ("status", "reason", "detail", "http_status", "deviations", "last_probe")},
-        **{name: bindparam(name) for name in _HEALTH},
+        **{name: bindparam(name) for name in COLUMNS},
         "version": func.coalesce(bindparam("valid_version"), _row.version),
         "last_ok": func.coalesce(bindparam("valid_at"), _row.last_ok),
         "probes": _row.probes + 1,
+        "moved_to": bindparam("moved_to"),
     }
 )
 """Write a verdict, with the health that follows from it. The version and the time of the last valid answer stay while
 the endpoint is invalid."""
 _WRITE_NOT_MODIFIED = _WRITE.values(
-    {name: bindparam(name) for name in _HEALTH}
+    {name: bindparam(name) for name in COLUMNS}
     | {"last_probe": bindparam("at"), "last_ok": bindparam("at"), "probes": _row.probes + 1}
+    | {"status": bindparam("valid"), "reason": bindparam("ok"), "detail": bindparam("none"), "moved_to": None}
 )
-"""Write that the last full answer is still valid: version, deviations, status and reason stay."""
-_WRITE_UNASKED = _WRITE.where(_row.status.is_(None))
-_POSTPONE = _WRITE.where(_row.due_at.is_not(None))
+"""Write that the last full answer is valid again: version and deviations stay."""
+_WRITE_UNASKED = _WRITE.where(or_(_row.status.is_(None), _row.status == "valid")).values(reason=bindparam("why"))
+"""Write why an endpoint was not asked: beside a valid verdict, and where there is none."""
+_WRITE_NO_ANSWER = _WRITE.values(
+    {name: bindparam(name) for name in (*COLUMNS, "status", "reason", "detail")}
+    | {"last_probe": bindparam("at"), "probes": _row.probes + 1, "http_status": None}
+)
+_WAKE = _WRITE.where(_row.health == "gone", _row.due_at.is_(None), _row.woken_at.is_(None)).values(
+    due_at=bindparam("at"), woken_at=bindparam("at")
+)
+"""Probe an endpoint that was given up once more, since a page names it: once for each time that it is given up."""
+_LAST_VERDICT = select(_row.status, _row.last_ok).where(_row.id == bindparam("endpoint"))
+_FIND_ENDPOINT = select(_row.id, _row.status, _row.last_probe).where(
+    _row.kind == bindparam("kind"), _row.key == bindparam("key")
+)
 _FIRST_EVIDENCE = (
     select(
         *(_row.kind, _row.key, _row.url, _row.weak),
@@ -90,6 +116,7 @@ _COUNTS = union_all(
     select(literal("layers"), func.coalesce(func.sum(SERVICE.c.layer_count), 0)),
 )
 """Count valid and invalid endpoints, services and layers; of guessed endpoints those that were valid once."""
+_NO_ANSWER = "the server does not answer, not even for robots.txt"
 
 
 _Name = tuple[str, str]
@@ -105,6 +132,7 @@ class _Stored(NamedTuple):
     weakness: int
     reason: str
     """Reason of the last verdict, '' without one."""
+    health: str = Health.NEW
 
 
 class KnownEndpoints:
@@ -157,7 +185,7 @@ class Catalog:
         if known.new:
             new = [self._new_row(number, candidate, at) for number, candidate in known.new.values()]
             self._connection.executemany(_ADD, new)
-        rows, pages, weakness = [], dict[int, int](), dict[int, int]()
+        rows, pages, weakness, woken = [], dict[int, int](), dict[int, int](), set[int]()
         for candidate in candidates:
             name = _name(candidate.endpoint)
             if (stored := known.stored.get(name)) is None:
@@ -169,14 +197,31 @@ class Catalog:
                 rows.append(_evidence_row(number, candidate.evidence, at))
             if stored.weakness == GUESSED > _weakness(candidate):
                 weakness.setdefault(number, _weakness(candidate))
+            if stored.health == Health.GONE and candidate.evidence.page:
+                woken.add(number)
         if rows:
             self._connection.executemany(_ADD_EVIDENCE, rows)
         for number, weak in weakness.items():
             self._connection.execute(_NAME_GUESSED, {"weak": weak, "endpoint": number, "at": at})
+        for number in woken:
+            self._connection.execute(_WAKE, {"endpoint": number, "at": at})
 
-    def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:
-        """Write the verdict of a probe, and the description of a valid service."""
+    def write(
+        self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float, moved_to: Endpoint | None = None
+    ) -> None:
+        """Write the verdict of a probe, and the description of a valid service. `moved_to`: where the endpoint says
+        that it has moved for good."""
         service = verdict.service if verdict.status is Status.VALID else None
+        last_status, last_ok = self._connection.execute(_LAST_VERDICT, {"endpoint": endpoint_id}).fetchone()
+        if service is not None:
+            told = Told(Event.OK, verdict.reason)
+        elif moved_to is not None and last_ok is not None:
+            told = self._told_by_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
+        else:
+            told = told_by_refusal(verdict.reason, verdict.retry_after_s)
+        if told.event is Event.LIMITED and last_status == Status.VALID:
+            self._write_unasked(endpoint_id, told, verdict.detail, verdict.http_status, at)
+            return
         said = {
             "status": verdict.status,
             "reason": verdict.reason,
@@ -192,9 +237,10 @@ class Catalog:
         }
         probe = {"endpoint_id": endpoint_id, "at": at, **said, **answered}
         self._connection.execute(_ADD_PROBE, probe)
-        health = health_after(self._connection, endpoint_id, ok=service is not None, reason=verdict.reason, at=at)
+        health = health_after(self._connection, endpoint_id, told, at)
         valid = {"valid_version": service.version if service else None, "valid_at": at if service else None}
-        written = {"endpoint": endpoint_id, "last_probe": at, **said, **valid, **health}
+        moved = {"moved_to": moved_to.key if moved_to is not None else None}
+        written = {"endpoint": endpoint_id, "last_probe": at, **said, **valid, **moved, **health}
         self._connection.execute(_WRITE_VERDICT, written)
         if service is not None:
             self._describe(endpoint_id, candidate.endpoint, service, at)
@@ -203,29 +249,60 @@ class Catalog:
 
     def write_not_modified(self, endpoint_id: int, visit: Visit) -> None:
         """Write that an endpoint answered "not modified" (304), which counts as a valid answer."""
-        probe = {
-            "endpoint_id": endpoint_id,
-            "at": visit.at,
-            "status": Status.VALID,
-            "reason": visit.reason,
-            "detail": "",
-            "http_status": visit.http_status,
-            "content_type": "",
-            "first_bytes": "",
-            "elapsed_ms": visit.elapsed_ms,
-            "requests": 1,
-            "deviations": "[]",
-        }
+        said = {"status": Status.VALID, "reason": visit.reason, "detail": "", "http_status": visit.http_status}
+        probe = {**_probe_row(endpoint_id, visit.at), **said, "elapsed_ms": visit.elapsed_ms, "requests": 1}
         self._connection.execute(_ADD_PROBE, probe)
-        health = health_after(self._connection, endpoint_id, ok=True, reason=visit.reason, at=visit.at)
-        self._connection.execute(_WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, "at": visit.at, **health})
+        health = health_after(self._connection, endpoint_id, Told(Event.OK, visit.reason), visit.at)
+        now = {"at": visit.at, "valid": Status.VALID, "ok": "ok", "none": ""}
+        self._connection.execute(_WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, **now, **health})
         self._services.confirm(endpoint_id, visit.at)
 
-    def write_unasked(self, endpoint_id: int, reason: str, at: float) -> None:
-        """Write that a probe was not allowed (robots.txt), which is neither valid nor invalid; a former verdict
-        stays."""
-        self._connection.execute(_WRITE_UNASKED, {"endpoint": endpoint_id, "reason": reason})
-        self._connection.execute(_POSTPONE, {"endpoint": endpoint_id, "due_at": at + UNASKED_S})
+    def write_refused(self, endpoint_id: int, reason: str) -> None:
+        """Write why an endpoint that was just found is not asked: the operator's lists, an opt-out."""
+        self._connection.execute(_WRITE_UNASKED, {"endpoint": endpoint_id, "why": reason})
+
+    def write_unasked(self, endpoint_id: int, visit: Visit) -> None:
+        """Write that a probe was not made: because it is not allowed (robots.txt), or because the server did not even
+        answer for robots.txt, which is a failure of a service that was valid."""
+        told = told_without_verdict(visit.reason, visit.http_status, visit.retry_after_s)
+        _, last_ok = self._connection.execute(_LAST_VERDICT, {"endpoint": endpoint_id}).fetchone()
+        if last_ok is None:
+            self.write_refused(endpoint_id, visit.reason)
+            told = Told(Event.UNASKED, visit.reason, FORBIDDEN_S)
+            health = health_after(self._connection, endpoint_id, told, visit.at)
+            self._connection.execute(WRITE_HEALTH, {"endpoint": endpoint_id, **health})
+            return
+        if told.event is not Event.FAIL:
+            self._write_unasked(endpoint_id, told, "", visit.http_status, visit.at)
+            return
+        said = {"status": Status.INVALID, "reason": told.reason, "detail": _NO_ANSWER}
+        probe = {**_probe_row(endpoint_id, visit.at), **said}
+        self._connection.execute(_ADD_PROBE, probe)
+        health = health_after(self._connection, endpoint_id, told, visit.at)
+        self._connection.execute(_WRITE_NO_ANSWER, {"endpoint": endpoint_id, "at": visit.at, **said, **health})
+        self._services.choose_best(endpoint_id)
+
+    def _told_by_move(self, endpoint_id: int, target: Endpoint, at: float) -> Told:
+        """Return what it tells that an endpoint has moved for good: no failure while its target was not asked yet, or
+        is the same service, which then goes on at the new address."""
+        row = self._connection.execute(_FIND_ENDPOINT, {"kind": target.kind, "key": target.key}).fetchone()
+        if row is None:
+            return Told(Event.FAIL, "moved")
+        target_id, status, last_probe = row
+        if last_probe is None:
+            return Told(Event.UNASKED, "moved", SOON_S)
+        if status == Status.VALID and self._services.follow(endpoint_id, target_id, at):
+            return Told(Event.UNASKED, "moved", FORBIDDEN_S)
+        return Told(Event.FAIL, "moved")
+
+    def _write_unasked(self, endpoint_id: int, told: Told, detail: str, http_status: int | None, at: float) -> None:
+        """Write an event that is no verdict: the last verdict stays, with the reason why it could not be confirmed."""
+        said = {"status": UNASKED, "reason": told.reason, "detail": detail[:_TEXT_CHARS], "http_status": http_status}
+        probe = {**_probe_row(endpoint_id, at), **said}
+        self._connection.execute(_ADD_PROBE, probe)
+        self._connection.execute(_WRITE_UNASKED, {"endpoint": endpoint_id, "why": told.reason})
+        health = health_after(self._connection, endpoint_id, told, at)
+        self._connection.execute(WRITE_HEALTH, {"endpoint": endpoint_id, **health})
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
         """Store a person's decision that two endpoints are one service, or are two, in a separate transaction."""
@@ -274,6 +351,12 @@ def stored_candidate(kind: str, key: str, address: str, weak: int, *found: str |
     signal, page, link, anchor = found
     evidence = Evidence("") if signal is None else Evidence(signal, page or "", link or "", anchor or "")
     return Candidate(Endpoint(stored_kind(kind), key, stored_url(address)), evidence, weak == 1)
+
+
+def _probe_row(endpoint_id: int, at: float) -> dict[str, object]:
+    """Return a row of `probe` without an answer."""
+    answer = {"content_type": "", "first_bytes": "", "elapsed_ms": 0.0, "requests": 0, "deviations": "[]"}
+    return {"endpoint_id": endpoint_id, "at": at, **answer, "http_status": None}
 
 
 def _name(endpoint: Endpoint) -> _Name:

@@ -20,13 +20,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import Select, bindparam, delete, func, or_, select, union
+from sqlalchemy import Select, and_, bindparam, delete, exists, func, insert, or_, select, union
 
 from geocrawl.model import Service
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import upsert
 from geocrawl.store.keys import stored_url
-from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, SAME_SERVICE
+from geocrawl.store.schema.tables import CHANGE, DESCRIPTION, ENDPOINT, LAYER, SAME_SERVICE
 from geocrawl.urls import display_order, site_of, spelling_differences, spelling_group
 
 # --------------------------------------------------------------------------- two endpoints
@@ -38,7 +38,7 @@ _SAMPLE_DATA = ("topp:", "tiger:", "sf:", "nurc:", "cite:", "cgf:", "spearfish",
 """Beginnings of layer names in the sample data that GeoServer and other servers are shipped with."""
 _GENERIC_NAME = re.compile(r"\A(?:layer|default|test|group|map)?[ _-]?[0-9]*\Z", re.IGNORECASE)
 
-SIGNALS = ("person", "document", "host", "path", "port", "node", "layers")
+SIGNALS = ("person", "redirect", "document", "host", "path", "port", "node", "layers")
 """Why two endpoints are one service, the strongest first."""
 
 
@@ -167,6 +167,8 @@ are connected through these."""
 MOST_REGROUPED = 1_000
 """Most endpoints of one service that are regrouped together: those with the lowest ids, with which the others were
 compared. A server with a host name for everybody has as many endpoints as it likes."""
+_SHARE_AFTER_MOVE = 0.5
+"""Share of items that a service must have kept when it moved: layers are added and dropped on such an occasion."""
 _MOST_RANKED = 200
 """Addresses of a service among which the best is chosen: the shortest."""
 _DESCRIBED = [DESCRIPTION.c[field.name] for field in fields(Description)]
@@ -185,8 +187,31 @@ def _others(name: str) -> Select[Any]:
 _COMPARED = union(_others("fingerprint"), _others("family"))
 _first, _second = SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id
 _of_endpoint = or_(_first == bindparam("endpoint"), _second == bindparam("endpoint"))
-_FORGET_EDGES = delete(SAME_SERVICE).where(_of_endpoint, SAME_SERVICE.c.signal != "person")
-"""Forget what was found about an endpoint; what a person decided stays."""
+_former, _present = ENDPOINT.alias("former"), ENDPOINT.alias("present")
+_has_moved_here = and_(_former.c.moved_to == bindparam("key"), _former.c.id != bindparam("endpoint"))
+_FORGET_EDGES = delete(SAME_SERVICE).where(
+    _of_endpoint,
+    SAME_SERVICE.c.signal != "person",
+    or_(
+        SAME_SERVICE.c.signal != "redirect",
+        ~exists().where(_has_moved_here, or_(_former.c.id == _first, _former.c.id == _second)),
+    ),
+)
+"""Forget what was found about an endpoint. What a person decided stays, and that another endpoint has moved to it."""
+_MOVED_HERE = select(_former.c.id).where(_has_moved_here, _former.c.kind == bindparam("kind")).order_by(_former.c.id)
+_EDGES_BETWEEN = select(SAME_SERVICE.c.signal, SAME_SERVICE.c.same).where(
+    _first == bindparam("first_id"), _second == bindparam("second_id")
+)
+_NAMES_OF_LAYERS = (
+    select(LAYER.c.name)
+    .distinct()
+    .join_from(ENDPOINT, LAYER, LAYER.c.service_id == ENDPOINT.c.service_id)
+    .where(ENDPOINT.c.id == bindparam("endpoint"), LAYER.c.name != "")
+)
+_OF_MOVE = select(_former.c.service_id, _former.c.masked_url, _present.c.masked_url).where(
+    _former.c.id == bindparam("former"), _present.c.id == bindparam("present")
+)
+_ADD_CHANGE = insert(CHANGE)
 _KEEP_EDGE = upsert(SAME_SERVICE, "first_id", "second_id", "signal")
 _EDGES = (
     select(_first, _second, SAME_SERVICE.c.signal, SAME_SERVICE.c.same)
@@ -245,12 +270,40 @@ class EndpointClusters:
         if row is not None and Description(*row) == now:
             return False
         self._connection.execute(_KEEP_DESCRIPTION, asdict(now))
-        self._connection.execute(_FORGET_EDGES, {"endpoint": endpoint_id})
+        here = {"endpoint": endpoint_id, "key": key}
+        self._connection.execute(_FORGET_EDGES, here)
         for other in self._compared_with(now):
             matched = match(now, other)
             if matched is not None:
                 self._keep_edge(endpoint_id, other.endpoint_id, matched.signal, matched.detail, same=True, at=at)
+        names = {layer.name for layer in service.layers if layer.name}
+        for (former,) in self._connection.execute(_MOVED_HERE, {**here, "kind": now.kind}).fetchall():
+            self.keep_move(former, endpoint_id, at, names)
         return True
+
+    def keep_move(self, former: int, present: int, at: float, names: set[str] | None = None) -> bool:
+        """Write that an endpoint which says that it has moved for good is one service with its target, which is valid,
+        and note the move. Returns False, and writes nothing, where the target describes other items, or a person has
+        called the two different. `names`: of the target's items; None: as stored."""
+        first, second = sorted((former, present))
+        edges = dict(self._connection.execute(_EDGES_BETWEEN, {"first_id": first, "second_id": second}).fetchall())
+        if edges.get("person") == 0:
+            return False
+        if "redirect" in edges:
+            return True
+        before, now = self._names(former), self._names(present) if names is None else names
+        if len(before & now) < _SHARE_AFTER_MOVE * max(len(before), len(now), 1):
+            return False
+        detail = "the former address redirects to the other one for good, which offers the same items"
+        self._keep_edge(former, present, "redirect", detail, same=True, at=at)
+        pair = {"former": former, "present": present}
+        service, before_url, after_url = self._connection.execute(_OF_MOVE, pair).fetchone()
+        change = {"endpoint_id": former, "service_id": service, "at": at, "what": "moved", "name": ""}
+        self._connection.execute(_ADD_CHANGE, {**change, "before": before_url, "after": after_url})
+        return True
+
+    def _names(self, endpoint_id: int) -> set[str]:
+        return {row[0] for row in self._connection.execute(_NAMES_OF_LAYERS, {"endpoint": endpoint_id})}
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
         """Write a person's decision about two endpoints; it replaces former decisions about them."""

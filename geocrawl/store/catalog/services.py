@@ -13,17 +13,19 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from shapely import GeometryCollection, Polygon
-from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, insert, or_, select, update
+from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, insert, or_, select, union_all, update
 
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.sanitize import masked
 from geocrawl.store.catalog.clusters import EndpointClusters
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, LAYER, SERVICE
+from geocrawl.store.engine.constructs import in_list, upsert
+from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, LAYER, SERVICE, SERVICE_ALIAS
 from geocrawl.store.search.writer import SearchWriter
 
 _is_service = SERVICE.c.id == bindparam("service")
-_ADD_SERVICE = insert(SERVICE).returning(SERVICE.c.id)
+_ADD_SERVICE = insert(SERVICE)
+_BEST = select(SERVICE.c.best_id).where(_is_service)
 _WRITE_SERVICE = update(SERVICE).where(_is_service)
 _CONFIRM = _WRITE_SERVICE.where(SERVICE.c.last_ok < bindparam("at")).values(last_ok=bindparam("at"))
 """Note that the description of a service was read again."""
@@ -33,8 +35,24 @@ _WRITE_BEST = _WRITE_SERVICE.where(SERVICE.c.best_id.is_distinct_from(bindparam(
 """Write the best endpoint of a service. (A row that stays as it was is not written, and not told to the search.)"""
 _FINGERPRINT = select(SERVICE.c.fingerprint).where(_is_service)
 _DROP_SERVICE = delete(SERVICE).where(_is_service)
+_numbers = union_all(
+    select(func.coalesce(func.max(SERVICE.c.id), 0).label("number")),
+    select(func.coalesce(func.max(SERVICE_ALIAS.c.old), 0)),
+).subquery("numbers")
+_NEXT_SERVICE = select(func.max(_numbers.c.number) + 1)
+"""The next number of a service: never that of a former one, which people may know."""
+_KEEP_ALIAS = upsert(SERVICE_ALIAS, "old")
+_MOVE_ALIASES = update(SERVICE_ALIAS).where(SERVICE_ALIAS.c.new == bindparam("number")).values(new=bindparam("new"))
+_DROP_ALIASES = delete(SERVICE_ALIAS).where(SERVICE_ALIAS.c.new == bindparam("number"))
+_DROP_ALIAS = delete(SERVICE_ALIAS).where(SERVICE_ALIAS.c.old == bindparam("number"))
+_FORMER_NUMBER = select(func.min(SERVICE_ALIAS.c.old)).where(
+    in_list(SERVICE_ALIAS.c.endpoint_id, "endpoints"), SERVICE_ALIAS.c.new == bindparam("new")
+)
+"""Find the former number of a service of these endpoints, which led to another service since."""
 _copied = [column for column in SERVICE.c if column.name not in ("id", "best_id")]
-_COPY_SERVICE = insert(SERVICE).from_select(_copied, select(*_copied).where(_is_service)).returning(SERVICE.c.id)
+_COPY_SERVICE = insert(SERVICE).from_select(
+    [SERVICE.c.id, *_copied], select(bindparam("copy", type_=BigInteger), *_copied).where(_is_service)
+)
 """Add a service with the same description."""
 _of_service = LAYER.c.service_id == bindparam("service")
 _parts = [column for column in LAYER.c if column.name != "service_id"]
@@ -116,6 +134,16 @@ class ServiceWriter:
             self._regroup(endpoint_id)
         self._index()
 
+    def follow(self, former: int, present: int, at: float) -> bool:
+        """Make an endpoint that has moved for good one service with its valid target, if both offer the same items.
+        Returns whether they are one."""
+        if not self._clusters.keep_move(former, present, at):
+            return False
+        if self._service_of(former) != self._service_of(present):
+            self._regroup(former)
+            self._index()
+        return True
+
     def regroup_what_is_left(self, services: Iterable[int]) -> int:
         """Regroup the endpoints that remain of services that lost some of theirs, and delete services that lost all;
         return how many were deleted."""
@@ -154,33 +182,32 @@ class ServiceWriter:
         self._connection.execute(_PUT_ENDPOINT, {"service": number, "endpoint": endpoint_id})
         for other in services[1:]:
             self._connection.execute(_MOVE_ENDPOINTS, {"service": number, "former": other})
-            self._drop(other)
+            self._drop(other, successor=number)
         return number
 
     def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> set[int]:
         """Assign one service to each cluster around an endpoint; return the endpoints of these clusters. `new`: the
         service of a cluster that has none."""
-        claimed = set[int]()
-        before = set[int]()
+        claimed, successors = set[int](), dict[int, int]()
         clusters = self._clusters.clusters_around(endpoint_id)
         for members in clusters:
             former = {number for member in members if (number := self._service_of(member)) is not None}
-            before |= former
             if free := former - claimed:
                 number = min(free)
             elif new is not None and endpoint_id in members:
                 number = self._add(*new)
             elif former:
-                number = self._copy(min(former))
+                number = self._copy(min(former), members)
             else:
                 continue
             claimed.add(number)
+            successors |= {each: number for each in former if each not in successors}
             put = [{"service": number, "endpoint": member} for member in members]
             self._connection.executemany(_PUT_ENDPOINT, put)
             self._write_best(number)
-        for number in sorted(before - claimed):
+        for number in sorted(successors.keys() - claimed):
             if self._value(_ANY_ENDPOINT, service=number) is None:
-                self._drop(number)
+                self._drop(number, successors[number])
         return {member for members in clusters for member in members}
 
     def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
@@ -201,19 +228,32 @@ class ServiceWriter:
 
     def _add(self, service: Service, site: str, at: float, best: int | None = None) -> int:
         row = {**service_row(service, site, at), "first_seen": at, "best_id": best}
-        number = int(self._value(_ADD_SERVICE, **row))
+        number = int(self._value(_NEXT_SERVICE))
+        self._connection.execute(_ADD_SERVICE, {"id": number, **row})
         self._add_parts(number, service)
         return number
 
-    def _copy(self, number: int) -> int:
-        """Add a service with the same description, for endpoints that were split off; return its id."""
-        copy = int(self._value(_COPY_SERVICE, service=number))
+    def _copy(self, number: int, members: tuple[int, ...]) -> int:
+        """Add a service with the same description, for endpoints that were split off; return its id: the number under
+        which people knew the service of one of them, if it was merged into this one."""
+        former = self._value(_FORMER_NUMBER, endpoints=list(members), new=number)
+        copy = int(former if former is not None else self._value(_NEXT_SERVICE))
+        self._connection.execute(_DROP_ALIAS, {"number": copy})
+        self._connection.execute(_COPY_SERVICE, {"service": number, "copy": copy})
         self._connection.execute(_COPY_LAYERS, {"copy": copy, "service": number})
         self._unindexed.add(copy)
         return copy
 
-    def _drop(self, number: int) -> None:
+    def _drop(self, number: int, successor: int | None = None) -> None:
+        """Delete a service. `successor`: the service that its endpoints belong to now, to which its number leads from
+        now on, as do the numbers that led to it; None: they lead nowhere."""
         self._drop_parts(number)
+        if successor is None:
+            self._connection.execute(_DROP_ALIASES, {"number": number})
+        else:
+            best = self._value(_BEST, service=number)
+            self._connection.execute(_KEEP_ALIAS, {"old": number, "new": successor, "endpoint_id": best})
+            self._connection.execute(_MOVE_ALIASES, {"number": number, "new": successor})
         self._connection.execute(_DROP_SERVICE, {"service": number})
 
     def _add_parts(self, number: int, service: Service) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Integer,
     Select,
     and_,
+    case,
     cast,
     exists,
     func,
@@ -24,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateView
 
+from geocrawl.model.health import LEAST_OBSERVED_S
 from geocrawl.store.engine.constructs import json_elements, json_list, json_member, utc_text
 from geocrawl.store.schema.tables import ENDPOINT, LAYER, PROBE, SERVICE
 
@@ -48,6 +50,7 @@ class View(NamedTuple):
 
 
 _LIST = "JSON list"
+_TELL_ENOUGH = and_(func.count() > 1, func.max(PROBE.c.at) - func.min(PROBE.c.at) >= LEAST_OBSERVED_S)
 _OF_BEST = "of the best address"
 
 _IS_VALID = ENDPOINT.c.status == "valid"
@@ -92,10 +95,13 @@ VIEWS: Mapping[str, View] = {
             "online_resource": (SERVICE.c.masked_online_resource, "address by its own capabilities, keys masked"),
             "layers": (SERVICE.c.layer_count, "number of named layers"),
             "alive": (
-                cast(exists().where(_OF_SERVICE, _IS_VALID), Integer),
-                "1: valid at the last probe of any of its addresses",
+                cast(exists().where(_OF_SERVICE, _IS_VALID, ENDPOINT.c.health != "unconfirmed"), Integer),
+                "1: valid at the last probe of any of its addresses, which was confirmed since",
             ),
-            "health": (func.coalesce(_BEST.c.health, "new"), f"new, alive, degraded, down, gone; {_OF_BEST}"),
+            "health": (
+                func.coalesce(_BEST.c.health, "new"),
+                f"new, alive, degraded, unconfirmed, down, gone; {_OF_BEST}",
+            ),
             "level": (
                 func.coalesce(_of_service(func.max(ENDPOINT.c.level), _IS_VALID), ""),
                 "advertised, answers, delivers; '' without a content check",
@@ -155,13 +161,16 @@ VIEWS: Mapping[str, View] = {
             "status": (ENDPOINT.c.status, "last verdict: valid or invalid"),
             "reason": (ENDPOINT.c.reason, "code of the last verdict: ok, http-404, html, timeout-read …"),
             "http_status": (ENDPOINT.c.http_status, ""),
-            "health": (ENDPOINT.c.health, "new, alive, degraded, down, gone: by all probes over time"),
+            "health": (ENDPOINT.c.health, "new, alive, degraded, unconfirmed, down, gone: by all probes over time"),
             "health_since": (utc_text(ENDPOINT.c.health_since), ""),
             "in_a_row": (ENDPOINT.c.in_a_row, "valid answers in a row, or negative of failures"),
             "probes": (ENDPOINT.c.probes, "number of probes"),
             "valid_share": (
-                _of_probes(func.avg(cast(PROBE.c.status == "valid", Integer))),
-                "share of valid answers, 0…1, among the probes that are kept",
+                _of_probes(
+                    case((_TELL_ENOUGH, func.avg(cast(PROBE.c.status == "valid", Integer)))),
+                    PROBE.c.status != "unasked",
+                ),
+                "share of valid answers, 0…1, among the probes that are kept; NULL for fewer than two, or of one hour",
             ),
             "mean_ms": (
                 _of_probes(func.avg(PROBE.c.elapsed_ms), PROBE.c.status == "valid", PROBE.c.reason != "not-modified"),

@@ -225,6 +225,10 @@ class SqlFrontier(SqlLearningLog):
             due = [self._catalog.candidate(endpoint_id) for endpoint_id in health.due(self._connection, now, most)]
             return self._arrivals.add_probes(due, now, queue, again=True, due=True).now
 
+    def age_health(self, now: float) -> int:
+        """Call endpoints unconfirmed that nobody has asked for 30 days; return how many."""
+        return health.age(self._database, now)
+
     def revisit(self, now: float, most: int, *, catalogues: bool) -> int:
         """Queue at most `most` pages whose next visit is due; return how many.
 

@@ -16,7 +16,21 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, insert, select
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.model import Candidate, Feedback, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Url, Visit
+from geocrawl.model import (
+    Candidate,
+    Endpoint,
+    Feedback,
+    Lease,
+    Purpose,
+    Rank,
+    RankedLink,
+    Settled,
+    State,
+    Status,
+    Url,
+    Verdict,
+    Visit,
+)
 from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter, KnownEndpoints
 from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
@@ -172,7 +186,7 @@ class Settlement:
         self.arrivals.write(plan.arrivals, queue)
         for new in plan.arrivals.new_urls:  # why endpoints may not be asked
             if new.endpoint_id is not None and new.purpose is Purpose.PROBE and new.state is State.REFUSED:
-                self.catalog.write_unasked(new.endpoint_id, new.reason or "", visit.at)
+                self.catalog.write_refused(new.endpoint_id, new.reason or "")
         if entry.purpose is Purpose.PROBE:
             self._write_verdict(visit, current, queue)
         feedback = None
@@ -248,13 +262,13 @@ class Settlement:
             self.catalog.write_not_modified(endpoint_id, visit)
             return
         if visit.verdict is None:
-            self.catalog.write_unasked(endpoint_id, visit.reason, visit.at)
+            self.catalog.write_unasked(endpoint_id, visit)
             return
         is_valid = visit.verdict.status is Status.VALID
         is_new = self.budgets.probed(endpoint_id, valid=is_valid, at=visit.at)
         if is_valid and is_new and current.found_on is not None:
             count_find(self.database.connection, queue.counters, current.found_on)
-        self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at)
+        self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at, _moved_for_good(visit, visit.verdict))
         if visit.content_report is not None:
             self.content_reports.write(endpoint_id, visit.content_report, visit.at)
         if probe_frees_page(visit.lease.entry.purpose, visit):
@@ -289,6 +303,12 @@ class Settlement:
             while more and self.database.connection.execute(_CANDIDATE_PAGES, asked).fetchone():
                 with changing(self.database) as queue:
                     more = self._free_pages(endpoint_id or 0, queue)
+
+
+def _moved_for_good(visit: Visit, verdict: Verdict) -> Endpoint | None:
+    """Return the endpoint to which an address redirects for good (RFC 9110, 15.4.2 and 15.4.9), None for no such."""
+    targets = (candidate.endpoint for candidate, _ in visit.candidates if candidate.evidence.signal == "redirect")
+    return next(targets, None) if verdict.http_status in (301, 308) else None
 
 
 # --------------------------------------------------------------------------- reading what arrivals depend on

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Column, update
 
 from geocrawl.model.health import JITTER, PACES
-from geocrawl.store.catalog.health import UNASKED_S
+from geocrawl.store.catalog.health import FORBIDDEN_S
 from geocrawl.store.engine.database import Database
 from geocrawl.store.schema.tables import ENDPOINT, HOST, ROBOTS, SERVICE, URL, VALIDATOR
 
@@ -58,7 +58,7 @@ def _columns(settings: Settings) -> Iterator[tuple[Column[float], float]]:
     yield ROBOTS.c.fetched_at, 0.0
     yield ROBOTS.c.expires_at, robots_s
     yield VALIDATOR.c.read_at, 0.0
-    yield ENDPOINT.c.due_at, max(probe_s, UNASKED_S)
+    yield ENDPOINT.c.due_at, max(probe_s, FORBIDDEN_S, settings.max_retry_after_s)
     yield ENDPOINT.c.health_since, 0.0
     yield ENDPOINT.c.last_ok, 0.0
     yield ENDPOINT.c.last_probe, 0.0

@@ -37,9 +37,10 @@ _BATCH = 10_000
 _OLD = """
 SELECT id FROM probe p WHERE at < ?1 AND id NOT IN (
   SELECT id FROM probe q WHERE q.endpoint_id = p.endpoint_id ORDER BY at DESC, id DESC LIMIT 2) LIMIT ?2"""
-_EXPIRED = "SELECT origin FROM robots WHERE expires_at < ? LIMIT ?"
-
-
+_UNREACHABLE_KEPT_S = 30 * DAY_S
+"""Since when a robots.txt has been unreachable is kept for as long as that may count (`fetch.robots.UNREACHABLE_S`)."""
+_EXPIRED = """SELECT origin FROM robots
+WHERE expires_at < ? AND (status BETWEEN 0 AND 499 OR expires_at < ?) LIMIT ?"""
 _KEYS = {"robots": ("origin",), "thumbnail": ("endpoint_id",), "layer": ("service_id", "position")}
 """Columns that name a row, where they are not `id`."""
 
@@ -62,7 +63,7 @@ class Retention:
         """Do what `tidy` does in steps, each at most one transaction."""
         yield from finish_forgetting(self._database)
         probes = yield from self._delete("probe", _OLD, (now - self._keep_s, _BATCH))
-        expired = yield from self._delete("robots", _EXPIRED, (now, _BATCH))
+        expired = yield from self._delete("robots", _EXPIRED, (now, now - _UNREACHABLE_KEPT_S, _BATCH))
         yield from merge_segments(self._database)
         self._connection.advise()
         gone = {"probes": probes, **({"expired robots.txt": expired} if expired else {})}

@@ -15,20 +15,18 @@ from sqlalchemy import bindparam, case, delete, func, insert, literal_column, se
 
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.health import DAY_S
-from geocrawl.model.watches import Delivery, Notice, Watch, What
+from geocrawl.model.watches import MOST_FAILURES, Delivery, Notice, Watch, What
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.views import V_SERVICES
-from geocrawl.store.schema.tables import CHANGE, ENDPOINT, NOTICE, SERVICE, WATCH
+from geocrawl.store.schema.tables import CHANGE, ENDPOINT, NOTICE, SERVICE, SERVICE_ALIAS, WATCH
 
 Numbers = Callable[[str], Collection[int]]
 """Returns the numbers of the services that a query finds; raises UsageError for one that cannot be read."""
 
 QUIET_AFTER, QUIET_S = 4, 7 * DAY_S
 """So many deaths and returns of one service within this time are reported; further ones are not."""
-MOST_FAILURES = 10
-"""After so many failed deliveries in a row a watch waits for a person (`geocrawl watch send`)."""
 _FIRST_RETRY_S, _LONGEST_RETRY_S = 60.0, DAY_S
 _RESERVED_S = 300.0
 _MOST_NOTICES = 500
@@ -57,6 +55,13 @@ _REMOVED = (
     .where(CHANGE.c.what == "layer-removed", in_list(CHANGE.c.service_id, "ids"))
     .order_by(CHANGE.c.service_id, CHANGE.c.id)
 )
+_MOVES = (
+    select(CHANGE.c.service_id, CHANGE.c.after)
+    .where(CHANGE.c.id > bindparam("after"), CHANGE.c.id <= bindparam("highest"))
+    .where(CHANGE.c.what == "moved", in_list(CHANGE.c.service_id, "ids"))
+    .order_by(CHANGE.c.id)
+)
+_FORMER = select(SERVICE_ALIAS.c.old, SERVICE_ALIAS.c.new).where(in_list(SERVICE_ALIAS.c.old, "ids"))
 _HIGHEST_CHANGE = select(func.coalesce(func.max(CHANGE.c.id), 0))
 _service = V_SERVICES.c
 _UNSENT = (
@@ -80,7 +85,9 @@ _ADD_WATCH = insert(WATCH).returning(WATCH.c.id)
 _ADD_NOTICE = insert(NOTICE)
 _CHANGE_WATCH = update(WATCH).where(WATCH.c.id == bindparam("watch"))
 _RESERVE = _CHANGE_WATCH.where(WATCH.c.busy_until <= bindparam("now")).values(busy_until=bindparam("until"))
-_NOTE_LOOK = _CHANGE_WATCH.values(known=bindparam("now_known"), change_id=bindparam("highest"))
+_NOTE_LOOK = _CHANGE_WATCH.values(
+    known=bindparam("now_known"), change_id=bindparam("highest"), service_id=bindparam("subject")
+)
 _NOTE_ERROR = _CHANGE_WATCH.values(last_error=bindparam("error"))
 _NOTE_FAILURE = _CHANGE_WATCH.values(failures=WATCH.c.failures + 1, retry_at=bindparam("again_at"), busy_until=0)
 _NOTE_DELIVERY = _CHANGE_WATCH.values(
@@ -100,6 +107,7 @@ class _Found:
     service_id: int
     layers: tuple[str, ...] = ()
     more_services: int = 0
+    moved_to: str = ""
 
 
 class Watches:
@@ -120,9 +128,12 @@ class Watches:
         Only what happens from now on is reported. Raises UsageError for a watch that is there already and for a query
         that cannot be read, NothingFound for an unknown service.
         """
-        is_service = isinstance(subject, int)
-        ids = _existing(self._connection, subject) if isinstance(subject, int) else numbers(subject)
-        service_id, query = (subject, "") if is_service else (None, subject)
+        ids: Collection[int]
+        if isinstance(subject, int):
+            ids = (service_id,) = _existing(self._connection, subject)
+            query = ""
+        else:
+            ids, service_id, query = numbers(subject), None, subject
         for each in self.all():
             if (each.service_id, each.query, each.recipient) == (service_id, query, recipient):
                 raise UsageError(f"watch {each.id} tells {recipient} of that already")
@@ -167,10 +178,19 @@ class Watches:
         row = self._connection.execute(_KNOWN, {"watch": watch.id}).fetchone()
         if row is None:  # removed meanwhile
             return 0
-        known = {int(number): bool(dead) for number, dead in json.loads(row[0]).items()}
+        then = {int(number): bool(dead) for number, dead in json.loads(row[0]).items()}
+        former = dict(self._connection.execute(_FORMER, {"ids": list(then)}).fetchall())
+        known = {number: dead for number, dead in then.items() if number not in former}
+        for number, successor in former.items():  # services that became one with another since
+            known.setdefault(successor, then[number])
         now = _dead(self._connection, known.keys() | (found or frozenset()))
         highest = self._connection.execute(_HIGHEST_CHANGE).fetchone()[0]
-        differences = [*_compared(known, now), *_removed_layers(self._connection, known, row[1], highest)]
+        since = {"after": row[1], "highest": highest}
+        differences = [
+            *_moves(self._connection, {**{number: number for number in known}, **former}, since),
+            *_compared(known, now),
+            *_removed_layers(self._connection, known, since),
+        ]
         quiet = _Quiet(self._connection, watch.id, at)
         rows = [
             {"watch_id": watch.id, "at": at, "what": each.what, "service_id": each.service_id, "detail": detail}
@@ -178,7 +198,9 @@ class Watches:
             if (detail := quiet.detail(each))
         ]
         self._connection.executemany(_ADD_NOTICE, rows)
-        self._connection.execute(_NOTE_LOOK, {"watch": watch.id, "now_known": json.dumps(now), "highest": highest})
+        subject = former.get(watch.service_id, watch.service_id)
+        told = {"now_known": json.dumps(now), "highest": highest, "subject": subject}
+        self._connection.execute(_NOTE_LOOK, {"watch": watch.id, **told})
         return len(rows)
 
     # ----------------------------------------------------------------------- delivering
@@ -187,8 +209,7 @@ class Watches:
         """Reserve and return what is to be delivered now. `again`: also where earlier failures ask for a pause."""
         deliveries = []
         for watch in self.all():
-            may_be_tried = again or (watch.retry_at <= at and watch.failures < MOST_FAILURES)
-            if watch.unsent and may_be_tried and self._reserve(watch.id, at):
+            if watch.unsent and (again or watch.retry_at <= at) and self._reserve(watch.id, at):
                 rows = self._connection.execute(_UNSENT, {"watch": watch.id}).fetchall()
                 deliveries.append(Delivery(watch, tuple(map(_notice, rows))))
         return deliveries
@@ -202,7 +223,7 @@ class Watches:
 
     def failed(self, delivery: Delivery, error: str, at: float) -> None:
         """Write that a message did not arrive: it is sent again after a pause that doubles, up to a day."""
-        pause = min(_FIRST_RETRY_S * 2**delivery.watch.failures, _LONGEST_RETRY_S)
+        pause = min(_FIRST_RETRY_S * 2.0 ** min(delivery.watch.failures, MOST_FAILURES + 1), _LONGEST_RETRY_S)
         with self._database.transaction:
             self._connection.execute(_NOTE_FAILURE, {"watch": delivery.watch.id, "again_at": at + pause})
         self._note_error(delivery.watch.id, error)
@@ -236,6 +257,8 @@ class _Quiet:
             detail["is_last"] = reported + 1 == QUIET_AFTER
         if found.more_services:
             detail["more_services"] = found.more_services
+        if found.moved_to:
+            detail["moved_to"] = found.moved_to
         if found.layers:
             detail["layers"] = found.layers[:_MOST_LAYERS]
             detail["more_layers"] = max(0, len(found.layers) - _MOST_LAYERS)
@@ -263,8 +286,16 @@ def _compared(known: Mapping[int, bool], now: Mapping[int, bool]) -> Iterator[_F
             yield _Found(What.DIED if dead else What.RETURNED, number)
 
 
-def _removed_layers(connection: Connection, known: Mapping[int, bool], after: int, highest: int) -> Iterator[_Found]:
-    values: dict[str, Any] = {"after": after, "highest": highest, "ids": list(known)}
+def _moves(connection: Connection, current: Mapping[int, int], since: Mapping[str, int]) -> Iterator[_Found]:
+    """Yield the last move of each service. `current`: numbers then → numbers now."""
+    found = connection.execute(_MOVES, {**since, "ids": list(current)})
+    moves = {current[number]: address for number, address in found}
+    for number, address in moves.items():
+        yield _Found(What.MOVED, number, moved_to=address)
+
+
+def _removed_layers(connection: Connection, known: Mapping[int, bool], since: Mapping[str, int]) -> Iterator[_Found]:
+    values: dict[str, Any] = {**since, "ids": list(known)}
     removed: dict[int, list[str]] = {}
     for number, name in connection.execute(_REMOVED, values):
         removed.setdefault(number, []).append(name)
@@ -280,5 +311,6 @@ def _notice(row: tuple[Any, ...]) -> Notice:
         tuple(more.get("layers", ())),
         more.get("more_layers", 0),
         more.get("more_services", 0),
+        more.get("moved_to", ""),
         more.get("is_last", False),
     )

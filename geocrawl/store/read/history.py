@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, case, func, literal, select, union_all
 
-from geocrawl.model.health import DAY_S, availability
+from geocrawl.model.health import DAY_S, LEAST_OBSERVED_S, availability
 from geocrawl.store.engine.connection import Connection, Rows
 from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
@@ -42,9 +42,12 @@ class EndpointHistory:
     availability: Mapping[int, float | None]
     """Days → share of that time, 0…1, in which the last answer was a valid one; None: nothing is known of it."""
     response_ms: Mapping[int, float]
-    """Percentile → milliseconds of valid answers that were read whole: 50, 90, 99; empty when there are none."""
+    """Percentile → milliseconds of valid answers that were read whole: 50, 90, 99; empty for fewer than two."""
     events: tuple[Mapping[str, object], ...]
     """at, before, after, reason; newest first."""
+    unasked: tuple[Mapping[str, object], ...]
+    """at, reason of the times when it might not be asked, or was asked to wait; newest first. They count for nothing
+    else."""
     changes: tuple[Mapping[str, object], ...]
     """at, what, name, before, after; newest first."""
 
@@ -58,16 +61,17 @@ _ENDPOINTS = select(
 _OF_SERVICE = _ENDPOINTS.where(ENDPOINT.c.service_id == bindparam("service"))
 _AT_ADDRESS = _ENDPOINTS.where(ENDPOINT.c.key == bindparam("key"), ENDPOINT.c.probes > 0)
 _IS_VALID = PROBE.c.status == "valid"
+_IS_UNASKED = PROBE.c.status == "unasked"
 _OF_ENDPOINT = PROBE.c.endpoint_id == bindparam("endpoint")
 # A 304 comes faster than the document in whose place it stands.
 _PROBES = (
     select(PROBE.c.at, _IS_VALID, case((PROBE.c.reason != "not-modified", PROBE.c.elapsed_ms)))
-    .where(_OF_ENDPOINT, PROBE.c.at >= bindparam("start"))
+    .where(_OF_ENDPOINT, ~_IS_UNASKED, PROBE.c.at >= bindparam("start"))
     .order_by(PROBE.c.at, PROBE.c.id)
 )
 _LAST_BEFORE = (
     select(_IS_VALID)
-    .where(_OF_ENDPOINT, PROBE.c.at < bindparam("start"))
+    .where(_OF_ENDPOINT, ~_IS_UNASKED, PROBE.c.at < bindparam("start"))
     .order_by(PROBE.c.at.desc(), PROBE.c.id.desc())
     .limit(1)
 )
@@ -75,6 +79,12 @@ _EVENTS = (
     select(HEALTH_EVENT.c.at, HEALTH_EVENT.c.before, HEALTH_EVENT.c.after, HEALTH_EVENT.c.reason)
     .where(HEALTH_EVENT.c.endpoint_id == bindparam("endpoint"))
     .order_by(HEALTH_EVENT.c.at.desc(), HEALTH_EVENT.c.id.desc())
+    .limit(_MOST_EVENTS)
+)
+_UNASKED = (
+    select(PROBE.c.at, PROBE.c.reason)
+    .where(_OF_ENDPOINT, _IS_UNASKED)
+    .order_by(PROBE.c.at.desc(), PROBE.c.id.desc())
     .limit(_MOST_EVENTS)
 )
 _CHANGES = (
@@ -107,12 +117,14 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
     answers = [(at, bool(ok)) for at, ok, _ in probes]
     if earlier is not None:
         answers.insert(0, (window["start"], bool(earlier[0])))
+    elapsed = [milliseconds for _, ok, milliseconds in probes if ok and milliseconds is not None]
     return EndpointHistory(
         **row,  # type: ignore[arg-type]  # named in the statement
         probes=len(probes),
         availability={days: availability(answers, now - days * DAY_S, now) for days in WINDOWS_DAYS},
-        response_ms=percentiles([elapsed for _, ok, elapsed in probes if ok and elapsed is not None]),
+        response_ms=percentiles(elapsed) if len(elapsed) > 1 else {},
         events=tuple(connection.run(_EVENTS, endpoint).dicts()),
+        unasked=tuple(connection.run(_UNASKED, endpoint).dicts()),
         changes=tuple(connection.run(_CHANGES, endpoint).dicts()),
     )
 
@@ -161,7 +173,7 @@ class Survival:
     """The survival of services (Kaplan and Meier, 1958)."""
 
     services: int
-    """Endpoints that ever were valid."""
+    """Endpoints that ever were valid and of which an hour at least is known, by two probes or more."""
     deaths: int
     """Of these now down or gone."""
     observed_days: float
@@ -178,16 +190,16 @@ _FIRST_ALIVE = (
 _LIVES = select(
     *(func.coalesce(_FIRST_ALIVE, ENDPOINT.c.first_seen), ENDPOINT.c.last_ok),
     *(ENDPOINT.c.health.in_(("down", "gone")), ENDPOINT.c.last_probe),
-).where(ENDPOINT.c.last_ok.is_not(None))
+).where(ENDPOINT.c.last_ok.is_not(None), ENDPOINT.c.probes > 1)
 
 
 def read_survival(connection: Connection) -> Survival:
     """Return the estimate over all endpoints that ever were valid; those still alive are censored at the last probe."""
-    lives = [
+    lives = sorted(
         (max(0.0, ((last_ok if dead else last_probe) - born) / DAY_S), bool(dead))
         for born, last_ok, dead, last_probe in connection.run(_LIVES)
-    ]
-    lives.sort()
+        if last_probe - born >= LEAST_OBSERVED_S
+    )
     curve, share, at_risk = [(0.0, 1.0)], 1.0, len(lives)
     for day in sorted({math.floor(days) for days, dead in lives if dead}):
         at_risk = sum(days >= day for days, _ in lives)

@@ -12,7 +12,18 @@ from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select
 from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection, Rows
 from geocrawl.store.keys import page_key
-from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, HOST, LAYER, PROOF, SAME_SERVICE, SEED, SERVICE, URL
+from geocrawl.store.schema.tables import (
+    ENDPOINT,
+    EVIDENCE,
+    HOST,
+    LAYER,
+    PROOF,
+    SAME_SERVICE,
+    SEED,
+    SERVICE,
+    SERVICE_ALIAS,
+    URL,
+)
 from geocrawl.urls import service_keys
 
 
@@ -139,6 +150,16 @@ _EVIDENCE = (
     .where(EVIDENCE.c.endpoint_id == bindparam("endpoint"))
     .order_by(EVIDENCE.c.id)
 )
+
+
+_CURRENT = select(SERVICE_ALIAS.c.new).where(SERVICE_ALIAS.c.old == bindparam("number"))
+
+
+def current_number(connection: Connection, number: int) -> int:
+    """Return the number of the service that a number means now: of the one that its service became one with, if it
+    did; else the number itself, whether there is such a service or not."""
+    row = connection.run(_CURRENT, {"number": number}).fetchone()
+    return number if row is None else int(row[0])
 
 
 def service_detail(connection: Connection, number: int) -> ServiceDetail | None:

@@ -244,7 +244,7 @@ _CAME_BACK = (HEALTH_EVENT.c.before.in_(("down", "gone")), HEALTH_EVENT.c.after.
 _MONTH = select(
     *(_service[name] for name in ("id", "kind", "title", "provider", "url", "health")),
     select(_in_month(SERVICE.c.first_seen)).where(SERVICE.c.id == _service.id).scalar_subquery().label("is_new"),
-    _of_endpoints(func.count(), PROBE).label("probes"),
+    _of_endpoints(func.count(), PROBE, PROBE.c.status != "unasked").label("probes"),
     _of_endpoints(func.count(), PROBE, PROBE.c.status == "valid").label("valid"),
     _of_endpoints(_LAST_EVENT, HEALTH_EVENT, HEALTH_EVENT.c.after == "down").label("went_down"),
     _of_endpoints(_LAST_EVENT, HEALTH_EVENT, *_CAME_BACK).label("came_back"),

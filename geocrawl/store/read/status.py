@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, func, or_, select
 
 from geocrawl.model import FrontierStats, Purpose, State
+from geocrawl.model.watches import MOST_FAILURES
 from geocrawl.sanitize import masked
 from geocrawl.store.catalog.health import GUESSED
 from geocrawl.store.engine.connection import Connection, OpenSnapshot, Size
@@ -27,7 +28,7 @@ from geocrawl.store.read.processes import (
     read_jobs,
     read_workers,
 )
-from geocrawl.store.schema.tables import BLOCKED, ENDPOINT, HOST, PROBE, RUN, SERVICE, URL
+from geocrawl.store.schema.tables import BLOCKED, ENDPOINT, HOST, PROBE, RUN, SERVICE, URL, WATCH
 from geocrawl.wording import day_of
 
 
@@ -105,6 +106,10 @@ class CatalogStatus:
     """Quarantined sites: they get no new visits until a person releases them."""
     blocked: int
     """Number of hosts that have opted out."""
+    watches_given_up: int
+    """Watches whose notices could not be delivered ten times in a row."""
+    watches_of_nothing: int
+    """Watches of a service that is no longer in the catalogue."""
     size: Size
     open_snapshot: OpenSnapshot | None
     """What keeps the database from cleaning up; None for nothing."""
@@ -121,7 +126,7 @@ class CatalogStatus:
 
 _PROBED = (  # the last thousand probes that were answered by a whole document
     select(PROBE.c.endpoint_id, PROBE.c.elapsed_ms)
-    .where(PROBE.c.http_status.is_not(None), PROBE.c.reason != "not-modified")
+    .where(PROBE.c.http_status.is_not(None), PROBE.c.status != "unasked", PROBE.c.reason != "not-modified")
     .order_by(PROBE.c.id.desc())
     .limit(1000)
     .subquery("probed")
@@ -167,6 +172,10 @@ _TLS = DEVIATIONS.where(ENDPOINT.c.deviations.like('%"tls-%'), DEVIATIONS.select
 _SERVICES = select(func.count(), func.coalesce(func.sum(SERVICE.c.layer_count), 0))
 _HEALTH = select(ENDPOINT.c.health, _NUMBER).where(ENDPOINT.c.last_ok.is_not(None)).group_by(ENDPOINT.c.health)
 _DUE = select(func.count()).where(ENDPOINT.c.due_at.is_not(None), ENDPOINT.c.due_at <= bindparam("now"))
+_WATCHES = select(
+    func.count(case((WATCH.c.failures >= MOST_FAILURES, 1))),
+    func.count(case((and_(WATCH.c.service_id.is_not(None), WATCH.c.known == "{}"), 1))),
+)
 _BLOCKED = select(func.count()).select_from(BLOCKED)
 
 
@@ -212,6 +221,7 @@ def _run(row: tuple[Any, ...], working: Mapping[str, str]) -> Run:
 def read_status(connection: Connection, now: float) -> CatalogStatus:
     """Return the state at the time `now`; costs the same whatever the frontier's size."""
     services, layers = connection.execute(_SERVICES).fetchone()
+    given_up, of_nothing = connection.execute(_WATCHES).fetchone()
     holder = read_holder(connection)
     running = holder is not None and not holder.is_dead(now)
     return CatalogStatus(
@@ -234,6 +244,8 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         refused=read_refusals(connection),
         held_sites=quarantined_sites(connection),
         blocked=connection.execute(_BLOCKED).fetchone()[0],
+        watches_given_up=given_up,
+        watches_of_nothing=of_nothing,
         size=connection.size(),
         open_snapshot=connection.open_snapshot(),
         services=services,

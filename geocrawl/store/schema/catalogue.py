@@ -96,6 +96,7 @@ class Endpoint(SQLModel, table=True):
         Index("endpoint_key", "key"),
         Index("endpoint_service", "service_id"),
         Index("endpoint_due", "due_at", sqlite_where=text("due_at IS NOT NULL")),
+        Index("endpoint_moved", "moved_to", sqlite_where=text("moved_to IS NOT NULL")),
     )
     id: int = Field(primary_key=True)
     kind: str
@@ -115,7 +116,9 @@ class Endpoint(SQLModel, table=True):
     status: str | None = None
     """Last verdict: valid or invalid; NULL: none yet, or robots.txt forbids the probe."""
     reason: str | None = None
-    """Code of the last verdict: ok, http-404, html, timeout-read …"""
+    """Code of the last verdict: ok, http-404, html, timeout-read …; of a valid endpoint that could not be asked since,
+    why: robots, robots-unreachable, rate-limited …
+    """
     detail: str | None = None
     version: str | None = None
     """Version of the protocol in the last valid answer."""
@@ -138,7 +141,8 @@ class Endpoint(SQLModel, table=True):
     cors: str | None = None
     """Access-Control-Allow-Origin of the content; '' when the server sends none."""
     health: str = starting_with(text("'new'"), "new")
-    """new, alive, degraded, down, gone: the state by all probes over time (`status` is the verdict of the last probe).
+    """new, alive, degraded, unconfirmed, down, gone: the state by all probes over time (`status` is the verdict of the
+    last probe).
     """
     health_since: float | None = None
     in_a_row: int = starting_with(text("0"), 0)
@@ -149,6 +153,24 @@ class Endpoint(SQLModel, table=True):
     """Time of the next probe; NULL: none, because the endpoint never worked or is gone."""
     masked_url: str = starting_with(text("''"), "")
     """`url` with keys and passwords replaced by `***`, for publication."""
+    failing_s: float = starting_with(text("0"), 0.0)
+    """How long the endpoint was seen failing in its state: the times between failures that follow each other."""
+    woken_at: float | None = None
+    """Time at which a page named the endpoint after it was gone, so that it was due once more."""
+    moved_to: str | None = None
+    """`key` of the address to which the endpoint redirected for good (301, 308) at the last probe."""
+
+
+class ServiceAlias(SQLModel, table=True):
+    """A former number of a service, from before it became one with another: numbers are public names."""
+
+    __tablename__ = "service_alias"
+    __table_args__ = (Index("service_alias_new", "new"),)
+    old: int = Field(primary_key=True)
+    new: int
+    """Number of the service that it leads to now."""
+    endpoint_id: int | None = None
+    """The best endpoint of the former service, whose service has the number again when the two are split."""
 
 
 class Evidence(SQLModel, table=True):
@@ -204,7 +226,7 @@ class SameService(SQLModel, table=True):
     second_id: int = Field(primary_key=True, foreign_key="endpoint.id")
     signal: str = Field(primary_key=True)
     """document or layers: equal parts of the descriptions; host, path, port or node: the difference of the addresses;
-    person
+    redirect: one has moved to the other for good; person
     """
     detail: str
     """Reason as a sentence for people."""
@@ -265,7 +287,7 @@ class Probe(SQLModel, table=True):
     endpoint_id: int = Field(foreign_key="endpoint.id")
     at: float
     status: str
-    """valid or invalid"""
+    """valid or invalid; unasked: no verdict, because it might not be asked, or was asked to wait"""
     reason: str
     """Code of the verdict; not-modified: the answer was 304, and the last description is still valid."""
     detail: str
@@ -328,8 +350,8 @@ class Change(SQLModel, table=True):
     service_id: int
     at: float
     what: str
-    """layer-added, layer-removed, layer-title, layer-box, title, abstract, provider, contact, version, formats, fees,
-    access_constraints, online_resource"""
+    """moved (to another address, for good), layer-added, layer-removed, layer-title, layer-box, title, abstract,
+    provider, contact, version, formats, fees, access_constraints, online_resource"""
     name: str
     """Name of the layer; '' when the service itself changed."""
     before: str

@@ -24,6 +24,7 @@ from geocrawl.store.schema.catalogue import (
     SearchEntry,
     SearchList,
     Service,
+    ServiceAlias,
     Thumbnail,
 )
 from geocrawl.store.schema.frontier import (
@@ -46,7 +47,7 @@ from geocrawl.store.schema.frontier import (
 METADATA = SQLModel.metadata
 """All tables, for statements, new databases and the comparison with the migrations."""
 MODELS: tuple[type[SQLModel], ...] = (
-    *(Service, Layer, Endpoint, Evidence, Description, SameService),
+    *(Service, ServiceAlias, Layer, Endpoint, Evidence, Description, SameService),
     *(SearchEntry, SearchList, SearchChange),
     *(Probe, Proof, Thumbnail, HealthEvent, Change),
     *(Url, OutLinks, Validator, Host, IpPlace, Robots, Seed, Lesson, PageStore),
@@ -84,6 +85,7 @@ SEARCH_ENTRY = METADATA.tables["search_entry"]
 SEARCH_LIST = METADATA.tables["search_list"]
 SEED = METADATA.tables["seed"]
 SERVICE = METADATA.tables["service"]
+SERVICE_ALIAS = METADATA.tables["service_alias"]
 SITE = METADATA.tables["site"]
 THUMBNAIL = METADATA.tables["thumbnail"]
 URL = METADATA.tables["url"]

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Float, bindparam, func, select
+from sqlalchemy import Float, and_, bindparam, func, select
 
 from geocrawl.model.health import availability
 from geocrawl.search.engine import SearchEngine
@@ -47,7 +47,7 @@ _FACTS = select(
 _SOME_FACTS = _FACTS.where(in_list(SERVICE.c.id, "ids"))
 _PROOFS = (
     select(ENDPOINT.c.service_id, func.max(func.coalesce(ENDPOINT.c.level, "")))
-    .where(ENDPOINT.c.service_id.is_not(None), ENDPOINT.c.status == "valid")
+    .where(ENDPOINT.c.service_id.is_not(None), ENDPOINT.c.status == "valid", ENDPOINT.c.health != "unconfirmed")
     .group_by(ENDPOINT.c.service_id)
 )
 _SOME_PROOFS = _PROOFS.where(in_list(ENDPOINT.c.service_id, "ids"))
@@ -75,7 +75,7 @@ _LAYERS = (
     .order_by(LAYER.c.position)
     .limit(bindparam("most"))
 )
-_OF_ENDPOINT = PROBE.c.endpoint_id == bindparam("endpoint")
+_OF_ENDPOINT = and_(PROBE.c.endpoint_id == bindparam("endpoint"), PROBE.c.status != "unasked")
 _SINCE = bindparam("since", type_=Float)
 _LAST_BEFORE = select(func.max(PROBE.c.at)).where(_OF_ENDPOINT, PROBE.c.at < _SINCE).scalar_subquery()
 _ANSWERS = (

@@ -103,7 +103,7 @@ def _facet(name: str, results: Results) -> dict[str, Any]:
 
 # --------------------------------------------------------------------------- badge, thumbnail, health
 
-_COLOURS = {"alive": "#1a7a43", "degraded": "#8a5a00", "down": "#b3261e", "gone": "#6b2220", "new": "#536870"}
+_COLOURS = {"alive": "#1a7a43", "degraded": "#8a5a00", "down": "#b3261e", "gone": "#6b2220"}
 
 
 async def badge(request: Request) -> Response:
@@ -168,10 +168,14 @@ def _health_of(history: EndpointHistory) -> dict[str, object]:
 
 
 async def history(request: Request) -> Response:
-    """Return the history of each address of a service: changes of health."""
+    """Return the history of each address of a service: changes of health, and when it might not be asked."""
     detail = await detail_of(request, number_of(request))
     addresses = [
-        {**_health_of(each), "events": [{**event, "at": iso(_time(event["at"]))} for event in each.events]}
+        {
+            **_health_of(each),
+            "events": [{**event, "at": iso(_time(event["at"]))} for event in each.events],
+            "unasked": [{**event, "at": iso(_time(event["at"]))} for event in each.unasked],
+        }
         for each in detail.histories
     ]
     return document({"service": detail.service.id, "addresses": addresses})

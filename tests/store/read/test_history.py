@@ -8,7 +8,7 @@ import pytest
 from shapely.geometry import box
 
 from geocrawl.model import SIBLING, Kind, Layer, Service
-from geocrawl.model.health import DAY_S, availability
+from geocrawl.model.health import DAY_S, HOUR_S, availability
 from geocrawl.store.catalog.health import due
 from geocrawl.store.read.history import changes_since, history_of_service, percentiles, read_survival
 from tests.support.world import World, candidate, verdict
@@ -94,13 +94,28 @@ def test_availability_is_the_share_of_time_and_not_of_probes(world: World) -> No
     found = history_of_service(world.database.connection, 1, world.clock.time)[0]
     assert found.availability[7] == pytest.approx(6 / 7)
     assert found.availability[365] == pytest.approx(6 / 7), "counted from the first answer on"
+    assert found.response_ms == {}, "one valid answer has no percentiles"
+    record(world, after_days=1)
+    found = history_of_service(world.database.connection, 1, world.clock.time)[0]
     assert found.response_ms == {50: 100.0, 90: 100.0, 99: 100.0}
 
 
 def test_an_answer_before_the_window_holds_into_it() -> None:
-    answers = [(0.0, True), (80.0, False)]
-    assert availability(answers, 50.0, 100.0) == pytest.approx(30 / 50)
+    answers = [(0.0, True), (80 * HOUR_S, False)]
+    assert availability(answers, 50 * HOUR_S, 100 * HOUR_S) == pytest.approx(30 / 50)
     assert availability([], 0.0, 1.0) is None
+
+
+def test_one_answer_or_two_in_one_breath_say_nothing_of_a_service_over_time() -> None:
+    assert availability([(0.0, True)], 0.0, 7 * DAY_S) is None
+    assert availability([(0.0, True), (60.0, True)], 0.0, 7 * DAY_S) is None
+    assert availability([(0.0, True), (HOUR_S, True)], 0.0, 7 * DAY_S) == 1.0
+
+
+def test_an_answer_does_not_count_for_ever() -> None:
+    answers = [(0.0, True), (DAY_S, True)]
+    assert availability(answers, 100 * DAY_S, 200 * DAY_S) is None
+    assert availability([*answers, (199 * DAY_S, False)], 100 * DAY_S, 200 * DAY_S) == 0.0
 
 
 def test_percentiles_are_values_that_were_seen() -> None:
