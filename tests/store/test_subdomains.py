@@ -6,10 +6,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Text, bindparam, select
 
 from geocrawl.model import Kind, Service
 from geocrawl.settings import Settings
-from geocrawl.store.engine.clauses import is_host_or_subdomain
+from geocrawl.store.engine.constructs import is_host_or_subdomain
+from geocrawl.store.engine.core import compiler
 from geocrawl.store.maintenance.forget import Removed, forget
 from geocrawl.urls import is_within_domains
 from tests.support.invariants import check_invariants
@@ -17,6 +19,7 @@ from tests.support.world import World, candidate, link, verdict
 
 HOST = "a_b.example"
 ALIKE = ("a-b.example", "axb.example", "x.a-b.example", "xa_b.example")
+_QUESTION = select(is_host_or_subdomain(bindparam("host", type_=Text), "domain"))
 
 
 @pytest.fixture
@@ -88,5 +91,7 @@ def test_releasing_a_site_reopens_no_spent_pattern_of_one_alike(world: World) ->
 def test_the_condition_says_what_is_beneath_says(domain: str) -> None:
     connection = sqlite3.connect(":memory:")
     for host in (HOST, f"x.{HOST}", *ALIKE, "example", "b.example", "c.b.example", "notexample", "[2001:db8::1]"):
-        (found,) = connection.execute(f"SELECT {is_host_or_subdomain('?2', '?1')}", (domain, host)).fetchone()
+        values = {"domain": domain, "host": host}
+        asked = compiler("sqlite").prepared(_QUESTION, values)
+        (found,) = connection.execute(asked.text(values), asked.bind(values)).fetchone()
         assert bool(found) is is_within_domains(host, {domain}), host

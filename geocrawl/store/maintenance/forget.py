@@ -9,59 +9,110 @@ strategy keeps what it learnt from the host; feedback that it has yet to learn f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, Table, bindparam, delete, func, null, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
 
 from geocrawl.model import State
 from geocrawl.store.catalog.services import ServiceWriter
-from geocrawl.store.engine.clauses import is_host_or_subdomain, listed
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import greatest, in_list, is_host_or_subdomain
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.opt_out import FORGETS, FORGOTTEN
 from geocrawl.store.engine.steps import ROWS, ChunkedWork, batches, run
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import CounterChanges
 from geocrawl.store.frontier.page_store import drop_page
+from geocrawl.store.schema.tables import (
+    BLOCKED,
+    CHANGE,
+    DESCRIPTION,
+    ENDPOINT,
+    EVIDENCE,
+    HEALTH_EVENT,
+    HOST,
+    META,
+    OUTLINKS,
+    PROBE,
+    PROOF,
+    ROBOTS,
+    SAME_SERVICE,
+    SEED,
+    SERVICE,
+    THUMBNAIL,
+    URL,
+)
 from geocrawl.urls import is_within_domains, read_url
 
 _NO_ADDRESS = "http://forgotten.invalid/"  # RFC 2606: a name that nobody can have
 _UNFINISHED = "forgetting:"
 """Facts of this name and a host: its removal has begun and not ended."""
-_OF_ENDPOINT = {
-    **dict.fromkeys(("evidence", "probe", "health_event", "change"), "id"),
-    **dict.fromkeys(("proof", "thumbnail", "description"), "endpoint_id"),
+_OF_ENDPOINT: dict[Table, Column[Any]] = {
+    **{table: table.c.id for table in (EVIDENCE, PROBE, HEALTH_EVENT, CHANGE)},
+    **{table: table.c.endpoint_id for table in (PROOF, THUMBNAIL, DESCRIPTION)},
 }
 """Table of rows that belong to an endpoint → the column by which they are deleted, a few rows for each value."""
-_INDEXED = tuple(table for table in _OF_ENDPOINT if table != "change")
+_INDEXED = tuple(table for table in _OF_ENDPOINT if table is not CHANGE)
 _ENDPOINTS_AT_ONCE = 100
-_IDS = listed("?1")
-_HOSTS = f"SELECT id, name FROM host WHERE {is_host_or_subdomain('name', '?1')}"  # noqa: S608 our own condition
-_ENDPOINTS = f"""
-SELECT e.id, coalesce(s.layer_count, 0) FROM endpoint e LEFT JOIN service s ON s.id = e.service_id
-WHERE {is_host_or_subdomain("e.host", "?1")} ORDER BY e.service_id, e.id"""  # noqa: S608 our own condition
-_ANY_OF_HOST = f"SELECT 1 FROM endpoint WHERE service_id = ?2 AND {is_host_or_subdomain('host', '?1')} LIMIT 1"  # noqa: S608 our own
-_PAGE_IDS = f"SELECT id FROM url WHERE host_id IN {_IDS} AND coalesce(reason, '') <> 'forgotten'"  # noqa: S608 our own
-_PAGES = f"SELECT id, purpose, state, tier, coalesce(reason, '') FROM url WHERE id IN {_IDS}"  # noqa: S608 our own
-_EMPTY_PAGE = """
-UPDATE url SET key = -id, address = ?2, state = 'refused', reason = 'forgotten', depth = max(depth, 1), tier = 0,
-  score = 0, found_on = NULL, anchor = NULL, found_in = NULL, endpoint_id = NULL, retry_at = NULL, settled_at = NULL,
-  http_status = NULL, content_type = NULL, size_bytes = NULL, elapsed_ms = NULL, title = NULL, relevance = NULL,
-  page_score = NULL, digest = NULL, revisit_s = NULL, revisit_at = NULL
-WHERE id = ?1"""
-# Anchor texts of links from emptied pages to others.
-_ANCHORS = """
-SELECT u.id FROM url u JOIN url p ON p.id = u.found_on
-WHERE u.anchor IS NOT NULL AND p.state = 'refused' AND p.reason = 'forgotten'"""
-_FREE_HOST = """
-UPDATE host SET waiting = 0, pages = 0, best_tier = 0, best_score = 0, lease_until = 0, lease_url = NULL,
-  lease_token = lease_token + 1 WHERE id = ?"""
-_RESTORE_QUEUE = """
-UPDATE host SET (waiting, pages) = (SELECT count(*), count(*) FROM url WHERE host_id = ?1 AND state = 'waiting'),
-  (best_tier, best_score) = (SELECT coalesce(max(tier), 0), coalesce(max(score), 0) FROM (
-    SELECT tier, score FROM url WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC LIMIT 1) head)
-WHERE id = ?1"""
+_HOSTS = select(HOST.c.id, HOST.c.name).where(is_host_or_subdomain(HOST.c.name, "host"))
+_IS_ON_HOST = is_host_or_subdomain(ENDPOINT.c.host, "host")
+_ENDPOINTS = (
+    select(ENDPOINT.c.id, func.coalesce(SERVICE.c.layer_count, 0))
+    .select_from(ENDPOINT.outerjoin(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id))
+    .where(_IS_ON_HOST)
+    .order_by(ENDPOINT.c.service_id, ENDPOINT.c.id)
+)
+_ANY_OF_HOST = select(ENDPOINT.c.id).where(ENDPOINT.c.service_id == bindparam("service"), _IS_ON_HOST).limit(1)
+_SERVICES = select(ENDPOINT.c.service_id).distinct().where(in_list(ENDPOINT.c.id, "ids"))
+_PAGE_IDS = select(URL.c.id).where(in_list(URL.c.host_id, "hosts"), func.coalesce(URL.c.reason, "") != FORGOTTEN)
+_PAGES = select(
+    *(URL.c.id, URL.c.purpose, URL.c.state, URL.c.tier, func.coalesce(URL.c.reason, ""))  #
+).where(in_list(URL.c.id, "ids"))
+_EMPTY_PAGE = (
+    update(URL)
+    .where(URL.c.id == bindparam("page"))
+    .values(
+        {column.name: null() for column in URL.c if column.nullable}
+        | {"key": -URL.c.id, "address": _NO_ADDRESS, "state": State.REFUSED, "reason": FORGOTTEN}
+        | {"depth": greatest(URL.c.depth, 1), "tier": 0, "score": 0}
+    )
+)
+_PAGE = URL.alias("page")
+# Links from emptied pages to others, whose texts go.
+_ANCHORS = (
+    select(URL.c.id)
+    .select_from(URL.join(_PAGE, _PAGE.c.id == URL.c.found_on))
+    .where(URL.c.anchor.is_not(None), _PAGE.c.state == State.REFUSED, _PAGE.c.reason == FORGOTTEN)
+)
+_DROP_ANCHOR = update(URL).where(URL.c.id == bindparam("page")).values(anchor=None)
+_DROP_LINKS = delete(OUTLINKS).where(OUTLINKS.c.url_id == bindparam("page"))
+_OF_HOST = update(HOST).where(HOST.c.id == bindparam("number"))
+_FREE_HOST = _OF_HOST.values(
+    **{"waiting": 0, "pages": 0, "best_tier": 0, "best_score": 0, "lease_until": 0, "lease_url": None},
+    lease_token=HOST.c.lease_token + 1,
+)
+_WAITING = (URL.c.host_id == HOST.c.id, URL.c.state == State.WAITING)
+_NUMBER = select(func.count()).select_from(URL).where(*_WAITING).scalar_subquery()
+_BEST = select(URL.c.tier).where(*_WAITING).order_by(URL.c.tier.desc(), URL.c.score.desc()).limit(1)
+_RESTORE_QUEUE = _OF_HOST.values(
+    waiting=_NUMBER,
+    pages=_NUMBER,
+    best_tier=func.coalesce(_BEST.scalar_subquery(), 0),
+    best_score=func.coalesce(_BEST.with_only_columns(URL.c.score).scalar_subquery(), 0),
+)
+_new = insert(BLOCKED)
+_BLOCK = _new.on_conflict_do_update(index_elements=["host"], set_={"reason": _new.excluded.reason})
+_UNBLOCK = delete(BLOCKED).where(BLOCKED.c.host == bindparam("host"))
+_NAMED = select(META.c.name).where(META.c.name.like(bindparam("names")))
+_UNTIE = update(URL).where(in_list(URL.c.endpoint_id, "ids")).values(endpoint_id=None)
+_UNTIE_SAME = delete(SAME_SERVICE).where(
+    or_(in_list(SAME_SERVICE.c.first_id, "ids"), in_list(SAME_SERVICE.c.second_id, "ids"))
+)
+_DROP_ENDPOINTS = delete(ENDPOINT).where(in_list(ENDPOINT.c.id, "ids"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +128,7 @@ class Removed:
 def forget(database: Database, host: str, reason: str, at: float) -> Removed:
     """Remove everything stored about `host` (as `urls` spells it) and its subdomains, and block them."""
     with database.transaction:
-        database.connection.execute(
-            "INSERT INTO blocked (host, reason, at) VALUES (?, ?, ?) "
-            "ON CONFLICT (host) DO UPDATE SET reason = excluded.reason",
-            (host, reason, at),
-        )
+        database.connection.execute(_BLOCK, {"host": host, "reason": reason, "at": at})
         database.write_meta(_UNFINISHED + host, b"")
         _free_hosts(database.connection, host)
         database.connection.execute(sql.COUNT, {"name": FORGETS, "value": 1})
@@ -90,7 +137,7 @@ def forget(database: Database, host: str, reason: str, at: float) -> Removed:
 
 def finish_forgetting(database: Database) -> ChunkedWork[None]:
     """Remove what is left of hosts whose removal was killed."""
-    rows = database.connection.execute("SELECT name FROM meta WHERE name LIKE ?", (f"{_UNFINISHED}%",)).fetchall()
+    rows = database.connection.execute(_NAMED, {"names": f"{_UNFINISHED}%"}).fetchall()
     for (name,) in rows:
         yield from _remove(database, name.removeprefix(_UNFINISHED))
 
@@ -101,7 +148,7 @@ def undo(database: Database, host: str) -> bool:
     After a removal that was killed, the pages that it left wait again.
     """
     with database.transaction:
-        removed = database.connection.execute("DELETE FROM blocked WHERE host = ?", (host,)).rowcount
+        removed = database.connection.execute(_UNBLOCK, {"host": host}).rowcount
         database.delete_meta(_UNFINISHED + host)
         _restore_queues(database.connection, host)
         database.connection.execute(sql.COUNT, {"name": FORGETS, "value": 1})
@@ -115,12 +162,12 @@ def _remove(database: Database, host: str) -> ChunkedWork[Removed]:
     """Remove everything that is stored about a blocked host and its subdomains."""
     connection = database.connection
     pages = yield from _empty_pages(database, host)
-    yield from _delete(database, "evidence", "id", _values_on_hosts(connection, "evidence", "id", "page", host))
+    yield from _delete(database, EVIDENCE.c.id, _values_on_hosts(connection, EVIDENCE.c.id, EVIDENCE.c.page, host))
     endpoints, services = yield from _remove_endpoints(database, host)
-    for table, column in (("seed", "address"), ("robots", "origin")):
-        yield from _delete(database, table, column, _values_on_hosts(connection, table, column, column, host))
+    for column in (SEED.c.address, ROBOTS.c.origin):
+        yield from _delete(database, column, _values_on_hosts(connection, column, column, host))
     with database.transaction:
-        for (name,) in connection.execute("SELECT name FROM meta WHERE name LIKE 'harvest:%'").fetchall():
+        for (name,) in connection.execute(_NAMED, {"names": "harvest:%"}).fetchall():
             if _lies_beneath(name.partition(":")[2], host):
                 database.delete_meta(name)
         _free_hosts(connection, host)
@@ -132,14 +179,14 @@ def _remove(database: Database, host: str) -> ChunkedWork[Removed]:
 def _empty_pages(database: Database, host: str) -> ChunkedWork[int]:
     """Empty the rows of all pages and probes of the hosts. Returns how many pages were known."""
     connection, pages = database.connection, 0
-    hosts = json.dumps(_hosts(connection, host))
-    for batch in batches(row[0] for row in connection.execute(_PAGE_IDS, (hosts,)).fetchall()):
+    hosts = _hosts(connection, host)
+    for batch in batches(row[0] for row in connection.execute(_PAGE_IDS, {"hosts": hosts}).fetchall()):
         with database.transaction:
             pages += _empty(connection, batch)
         yield
-    for batch in batches(connection.execute(_ANCHORS).fetchall()):
+    for batch in batches({"page": row[0]} for row in connection.execute(_ANCHORS).fetchall()):
         with database.transaction:
-            connection.executemany("UPDATE url SET anchor = NULL WHERE id = ?", batch)
+            connection.executemany(_DROP_ANCHOR, batch)
         yield
     return pages
 
@@ -147,11 +194,11 @@ def _empty_pages(database: Database, host: str) -> ChunkedWork[int]:
 def _remove_endpoints(database: Database, host: str) -> ChunkedWork[tuple[int, int]]:
     """Delete endpoints and all rows that refer to them. Returns how many endpoints and services were deleted."""
     connection, services = database.connection, 0
-    found = connection.execute(_ENDPOINTS, (host,)).fetchall()
-    ids = json.dumps([row[0] for row in found])
+    found = connection.execute(_ENDPOINTS, {"host": host}).fetchall()
+    ids = {"ids": [row[0] for row in found]}
     for table, key in _OF_ENDPOINT.items():
-        rows = connection.execute(f"SELECT {key} FROM {table} WHERE endpoint_id IN {_IDS}", (ids,)).fetchall()  # noqa: S608 our own names
-        yield from _delete(database, table, key, list(dict.fromkeys(row[0] for row in rows)))
+        rows = connection.execute(select(key).where(in_list(table.c.endpoint_id, "ids")), ids).fetchall()
+        yield from _delete(database, key, list(dict.fromkeys(row[0] for row in rows)))
     for batch in _endpoint_batches(found):
         with _without_foreign_keys(database):
             services += _remove_some_endpoints(connection, host, batch)
@@ -159,14 +206,12 @@ def _remove_endpoints(database: Database, host: str) -> ChunkedWork[tuple[int, i
     return len(found), services
 
 
-def _delete(database: Database, table: str, column: str, values: Sequence[object]) -> ChunkedWork[None]:
-    """Delete the rows of a table whose column has one of these values."""
-    for batch in batches(values):
+def _delete(database: Database, column: Column[Any], values: Sequence[object]) -> ChunkedWork[None]:
+    """Delete the rows of the column's table that have one of these values in it."""
+    statement = delete(column.table).where(column == bindparam("value"))
+    for batch in batches({"value": value} for value in values):
         with database.transaction:
-            database.connection.executemany(
-                f"DELETE FROM {table} WHERE {column} = ?",  # noqa: S608 our own names
-                [(value,) for value in batch],
-            )
+            database.connection.executemany(statement, batch)
         yield
 
 
@@ -183,27 +228,26 @@ def _without_foreign_keys(database: Database) -> Iterator[None]:
 
 def _free_hosts(connection: Connection, host: str) -> None:
     """End the leases of the hosts and empty their queues."""
-    connection.executemany(_FREE_HOST, [(host_id,) for host_id in _hosts(connection, host)])
+    connection.executemany(_FREE_HOST, [{"number": each} for each in _hosts(connection, host)])
 
 
 def _restore_queues(connection: Connection, host: str) -> None:
     """Count the waiting pages of the hosts, whose queues were emptied when their removal began."""
-    connection.executemany(_RESTORE_QUEUE, [(host_id,) for host_id in _hosts(connection, host)])
+    connection.executemany(_RESTORE_QUEUE, [{"number": each} for each in _hosts(connection, host)])
 
 
 def _empty(connection: Connection, ids: Sequence[int]) -> int:
     """Empty rows of pages and probes. Returns how many of them were pages."""
     counters, pages = CounterChanges(), 0
-    for _, purpose, state, tier, reason in connection.execute(_PAGES, (json.dumps(ids),)).fetchall():
+    for _, purpose, state, tier, reason in connection.execute(_PAGES, {"ids": ids}).fetchall():
         pages += purpose == "page"
         counters.add(purpose, state, tier, -1)
         counters.add(purpose, State.REFUSED, 0, 1)
         counters.refuse(FORGOTTEN, 1)
         if state == State.REFUSED:
             counters.refuse(reason, -1)
-    rows = [(url_id,) for url_id in ids]
-    connection.executemany(_EMPTY_PAGE, [(url_id, _NO_ADDRESS) for url_id in ids])
-    connection.executemany("DELETE FROM outlinks WHERE url_id = ?", rows)
+    for statement in (_EMPTY_PAGE, _DROP_LINKS):
+        connection.executemany(statement, [{"page": url_id} for url_id in ids])
     connection.executemany(sql.FORGET_VALIDATORS, [{"url": url_id} for url_id in ids])
     for url_id in ids:
         drop_page(connection, url_id)
@@ -214,15 +258,18 @@ def _empty(connection: Connection, ids: Sequence[int]) -> int:
 def _remove_some_endpoints(connection: Connection, host: str, numbers: Sequence[int]) -> int:
     """Delete endpoints to which no row refers except by an index, and regroup the services that lost all their
     endpoints on the host. Returns how many services were deleted."""
-    ids = (json.dumps(numbers),)
-    found = connection.execute(f"SELECT DISTINCT service_id FROM endpoint WHERE id IN {_IDS}", ids).fetchall()  # noqa: S608 our own
+    ids = {"ids": numbers}
+    found = connection.execute(_SERVICES, ids).fetchall()
     for table in _INDEXED:  # rows that were added since
-        connection.execute(f"DELETE FROM {table} WHERE endpoint_id IN {_IDS}", ids)  # noqa: S608 our own names
-    connection.execute(f"DELETE FROM same_service WHERE first_id IN {_IDS} OR second_id IN {_IDS}", ids)  # noqa: S608 our own
-    connection.execute(f"UPDATE url SET endpoint_id = NULL WHERE endpoint_id IN {_IDS}", ids)  # noqa: S608 our own
-    connection.execute(f"DELETE FROM endpoint WHERE id IN {_IDS}", ids)  # noqa: S608 our own
+        connection.execute(delete(table).where(in_list(table.c.endpoint_id, "ids")), ids)
+    for statement in (_UNTIE_SAME, _UNTIE, _DROP_ENDPOINTS):
+        connection.execute(statement, ids)
     services = sorted(number for (number,) in found if number is not None)
-    done = [each for each in services if connection.execute(_ANY_OF_HOST, (host, each)).fetchone() is None]
+    done = [
+        each
+        for each in services
+        if connection.execute(_ANY_OF_HOST, {"host": host, "service": each}).fetchone() is None
+    ]
     return ServiceWriter(connection).regroup_what_is_left(done)
 
 
@@ -231,7 +278,9 @@ def _remove_some_endpoints(connection: Connection, host: str, numbers: Sequence[
 
 def _hosts(connection: Connection, host: str) -> list[int]:
     """Return the ids of a host and of its subdomains."""
-    return [row[0] for row in connection.execute(_HOSTS, (host,)).fetchall() if is_within_domains(row[1], {host})]
+    return [
+        row[0] for row in connection.execute(_HOSTS, {"host": host}).fetchall() if is_within_domains(row[1], {host})
+    ]
 
 
 def _endpoint_batches(found: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
@@ -247,10 +296,10 @@ def _endpoint_batches(found: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
         yield batch
 
 
-def _values_on_hosts(connection: Connection, table: str, column: str, address: str, host: str) -> list[object]:
-    """Return the values of a table's column in rows whose address is one of the hosts'."""
-    read = f"SELECT {column}, {address} FROM {table} WHERE instr(lower({address}), ?) > 0"  # noqa: S608 our own names
-    return [value for value, text in connection.execute(read, (host,)).fetchall() if _lies_beneath(text, host)]
+def _values_on_hosts(connection: Connection, column: Column[Any], address: Column[str], host: str) -> list[object]:
+    """Return the values of a column in the rows of its table whose address is one of the hosts'."""
+    read = select(column, address).where(func.lower(address).contains(host, autoescape=True))
+    return [value for value, text in connection.execute(read).fetchall() if _lies_beneath(text, host)]
 
 
 def _lies_beneath(address: str, host: str) -> bool:

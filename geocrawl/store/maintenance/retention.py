@@ -13,36 +13,74 @@ What is to go is found without the write lock and deleted in short transactions 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    Delete,
+    Float,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from geocrawl.model import Purpose, State
 from geocrawl.model.health import DAY_S
-from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, batches, run
 from geocrawl.store.frontier.counters import read_totals
 from geocrawl.store.frontier.page_store import drop_page
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.maintenance.forget import finish_forgetting
+from geocrawl.store.schema.tables import (
+    CHANGE,
+    ENDPOINT,
+    HOST,
+    LAYER,
+    PAGE_STORE,
+    PROBE,
+    ROBOTS,
+    SERVICE,
+    THUMBNAIL,
+    URL,
+)
 from geocrawl.store.search.upkeep import merge_segments
 
 NO_SPACE = "no-space"
 """Reason of a page that left the queue because the database was too large."""
 
 _BATCH = 10_000
-# The last two probes of an endpoint stay, however old.
-_OLD = """
-SELECT id FROM probe p WHERE at < ?1 AND id NOT IN (
-  SELECT id FROM probe q WHERE q.endpoint_id = p.endpoint_id ORDER BY at DESC, id DESC LIMIT 2) LIMIT ?2"""
+_LIMIT: BindParameter[int] = bindparam("most")
+_PROBE, _LATER = PROBE.alias("old"), PROBE.alias("later")
+_LAST_TWO = (  # they stay, however old
+    select(_LATER.c.id)
+    .where(_LATER.c.endpoint_id == _PROBE.c.endpoint_id)
+    .order_by(_LATER.c.at.desc(), _LATER.c.id.desc())
+    .limit(2)
+    .correlate(_PROBE)
+)
+_OLD = select(_PROBE.c.id).where(_PROBE.c.at < bindparam("before"), _PROBE.c.id.not_in(_LAST_TWO)).limit(_LIMIT)
 _UNREACHABLE_KEPT_S = 30 * DAY_S
 """Since when a robots.txt has been unreachable is kept for as long as that may count (`fetch.robots.UNREACHABLE_S`)."""
-_EXPIRED = """SELECT origin FROM robots
-WHERE expires_at < ? AND (status BETWEEN 0 AND 499 OR expires_at < ?) LIMIT ?"""
-_KEYS = {"robots": ("origin",), "thumbnail": ("endpoint_id",), "layer": ("service_id", "position")}
-"""Columns that name a row, where they are not `id`."""
+_BEFORE: BindParameter[float] = bindparam("before", type_=Float)
+_EXPIRED = (
+    select(ROBOTS.c.origin)
+    .where(ROBOTS.c.expires_at < _BEFORE)
+    .where(or_(ROBOTS.c.status.between(0, 499), ROBOTS.c.expires_at < _BEFORE - _UNREACHABLE_KEPT_S))
+    .limit(_LIMIT)
+)
 
 
 class Retention:
@@ -62,27 +100,33 @@ class Retention:
     def tidy_in_steps(self, now: float) -> ChunkedWork[dict[str, int]]:
         """Do what `tidy` does in steps, each at most one transaction."""
         yield from finish_forgetting(self._database)
-        probes = yield from self._delete("probe", _OLD, (now - self._keep_s, _BATCH))
-        expired = yield from self._delete("robots", _EXPIRED, (now, now - _UNREACHABLE_KEPT_S, _BATCH))
+        probes = yield from self._delete(PROBE, _OLD, now - self._keep_s)
+        expired = yield from self._delete(ROBOTS, _EXPIRED, now)
         yield from merge_segments(self._database)
         self._connection.advise()
         gone = {"probes": probes, **({"expired robots.txt": expired} if expired else {})}
         return {**gone, **((yield from self._room.make()) if self._room else {})}
 
-    def _delete(self, table: str, found_by: str, values: Sequence[object]) -> ChunkedWork[int]:
-        """Delete the rows of a table whose row ids a statement finds; return how many."""
+    def _delete(self, table: Table, found_by: Select[Any], before: float) -> ChunkedWork[int]:
+        """Delete the rows of a table whose keys a statement finds; return how many."""
         count = 0
-        for batch in batches(self._connection.execute(found_by, values).fetchall()):
+        for batch in batches(self._connection.execute(found_by, {"before": before, "most": _BATCH}).fetchall()):
             with self._database.transaction:
                 count += delete_rows(self._connection, table, batch)
             yield
         return count
 
 
-def delete_rows(connection: Connection, table: str, ids: Sequence[tuple[object, ...]]) -> int:
-    """Delete the rows of a table that these values of `_KEYS` name; return how many there were."""
-    condition = " AND ".join(f"{column} = ?" for column in _KEYS.get(table, ("id",)))
-    return connection.executemany(f"DELETE FROM {table} WHERE {condition}", ids).rowcount  # noqa: S608 our own names
+def delete_rows(connection: Connection, table: Table, keys: Sequence[tuple[object, ...]]) -> int:
+    """Delete the rows of a table with these keys; return how many there were."""
+    names = [column.name for column in table.primary_key]
+    rows = [dict(zip(names, key, strict=True)) for key in keys]
+    return connection.executemany(_deletion(table), rows).rowcount
+
+
+@cache
+def _deletion(table: Table) -> Delete:
+    return delete(table).where(*(column == bindparam(column.name) for column in table.primary_key))
 
 
 # --------------------------------------------------------------------------- a limit on the size
@@ -93,34 +137,38 @@ _PAGES = 1_000
 """Pages deleted in one transaction."""
 _MOST = 100_000
 """Rows of one kind deleted a call: other work wants its turn, too."""
-_DROPPABLE = """
-state = 'waiting' AND purpose = 'page' AND depth > 0 AND settled_at IS NULL
-AND id NOT IN (SELECT lease_url FROM host WHERE lease_until > 0 AND lease_url IS NOT NULL)"""
-_COLUMNS = "id, host_id, tier, depth, first_seen"
-# Waiting pages of a tier after ?2 that were never visited and are not leased, the oldest first. Seeds stay.
-_WORST = f"SELECT {_COLUMNS} FROM url WHERE tier = ?1 AND id > ?2 AND {_DROPPABLE} ORDER BY id LIMIT ?3"  # noqa: S608 our own
+_LEASED = select(HOST.c.lease_url).where(HOST.c.lease_until > 0, HOST.c.lease_url.is_not(None))
+# Waiting pages that were never visited and are not leased. Seeds stay.
+_DROPPABLE = (
+    select(URL.c.id, URL.c.host_id, URL.c.tier, URL.c.depth, URL.c.first_seen)
+    .where(URL.c.state == State.WAITING, URL.c.purpose == Purpose.PAGE, URL.c.depth > 0, URL.c.settled_at.is_(None))
+    .where(URL.c.id.not_in(_LEASED))
+    .order_by(URL.c.id)
+)
+_WORST = _DROPPABLE.where(URL.c.tier == bindparam("tier"), URL.c.id > bindparam("after")).limit(_LIMIT)
 # Those of the found pages that still wait.
-_STILL_WORST = f"SELECT {_COLUMNS} FROM url WHERE id IN {listed('?')} AND {_DROPPABLE} ORDER BY id"  # noqa: S608 our own
-# Put an empty row in a page's place, so that its id, to which links of other pages refer, never names another page.
-# (Making the row itself smaller would leave holes that nothing else can fill.)
-_EMPTY = """
-INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, first_seen)
-VALUES (?1, -?1, 'http://dropped.invalid/', 'page', ?2, 'refused', 'no-space', ?3, 0, 0, ?4)"""
-_OLDEST_ROBOTS = "SELECT origin FROM robots ORDER BY fetched_at LIMIT ?"
-_OLDEST_PROBES = """
-SELECT id FROM (
-  SELECT id, at, row_number() OVER (PARTITION BY endpoint_id ORDER BY at DESC, id DESC) AS place FROM probe) placed
-WHERE place > 2 ORDER BY at, id LIMIT ?"""
-_OLDEST_CHANGES = "SELECT id FROM change ORDER BY at, id LIMIT ?"
-_OLDEST_IMAGES = "SELECT endpoint_id FROM thumbnail ORDER BY at LIMIT ?"
-_IS_GONE = """
-NOT EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = service.id AND e.health <> 'gone')"""
+_STILL_WORST = _DROPPABLE.where(in_list(URL.c.id, "ids"))
+_ADD_PAGE = insert(URL)
+_OLDEST_ROBOTS = select(ROBOTS.c.origin).order_by(ROBOTS.c.fetched_at).limit(_LIMIT)
+_place = func.row_number().over(partition_by=PROBE.c.endpoint_id, order_by=(PROBE.c.at.desc(), PROBE.c.id.desc()))
+_PLACED = select(PROBE.c.id, PROBE.c.at, _place.label("place")).subquery("placed")
+_OLDEST_PROBES = select(_PLACED.c.id).where(_PLACED.c.place > 2).order_by(_PLACED.c.at, _PLACED.c.id).limit(_LIMIT)
+_OLDEST_CHANGES = select(CHANGE.c.id).order_by(CHANGE.c.at, CHANGE.c.id).limit(_LIMIT)
+_OLDEST_IMAGES = select(THUMBNAIL.c.endpoint_id).order_by(THUMBNAIL.c.at).limit(_LIMIT)
+_WORST_KEPT = select(PAGE_STORE.c.url_id).order_by(PAGE_STORE.c.score, PAGE_STORE.c.url_id).limit(_LIMIT)
+_IS_GONE = ~exists().where(ENDPOINT.c.service_id == SERVICE.c.id, ENDPOINT.c.health != "gone")
 # Layers of services all of whose endpoints are gone, those first that were valid long ago.
-_GONE_LAYERS = f"""
-SELECT layer.service_id, layer.position FROM service JOIN layer ON layer.service_id = service.id
-WHERE {_IS_GONE} ORDER BY service.last_ok, service.id, layer.position LIMIT ?"""  # noqa: S608 our own condition
+_GONE_LAYERS = (
+    select(LAYER.c.service_id, LAYER.c.position)
+    .select_from(SERVICE.join(LAYER, LAYER.c.service_id == SERVICE.c.id))
+    .where(_IS_GONE)
+    .order_by(SERVICE.c.last_ok, SERVICE.c.id, LAYER.c.position)
+    .limit(_LIMIT)
+)
 # Without its fingerprint a service is described anew by its next valid answer.
-_FORGET_FINGERPRINT = f"UPDATE service SET fingerprint = '' WHERE id = ? AND {_IS_GONE}"  # noqa: S608 our own condition
+_FORGET_FINGERPRINT = (
+    update(SERVICE).where(SERVICE.c.id == bindparam("service"), _IS_GONE).values(fingerprint=literal_column("''"))
+)
 
 _Waiting = tuple[int, int, int, int, float]
 """A row of `_WORST`."""
@@ -142,20 +190,20 @@ class Room:
         if self._used() <= self._max_bytes:
             return dropped
         kinds: tuple[tuple[str, Callable[[], _Deletions]], ...] = (
-            ("robots.txt dropped", lambda: self._rows("robots", _OLDEST_ROBOTS, 500)),
-            ("probes dropped", lambda: self._rows("probe", _OLDEST_PROBES)),
-            ("changes dropped", lambda: self._rows("change", _OLDEST_CHANGES)),
+            ("robots.txt dropped", lambda: self._rows(ROBOTS, _OLDEST_ROBOTS, 500)),
+            ("probes dropped", lambda: self._rows(PROBE, _OLDEST_PROBES)),
+            ("changes dropped", lambda: self._rows(CHANGE, _OLDEST_CHANGES)),
             ("layers of gone services dropped", self._layers),
             ("waiting pages dropped", self._waiting),
             ("kept pages dropped", self._kept),
-            ("thumbnails dropped", lambda: self._rows("thumbnail", _OLDEST_IMAGES, 200)),
+            ("thumbnails dropped", lambda: self._rows(THUMBNAIL, _OLDEST_IMAGES, 200)),
         )
         for name, deletions in kinds:
-            for delete in deletions():
+            for deletion in deletions():
                 if self._used() <= self._max_bytes * _TARGET:
                     return dropped
                 with self._database.transaction:
-                    count = delete()
+                    count = deletion()
                 if count:
                     dropped[name] = dropped.get(name, 0) + count
                 yield
@@ -164,37 +212,37 @@ class Room:
     def _used(self) -> int:
         return self._connection.size().used_bytes
 
-    def _rows(self, table: str, oldest: str, size: int = 0) -> _Deletions:
-        for batch in batches(self._connection.execute(oldest, (_MOST,)).fetchall(), size):
+    def _rows(self, table: Table, oldest: Select[Any], size: int = 0) -> _Deletions:
+        for batch in batches(self._connection.execute(oldest, {"most": _MOST}).fetchall(), size):
             yield partial(delete_rows, self._connection, table, batch)
 
     def _layers(self) -> _Deletions:
-        for batch in batches(self._connection.execute(_GONE_LAYERS, (_MOST,)).fetchall()):
+        for batch in batches(self._connection.execute(_GONE_LAYERS, {"most": _MOST}).fetchall()):
             yield partial(self._drop_layers, batch)
 
     def _drop_layers(self, rows: Sequence[tuple[int, int]]) -> int:
         gone = {
             service
             for service in dict.fromkeys(service for service, _ in rows)
-            if self._connection.execute(_FORGET_FINGERPRINT, (service,)).rowcount
+            if self._connection.execute(_FORGET_FINGERPRINT, {"service": service}).rowcount
         }
-        return delete_rows(self._connection, "layer", [row for row in rows if row[0] in gone])
+        return delete_rows(self._connection, LAYER, [row for row in rows if row[0] in gone])
 
     def _waiting(self) -> _Deletions:
         left = _MOST
         for tier in sorted(read_totals(self._connection).get((Purpose.PAGE, State.WAITING), {})):
-            last = -(2**63)
-            while left > 0 and (rows := self._connection.execute(_WORST, (tier, last, _PAGES)).fetchall()):
+            values = {"tier": tier, "after": -(2**63), "most": _PAGES}
+            while left > 0 and (rows := self._connection.execute(_WORST, values).fetchall()):
                 yield partial(self._drop_pages, [row[0] for row in rows])
-                last, left = rows[-1][0], left - len(rows)
+                values["after"], left = rows[-1][0], left - len(rows)
 
     def _drop_pages(self, ids: Sequence[int]) -> int:
-        rows: list[_Waiting] = self._connection.execute(_STILL_WORST, (json.dumps(ids),)).fetchall()
+        rows: list[_Waiting] = self._connection.execute(_STILL_WORST, {"ids": ids}).fetchall()
         queue = Queue(self._connection)
         left: dict[int, int] = {}
-        delete_rows(self._connection, "url", [(row[0],) for row in rows])
+        delete_rows(self._connection, URL, [(row[0],) for row in rows])
         for url_id, host_id, tier, depth, first_seen in rows:
-            self._connection.execute(_EMPTY, (url_id, host_id, depth, first_seen))
+            self._connection.execute(_ADD_PAGE, _empty_page(url_id, host_id, depth, first_seen))
             queue.counters.add("page", State.WAITING, tier, -1)
             queue.counters.add("page", State.REFUSED, 0, 1)
             queue.counters.refuse(NO_SPACE, 1)
@@ -205,9 +253,18 @@ class Room:
         return len(rows)
 
     def _kept(self) -> _Deletions:
-        rows = self._connection.execute("SELECT url_id FROM page_store ORDER BY score, url_id LIMIT ?", (_MOST,))
-        for batch in batches(rows.fetchall(), 100):
+        for batch in batches(self._connection.execute(_WORST_KEPT, {"most": _MOST}).fetchall(), 100):
             yield partial(self._drop_kept, batch)
 
     def _drop_kept(self, rows: Sequence[tuple[int]]) -> int:
         return sum(drop_page(self._connection, url_id) > 0 for (url_id,) in rows)
+
+
+def _empty_page(url_id: int, host_id: int, depth: int, first_seen: float) -> dict[str, object]:
+    """Return the empty row in a page's place, so that its id, to which links of other pages refer, never names another
+    page. (Making the row itself smaller would leave holes that nothing else can fill.)"""
+    return {
+        **{"id": url_id, "key": -url_id, "address": "http://dropped.invalid/", "purpose": Purpose.PAGE},
+        **{"host_id": host_id, "state": State.REFUSED, "reason": NO_SPACE},
+        **{"depth": depth, "tier": 0, "score": 0, "first_seen": first_seen},
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from geocrawl.store.engine.clauses import listed
 from geocrawl.store.engine.postgres.dialect import translated
 
 
@@ -32,7 +31,10 @@ def test_values_reach_their_placeholders(statement: str, values: object, text: s
         ("a IS NOT 'valid'", "a IS DISTINCT FROM 'valid'"),
         ("a IS NOT NULL AND b IS NULL", "a IS NOT NULL AND b IS NULL"),
         ("a IS ?", "a IS NOT DISTINCT FROM $1"),
-        (f"id IN {listed('?1')}", "id = ANY (CAST((SELECT CAST(translate($1, '[]', '{}') AS bigint[])) AS bigint[]))"),
+        (
+            "id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1))",
+            "id = ANY (CAST((SELECT CAST(translate($1, '[]', '{}') AS bigint[])) AS bigint[]))",
+        ),
         ("a LIKE '%x'", "a ILIKE '%x'"),
         ("host h CROSS JOIN url u ON u.id = h.id", "host h JOIN url u ON u.id = h.id"),
         ("url INDEXED BY url_seed WHERE", "url  WHERE"),
