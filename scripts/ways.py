@@ -11,6 +11,7 @@ import re
 import statistics
 import sys
 import tempfile
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -105,10 +106,12 @@ def ways() -> Mapping[str, Sequence[Way]]:
         seeds = [url for url in map(read_url, web.seeds) if url is not None]
         with observe(settings, json=True, max_pages=settings.max_pages) as observer:
             sys.setprofile(watch)
+            threading.setprofile(watch)  # the store's
             try:
                 run_crawl(settings, Path(folder) / "demo.db", seeds, observer=observer)
             finally:
                 sys.setprofile(None)
+                threading.setprofile(None)
     return watch.ways
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,15 @@ def test_a_writer_waits_for_another_one_and_then_says_so(postgres_url: str, monk
     other.execute("ROLLBACK")
     assert world.seed("a.example/") == 1
     other.close()
+
+
+def test_a_transaction_that_the_server_ended_because_it_stood_still_is_made_again(postgres_url: str) -> None:
+    world = World(postgres_url)
+    world.database.connection.execute("SET idle_in_transaction_session_timeout = '50ms'")
+    with pytest.raises(PassingFault, match="nothing was done for too long"), world.database.transaction:
+        time.sleep(0.5)
+        world.database.write_meta("a", "b")
+    assert world.seed("a.example/") == 1
 
 
 @pytest.mark.acceptance

@@ -21,6 +21,7 @@ _NEEDS = {
 }
 """SQLSTATE (PostgreSQL's manual, appendix A) → what it means here, and what helps."""
 _PASSING = {
+    "25P03": "the server ended a transaction in which nothing was done for too long; try again",
     "53100": "the server's disk is full; no settled visit is lost: free some space and continue",
     "53200": "the server lacks memory; try again",
     "53300": "the server has no connection left; raise max_connections, or run fewer workers",

@@ -115,7 +115,7 @@ class SqliteConnection(Connection):
                 uri=path != MEMORY,
                 timeout=0,
                 isolation_level=None,
-                check_same_thread=False,  # one thread at a time: `engine/runner.py`
+                check_same_thread=False,  # one thread at a time: `store/engine/runner.py`
                 cached_statements=_CACHED_STATEMENTS,
             )
         except ERRORS as error:
