@@ -11,7 +11,6 @@ import re
 import statistics
 import sys
 import tempfile
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -98,20 +97,22 @@ def ways() -> Mapping[str, Sequence[Way]]:
     from geocrawl.cli.progress import observe
     from geocrawl.demo import DemoWeb
     from geocrawl.settings import Settings
+    from geocrawl.store.engine import database
+    from geocrawl.store.engine.runner import InLoop
     from geocrawl.urls import read_url
 
+    # In a thread of its own the store would be watched out of order.
+    setattr(database, "StoreThread", lambda clock, connection: InLoop(clock))  # noqa: B010
     watch = _Watch()
     with DemoWeb() as web, tempfile.TemporaryDirectory() as folder:
         settings = Settings(proxy=web.proxy_url, delay_s=0.0, contact="demo@localhost", quiet=True, workers=1)
         seeds = [url for url in map(read_url, web.seeds) if url is not None]
         with observe(settings, json=True, max_pages=settings.max_pages) as observer:
             sys.setprofile(watch)
-            threading.setprofile(watch)  # the store's
             try:
                 run_crawl(settings, Path(folder) / "demo.db", seeds, observer=observer)
             finally:
                 sys.setprofile(None)
-                threading.setprofile(None)
     return watch.ways
 
 

@@ -24,7 +24,7 @@ from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.urls.database import place_of
 from tests.support.crawls import Watcher, settings_for, url
-from tests.support.http_server import answer, serve
+from tests.support.http_server import NOT_FOUND, answer, serve
 from tests.support.postgres import Server
 
 PIECES = 40
@@ -71,6 +71,8 @@ class _Web:
         self.sent_while_held = 0
 
     def __call__(self, target: str, writer: asyncio.StreamWriter) -> bytes | Awaitable[None]:
+        if target.endswith("/robots.txt"):
+            return NOT_FOUND
         return self._first(writer) if "first" in target else self._second(writer)
 
     async def _first(self, writer: asyncio.StreamWriter) -> None:
