@@ -5,10 +5,16 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
+from importlib import import_module
+
+import psycopg
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from sqlalchemy import create_engine
 
 from geocrawl.model import RankedLink
 from geocrawl.settings import Settings
-from geocrawl.store.engine.postgres.connection import PostgresConnection
+from geocrawl.store.engine.postgres.connection import SCHEMA, PostgresConnection
 from geocrawl.urls.database import server_of
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link
@@ -106,8 +112,11 @@ def test_a_database_whose_processes_wrote_at_the_same_time_is_brought_over(postg
     for name in ("turn_number", "url_number", "host_number"):
         connection.execute(f"CREATE SEQUENCE {name}")
     connection.execute("SELECT setval('turn_number', 41)")
-    connection.execute("UPDATE alembic_version SET version_num = '0019'")
     world.store.close()
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(postgres_url))
+    with engine.begin() as raw, Operations.context(MigrationContext.configure(raw)):
+        raw.exec_driver_sql(f"SET search_path = {SCHEMA}")
+        import_module("geocrawl.store.schema.migrations.versions.0020_one_row_a_total_on_postgresql").upgrade()
     world = World(postgres_url, SETTINGS)
     assert world.frontier.stats() == stats
     world.settle(world.lease(), link("c.example/"))
