@@ -22,7 +22,7 @@ SOON_S = DAY_S
 GUESSED = 2
 """`endpoint.weak` of an endpoint that nobody named: another kind of service, guessed next to a valid one."""
 UNASKED = "unasked"
-"""`probe.status` of a row that says why an endpoint was not asked, or that it was asked too often: no verdict."""
+"""Status of a row of the table `probe` that says why an endpoint was not asked, or was too often: no verdict."""
 NO_ANSWER, RATE_LIMITED, UNREACHABLE = "no-answer", "rate-limited", "robots-unreachable"
 _AGED_AT_ONCE = 500
 _is_endpoint = ENDPOINT.c.id == bindparam("endpoint")
