@@ -35,8 +35,8 @@ _SECRET = re.compile(
     r"""[^&#;\s"'<>\\]{1,4096}""",
     re.IGNORECASE,
 )
-# Up to the @, or to the … of a text that was cut; the second one in an address within an address. On the web a name alone
-# may be a token; the user of a database gives no access without a password.
+# Up to the @, or to the … of a text that was cut; the second one in an address within an address. On the web a name
+# alone may be a token; the user of a database gives no access without a password.
 _USER = re.compile(
     r"""(//)(?:[^/?#\s@:"<>]{0,200}:[^/?#\s@"<>]{0,200}(?=[@…])|(?<!postgresql://)[^/?#\s@:"<>]{1,200}(?=@))"""
     r"""|((?:%(?:25){0,3}2f){2})(?:(?!%(?:25){0,3}(?:2f|3f|23|40))[^/?#&\s@"<>]){1,200}(?=%(?:25){0,3}40)""",

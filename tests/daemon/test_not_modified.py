@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -99,7 +100,9 @@ class Watch:
         """After so many days: what is due, then the loop until nothing is ready."""
         self._clock.ahead_s += days * DAY_S
         for tick in ("reprobe", "revisit", "refresh", "retention"):
-            getattr(self._work, tick)()
+            done = getattr(self._work, tick)()
+            if inspect.isawaitable(done):
+                await done
         fetcher = fetchers.make_session_fetcher(self._session)
         try:
             crawler = wiring.make_crawler(self._session, Silent(), fetcher, max_pages=1000)

@@ -135,7 +135,9 @@ _AT_THIS_ADDRESS = _ENDPOINTS.where(ENDPOINT.c.key == bindparam("key"))
 _SERVICE_AT = (
     select(ENDPOINT.c.service_id)
     .where(ENDPOINT.c.key == bindparam("key"), ENDPOINT.c.service_id.is_not(None))
-    .order_by((ENDPOINT.c.kind == bindparam("kind")).desc(), (ENDPOINT.c.status == "valid").desc(), ENDPOINT.c.id)
+    .order_by(
+        (ENDPOINT.c.kind == bindparam("kind")).desc(), (ENDPOINT.c.status == "valid").desc().nulls_last(), ENDPOINT.c.id
+    )
 )
 _PROOF = (
     select(
