@@ -48,6 +48,9 @@ MAX_SITEMAPS = 20
 """Sitemap lines of one robots.txt that are followed: a site with more names an index of sitemaps."""
 UNREACHABLE_S = 30 * 86_400.0
 """A robots.txt that could not be read for so long counts as one that is not there: RFC 9309, 2.3.1.4."""
+_LOOKED_WITHIN_S = 14 * 86_400.0
+"""The longest time between two looks of which both belong to one time of being unreachable: nobody knows what was in a
+longer one, and a clock that was ten years behind for a moment leaves such a time."""
 _CACHE_CHARS = 16 * 1024 * 1024
 _CACHE_ORIGINS = 4096
 
@@ -148,6 +151,8 @@ def following(former: RobotsRecord | None, now: RobotsRecord) -> RobotsRecord:
     """Return the record of an answer as it follows a former one: a robots.txt that is still unreachable has been so
     since the first of these answers (`fetched_at`), and for too long counts as one without rules."""
     if former is None or not (is_unreachable(former.status) and is_unreachable(now.status)):
+        return now
+    if now.fetched_at - former.expires_at > _LOOKED_WITHIN_S:
         return now
     is_given_up = now.fetched_at - former.fetched_at >= UNREACHABLE_S
     return replace(now, fetched_at=former.fetched_at, body="" if is_given_up else now.body)
