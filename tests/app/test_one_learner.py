@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.app import crawl as crawls
 from geocrawl.app import wiring
 from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
@@ -95,6 +96,7 @@ def second_crawl(database: str, proxy: str, seeds: list[str], steps: Steps) -> N
 
 def crawl(database: str, proxy: str, seeds: list[str], die: Callable[[str], None]) -> None:
     wiring.make_strategy = lambda *_: Listing()
+    setattr(crawls, "demand_usable", lambda *_: None)  # noqa: B010 the registry does not know the strategy
     urls = [url for url in map(read_url, seeds) if url is not None]
     run_crawl(settings_for(proxy, "listing"), place_of(database), urls, observer=Watcher(die))
 

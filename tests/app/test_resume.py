@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.app import crawl as crawls
 from geocrawl.app import wiring
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.explain import explain
@@ -86,6 +87,7 @@ def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
         return made[-1]
 
     monkeypatch.setattr(wiring, "make_strategy", make)
+    monkeypatch.setattr(crawls, "demand_usable", lambda *_: None)  # the registry does not know the strategy
     settings, seed = settings_for(web.proxy_url, LEARNER), read_url(web.seeds[0])
     said: list[str] = []
     assert seed is not None

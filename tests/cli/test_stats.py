@@ -21,11 +21,12 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("catalogue") / "c.db"
     world = World(path)
     layer = Layer("rivers", "Rivers", box=box(9, 47, 12, 50))
-    world.record(
-        candidate("a.example/geoserver/wms?service=WMS"),
-        verdict("ok", Service(Kind.WMS, version="1.3.0", title="Rivers", layers=(layer,))),
-        world.clock.now(),
-    )
+    for days in (0, 1):
+        world.record(
+            candidate("a.example/geoserver/wms?service=WMS"),
+            verdict("ok", Service(Kind.WMS, version="1.3.0", title="Rivers", layers=(layer,))),
+            world.clock.now() + 86_400.0 * days,
+        )
     world.database.close()
     return path
 

@@ -19,9 +19,9 @@ def test_it_shows_what_changes_and_ends_with_0_at_ctrl_c(tmp_path: Path) -> None
     env = clean_environment(tmp_path, COLUMNS="120", TERM="xterm", FORCE_COLOR="1")
     with out.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, env=env) as process:
         try:
-            wait_for(out, "queue       empty")
+            wait_for(out, "queue       0 pages")
             world.seed("a.example/1", "b.example/2")
-            wait_for(out, "[9] 2")
+            wait_for(out, "queue       2 pages")
             process.send_signal(signal.SIGINT)
             assert process.wait(300) == 0
         finally:

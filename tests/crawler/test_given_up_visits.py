@@ -166,7 +166,7 @@ class _Slow:
 
 async def test_a_lease_lasts_as_long_as_its_requests_whatever_they_take(tmp_path: Path) -> None:
     path, slow = tmp_path / "c.db", _Slow(1.2)
-    settings = settings_for(delay_s=0.01, lease_s=0.5, map_requests=0, ignore_robots=True)
+    settings = settings_for(delay_s=0.01, lease_s=0.5, map_requests=0)
     async with serve(slow) as server:
         with Store.open(path, clock=SystemClock()) as first, Store.open(path, clock=SystemClock()) as second:
             runs = [
@@ -175,7 +175,7 @@ async def test_a_lease_lasts_as_long_as_its_requests_whatever_they_take(tmp_path
             ]
             await asyncio.gather(*runs)
     assert slow.most == 1
-    assert sorted(slow.asked) == sorted({"/", "/0", "/1", "/2", "/3"})
+    assert sorted(slow.asked) == sorted({"/robots.txt", "/", "/0", "/1", "/2", "/3"})
 
 
 async def test_a_visit_whose_host_another_process_has_leased_is_dropped_before_its_next_request(tmp_path: Path) -> None:
@@ -201,13 +201,16 @@ async def test_a_settlement_after_the_lease_was_lost_is_not_counted(tmp_path: Pa
     watcher = Watcher()
 
     async def steal(target: str, writer: asyncio.StreamWriter) -> None:
+        if target == "/robots.txt":
+            writer.write(answer(b"", content_type="text/plain"))
+            return
         with closing(sqlite3.connect(path)) as other, other:
             other.execute("UPDATE host SET lease_token = lease_token + 1, lease_until = 9e12, lease_owner = 'else:7'")
         writer.write(answer(b"<p>page"))
 
     async with serve(steal) as server:
         with Store.open(path, clock=SystemClock()) as store:
-            settings = settings_for(delay_s=0.0, ignore_robots=True, max_time_s=0.5)
+            settings = settings_for(delay_s=0.0, max_time_s=0.5)
             crawler, task = _start(path, settings, [server.base + "/"], store, watcher)
             await task
-    assert (crawler.summary.visits, watcher.visits, server.targets) == (0, [], ["/"])
+    assert (crawler.summary.visits, watcher.visits, server.targets) == (0, [], ["/robots.txt", "/"])

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
+from geocrawl.app import crawl as crawls
 from geocrawl.app import wiring
 from geocrawl.app.crawl import run_crawl
+from geocrawl.app.usable import demand_usable
 from geocrawl.model import Document, Entry, Feedback, FrontierStats, Judgement, Lease, Rank, Relevance, Settled, Visit
 from geocrawl.ports import Strategy, Waiting
 from geocrawl.settings import Settings
@@ -54,12 +56,14 @@ def run(
     make, per_batch = wiring.make_strategy, rerank._WRITTEN
     if strategy == LEARNER:
         wiring.make_strategy = lambda *_: Learner(die)
+        setattr(crawls, "demand_usable", lambda *_: None)  # noqa: B010 the registry does not know the strategy
         rerank._WRITTEN = _RANKS_A_TRANSACTION
     try:
         given = [url for url in map(read_url, seeds) if url is not None]
         run_crawl(settings_for(proxy, strategy), path, given, observer=Watcher(die))
     finally:
         wiring.make_strategy, rerank._WRITTEN = make, per_batch
+        setattr(crawls, "demand_usable", demand_usable)  # noqa: B010
 
 
 def order_of_visits(path: Path) -> list[str]:

@@ -29,7 +29,6 @@ BAD_VALUES = [
     "bbox=0,-91,10,40",
     "datetime=yesterday",
     "datetime=2026-02-01T00:00:00Z/2026-01-01T00:00:00Z",
-    "type=gopher",
     "kind=gopher",
     "health=fine",
     "level=high",

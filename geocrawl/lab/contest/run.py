@@ -87,6 +87,11 @@ class CrawlResult:
     """Number of requested addresses that a user's recording does not contain."""
 
 
+def _owner(name: str) -> str:
+    """Return the strategy of a constant (`gws.high`, `gws:paper.low`) or of a preset (`gws:paper`)."""
+    return name.partition(".")[0].partition(":")[0]
+
+
 def settings_for(job: Job, database: str = "") -> Settings:
     """Return the settings of a crawl in a contest.
 
@@ -101,7 +106,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
     return Settings(
         db=database,
         strategy=job.strategy,
-        set=dict(job.set),
+        set={name: value for name, value in job.set.items() if _owner(name) == _owner(job.strategy)},
         topic=job.topic,
         max_pages=job.budget,
         workers=job.workers,
