@@ -35,6 +35,8 @@ from geocrawl.store.search.index import search_engine
 from geocrawl.web import charts
 from geocrawl.wording import counted, day_of
 
+_KIND_COLUMNS = ("kind", "services", "alive", "delivers", "layers")
+
 
 def stats(
     overrides: opt.Overrides,
@@ -75,10 +77,7 @@ def stats(
         return
     with opt.reading(overrides) as connection:
         if not survival and plot is None:
-            columns, nothing = (
-                ("kind", "services", "alive", "delivers", "layers"),
-                "The catalogue holds no service yet.",
-            )
+            columns, nothing = _KIND_COLUMNS, "The catalogue holds no service yet."
             output.print_rows(kind_counts(connection), columns, astuple, json=json, nothing=nothing)
             return
         found = read_survival(connection)

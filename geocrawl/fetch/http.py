@@ -143,13 +143,7 @@ class HttpClient:
             return await self._exchange(url, purpose, request, wait, conditional=bool(conditional_fields))
 
     async def _exchange(
-        self,
-        url: Url,
-        purpose: Purpose,
-        request: httpx.Request,
-        wait: AsyncExitStack,
-        *,
-        conditional: bool,
+        self, url: Url, purpose: Purpose, request: httpx.Request, wait: AsyncExitStack, *, conditional: bool
     ) -> Answer | Failure:
         """Send a request and read its answer; `wait` is closed when the answer has begun."""
         route: Route = request.extensions["route"]

@@ -217,15 +217,19 @@ class PacedHost:
             return answer
         if fault is not None and isinstance(answer, Answer):
             answer = replace(answer, deviations=(fault, *answer.deviations))
+        return self._after(answer, self._asked(url, purpose, now))
+
+    def _after(self, answer: Answer | Failure, asked: Asked) -> Answer | Failure:
+        """Write what an exchange means for the host; a failure after which it is in back-off says for how long."""
         outcome = answer.code if isinstance(answer, Failure) else answer.status
-        before, asked = self._state, self._asked(url, purpose, now)
+        before = self._state
         self._state = after_exchange(
-            before, outcome, now, self._settings, retry_after_s=self.retry_after_s(answer), asked=asked
+            before, outcome, asked.at, self._settings, retry_after_s=self.retry_after_s(answer), asked=asked
         )
         if starts_backoff(before, self._state, outcome, self._settings, asked):
             self.in_backoff = True
             if isinstance(answer, Failure):
-                answer = replace(answer, retry_after_s=self._state.next_at - now)
+                answer = replace(answer, retry_after_s=self._state.next_at - asked.at)
         return answer
 
     def _is_no_trouble(self, answer: Answer | Failure, purpose: Purpose) -> bool:

@@ -246,7 +246,7 @@ class RobotsRecord:
     body: str | None
     """Text of robots.txt; None when it could not be read (RFC 9309, 2.3.1.4)."""
     fetched_at: float
-    """Of one that cannot be read: time of the first answer of this kind in a row."""
+    """Time of the answer, in seconds since the epoch; of one that cannot be read, that of the first such answer."""
     expires_at: float
 
 

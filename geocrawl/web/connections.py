@@ -70,7 +70,7 @@ class BoundedProtocol(H11Protocol):
         self._counted_by = connections
         self._awaits_head: asyncio.TimerHandle | None = None
         self.network = ""
-        """What counts as one client."""
+        """Network of the client's address; connections from one network count as one client's."""
 
     @property
     def is_busy(self) -> bool:

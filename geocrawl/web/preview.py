@@ -80,7 +80,7 @@ class Previews:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._size = 0
         self._waiting = turns.asked
-        """How many pictures wait for each host."""
+        """Numbers of pictures that wait, by host."""
         self._locks: dict[str, asyncio.Lock] = {}
         self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
 

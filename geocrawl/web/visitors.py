@@ -36,7 +36,7 @@ _MOST_CLIENTS = 10_000
 
 @dataclass(slots=True)
 class Visitor:
-    """What one client has had lately."""
+    """Counts the requests and the processor time that one client was given lately."""
 
     left: float
     """Requests that it may still send; below 0 after a costly one."""

@@ -47,13 +47,13 @@ class _BrokenPromise:
         return self._ready_in_s < 0
 
     def settle(self, visit: Visit) -> Settled:
-        raise NotImplementedError
+        raise AssertionError("nothing was leased")
 
     def held(self, lease: Lease) -> HeldHost:
-        raise NotImplementedError
+        raise AssertionError("nothing was leased")
 
     def release(self, lease: Lease, host: HostState) -> None:
-        raise NotImplementedError
+        raise AssertionError("nothing was leased")
 
 
 class _EmptyWeb:

@@ -168,7 +168,7 @@ class InterruptedConnection:
 
     def run(self, statement: Any, values: Any = None) -> Any:
         self._interruptions.at_statement(statement)
-        return self.inner.run(statement, values or {})
+        return self.inner.execute(statement, values or {})
 
     def begin(self, *, shared: bool = False) -> None:
         self._interruptions.at_statement("BEGIN")

@@ -52,7 +52,7 @@ _UNSEEN = (
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a visit told of an endpoint."""
+    """Describes what a visit told of an endpoint: an event of its health, with the reason."""
 
     event: Event
     reason: str

@@ -132,10 +132,6 @@ class Connection(ABC):
         """Execute a writing statement as `write` does, once for each element of `values`."""
         self.executemany(statement, values)
 
-    def run(self, statement: ClauseElement, values: Mapping[str, Any] = NO_VALUES) -> Rows:
-        """Execute a statement of SQLAlchemy Core; return its rows."""
-        return self.execute(statement, values)
-
     def add_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows of values for these columns, in the way that is the fastest one for many."""
         names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))

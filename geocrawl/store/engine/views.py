@@ -34,7 +34,7 @@ class View(NamedTuple):
     """A view, with what its rows and columns mean."""
 
     rows: str
-    """What one row is, as a sentence."""
+    """Meaning of one row, as a sentence."""
     columns: Mapping[str, tuple[ColumnElement[Any], str]]
     """Name of the column → (its expression, its meaning)."""
     source: FromClause

@@ -34,7 +34,7 @@ _FIND = select(
 _LEASED = update(HOST).where(HOST.c.name == bindparam("host"), HOST.c.lease_token == bindparam("token"))
 """Write columns of a leased host, unless another process leased the host since."""
 _LEASED_FOR_URL = _LEASED.where(HOST.c.lease_url == bindparam("url"))
-"""The same of the lease of a URL, which also ends when others took the process for dead."""
+"""Write columns of a host that is leased for a URL; nothing when others took the process for dead."""
 _SLOTS = select(IP_PLACE.c.slot, IP_PLACE.c.begins_at, IP_PLACE.c.until, IP_PLACE.c.owner).where(
     IP_PLACE.c.ip == bindparam("ip")
 )

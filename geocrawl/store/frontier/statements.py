@@ -164,7 +164,7 @@ def _first_of(*times: Select[Any]) -> Select[Any]:
 NEXT_READY = _first_of(*(each.where(_is_wanted) for each in (_ready_at, _unparked_at, _freed_at)))
 """Read when the next host with work of a tier or higher ones is ready: it keeps its delay, backs off, or is leased."""
 NEXT_READY_ANY = _first_of(_ready_at, _unparked_at, _freed_at)
-"""The same over all tiers, by an index."""
+"""Read when the next host with any work is ready, by an index: no tier is compared."""
 _now: ColumnElement[float] = bindparam("now")
 _retried = select(literal("retry"), _url.id).where(_url.retry_at.is_not(None), _url.retry_at <= _now)
 DUE = union_all(

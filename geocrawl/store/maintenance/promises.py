@@ -87,12 +87,14 @@ def read_promises(connection: Connection) -> Promises:
     return Promises(
         tuple(read_blocked(connection)),
         tuple(QuarantinedOnce(*row) for row in connection.execute(_SITES).fetchall()),
-        tuple(
-            Decision((kind, key), (other_kind, other_key), bool(same), at)
-            for kind, key, other_kind, other_key, same, at in connection.execute(_DECISIONS).fetchall()
-        ),
+        _read_decisions(connection),
         is_paused(connection),
     )
+
+
+def _read_decisions(connection: Connection) -> tuple[Decision, ...]:
+    rows = connection.execute(_DECISIONS).fetchall()
+    return tuple(Decision((a, b), (c, d), bool(same), at) for a, b, c, d, same, at in rows)
 
 
 def carry_over(promises: Promises, database: Database, catalog: Catalog, frontier: SqlFrontier) -> CarriedOver:
@@ -108,7 +110,8 @@ def carry_over(promises: Promises, database: Database, catalog: Catalog, frontie
     for each in new:
         forget(database, each.host, each.reason, each.at)
     sites = sum(_hold(site, database, frontier) for site in promises.sites)
-    decisions = sum(_decide(decision, database, catalog) for decision in promises.decisions)
+    decided = _read_decisions(database.connection)
+    decisions = sum(_decide(each, database, catalog) for each in promises.decisions if each not in decided)
     return CarriedOver(len(new), sites, decisions)
 
 
@@ -125,14 +128,12 @@ def _hold(site: QuarantinedOnce, database: Database, frontier: SqlFrontier) -> b
 
 
 def _decide(decision: Decision, database: Database, catalog: Catalog) -> bool:
-    """Store a decision about two endpoints if the database knows both; return whether it was new."""
+    """Store a decision about two endpoints if the database knows both; return whether it does."""
     ids = []
     for kind, key in (decision.one, decision.other):
         row = database.connection.execute(_VALID_ENDPOINT, {"kind": kind, "key": key}).fetchone()
         if row is None:
             return False
         ids.append(row[0])
-    if decision in read_promises(database.connection).decisions:
-        return False
     catalog.decide(*ids, same=decision.same, at=decision.at)
     return True

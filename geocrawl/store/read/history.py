@@ -97,12 +97,12 @@ _CHANGES = (
 
 def history_of_service(connection: Connection, number: int, now: float) -> tuple[EndpointHistory, ...]:
     """Return the history of each endpoint of a service."""
-    return _histories(connection, connection.run(_OF_SERVICE, {"service": number}), now)
+    return _histories(connection, connection.execute(_OF_SERVICE, {"service": number}), now)
 
 
 def history_of_address(connection: Connection, key: str, now: float) -> tuple[EndpointHistory, ...]:
     """Return the history of each endpoint of an identity (`urls.endpoint_key`), one a kind."""
-    return _histories(connection, connection.run(_AT_ADDRESS, {"key": key}), now)
+    return _histories(connection, connection.execute(_AT_ADDRESS, {"key": key}), now)
 
 
 def _histories(connection: Connection, rows: Rows, now: float) -> tuple[EndpointHistory, ...]:
@@ -112,8 +112,8 @@ def _histories(connection: Connection, rows: Rows, now: float) -> tuple[Endpoint
 def _history(connection: Connection, row: dict[str, object], now: float) -> EndpointHistory:
     endpoint = {"endpoint": row["id"]}
     window = {**endpoint, "start": now - max(WINDOWS_DAYS) * DAY_S}
-    probes = connection.run(_PROBES, window).fetchall()
-    earlier = connection.run(_LAST_BEFORE, window).fetchone()
+    probes = connection.execute(_PROBES, window).fetchall()
+    earlier = connection.execute(_LAST_BEFORE, window).fetchone()
     answers = [(at, bool(ok)) for at, ok, _ in probes]
     if earlier is not None:
         answers.insert(0, (window["start"], bool(earlier[0])))
@@ -123,9 +123,9 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
         probes=len(probes),
         availability={days: availability(answers, now - days * DAY_S, now) for days in WINDOWS_DAYS},
         response_ms=percentiles(elapsed) if len(elapsed) > 1 else {},
-        events=tuple(connection.run(_EVENTS, endpoint).dicts()),
-        unasked=tuple(connection.run(_UNASKED, endpoint).dicts()),
-        changes=tuple(connection.run(_CHANGES, endpoint).dicts()),
+        events=tuple(connection.execute(_EVENTS, endpoint).dicts()),
+        unasked=tuple(connection.execute(_UNASKED, endpoint).dicts()),
+        changes=tuple(connection.execute(_CHANGES, endpoint).dicts()),
     )
 
 
@@ -162,7 +162,7 @@ def changes_since(connection: Connection, since: float, most: int) -> Iterator[d
 
     A change of health has `what` 'health' and the reason as `name`.
     """
-    yield from connection.run(_CHANGES_SINCE, {"since": since, "most": most}).dicts()
+    yield from connection.execute(_CHANGES_SINCE, {"since": since, "most": most}).dicts()
 
 
 # --------------------------------------------------------------------------- survival
@@ -197,7 +197,7 @@ def read_survival(connection: Connection) -> Survival:
     """Return the estimate over all endpoints that ever were valid; those still alive are censored at the last probe."""
     lives = sorted(
         (max(0.0, ((last_ok if dead else last_probe) - born) / DAY_S), bool(dead))
-        for born, last_ok, dead, last_probe in connection.run(_LIVES)
+        for born, last_ok, dead, last_probe in connection.execute(_LIVES)
         if last_probe - born >= LEAST_OBSERVED_S
     )
     curve, share, at_risk = [(0.0, 1.0)], 1.0, len(lives)

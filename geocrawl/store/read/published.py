@@ -224,7 +224,7 @@ _ROWS_OF_KIND = _ROWS.where(ENDPOINT.c.kind == bindparam("kind"))
 
 def export_rows(connection: Connection, kind: str | None = None) -> Iterator[ExportRow]:
     """Yield every endpoint (of `kind`) with a verdict, in the order in which they were found; one is read at a time."""
-    rows = connection.run(_ROWS) if kind is None else connection.run(_ROWS_OF_KIND, {"kind": kind})
+    rows = connection.execute(_ROWS) if kind is None else connection.execute(_ROWS_OF_KIND, {"kind": kind})
     for row in rows:
         yield ExportRow(*row)
 

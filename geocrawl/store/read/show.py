@@ -160,19 +160,19 @@ _CURRENT = select(SERVICE_ALIAS.c.new).where(SERVICE_ALIAS.c.old == bindparam("n
 def current_number(connection: Connection, number: int) -> int:
     """Return the number of the service that a number means now: of the one that its service became one with, if it
     did; else the number itself, whether there is such a service or not."""
-    row = connection.run(_CURRENT, {"number": number}).fetchone()
+    row = connection.execute(_CURRENT, {"number": number}).fetchone()
     return number if row is None else int(row[0])
 
 
 def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
     """Return the service with this id; None when there is none."""
-    row = next(connection.run(_SERVICE, {"service": number}).dicts(), None)
+    row = next(connection.execute(_SERVICE, {"service": number}).dicts(), None)
     if row is None:
         return None
     return ServiceDetail(
         **_decoded(row, "keywords", "formats", "contact"),
-        layers=tuple(_layer(each) for each in connection.run(_LAYERS, {"service": number}).dicts()),
-        endpoints=_endpoints(connection, connection.run(_OF_THIS_SERVICE, {"service": number})),
+        layers=tuple(_layer(each) for each in connection.execute(_LAYERS, {"service": number}).dicts()),
+        endpoints=_endpoints(connection, connection.execute(_OF_THIS_SERVICE, {"service": number})),
         best=best_address(connection, number),
         same=why_same(connection, number),
     )
@@ -181,13 +181,13 @@ def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
 def service_at(connection: Connection, key: str, kind: str = "") -> ServiceDetail | None:
     """Return the service at the endpoint of this identity (`urls.endpoint_key`), of several kinds the one of `kind`;
     None when no service was found there."""
-    row = connection.run(_SERVICE_AT, {"key": key, "kind": kind}).fetchone()
+    row = connection.execute(_SERVICE_AT, {"key": key, "kind": kind}).fetchone()
     return None if row is None else service_detail(connection, row[0])
 
 
 def endpoints_at(connection: Connection, key: str) -> tuple[EndpointRow, ...]:
     """Return the endpoints of this identity, one a kind, with a verdict or without."""
-    return _endpoints(connection, connection.run(_AT_THIS_ADDRESS, {"key": key}))
+    return _endpoints(connection, connection.execute(_AT_THIS_ADDRESS, {"key": key}))
 
 
 def _endpoints(connection: Connection, rows: Rows) -> tuple[EndpointRow, ...]:
@@ -198,8 +198,8 @@ def _endpoints(connection: Connection, rows: Rows) -> tuple[EndpointRow, ...]:
                 "deviations": tuple(json.loads(row["deviations"] or "[]")),
                 "https": None if row["https"] is None else bool(row["https"]),
             },
-            proof=tuple(connection.run(_PROOF, {"endpoint": row["id"]}).dicts()),
-            evidence=tuple(connection.run(_EVIDENCE, {"endpoint": row["id"]}).dicts()),
+            proof=tuple(connection.execute(_PROOF, {"endpoint": row["id"]}).dicts()),
+            evidence=tuple(connection.execute(_EVIDENCE, {"endpoint": row["id"]}).dicts()),
         )
         for row in list(rows.dicts())
     )
@@ -288,26 +288,26 @@ def why_same(connection: Connection, service_id: int) -> tuple[SameRow, ...]:
     """Return the evidence that a service's addresses are one, and first what a person decided about any of them."""
     return tuple(
         SameRow(first, second, signal, detail, bool(same), at)
-        for first, second, signal, detail, same, at in connection.run(_WHY_SAME, {"service": service_id})
+        for first, second, signal, detail, same, at in connection.execute(_WHY_SAME, {"service": service_id})
     )
 
 
 def best_address(connection: Connection, service_id: int) -> str:
     """Return the address of a service to show and use (`EndpointClusters.best_endpoint`); '' when it has none."""
-    row = connection.run(_BEST, {"service": service_id}).fetchone()
+    row = connection.execute(_BEST, {"service": service_id}).fetchone()
     return row[0] if row else ""
 
 
 def addresses_of(connection: Connection, service_id: int) -> tuple[Address, ...]:
     """Return the addresses of a service, the best first."""
-    return tuple(Address(*row) for row in connection.run(_ADDRESSES_OF_SERVICE, {"service": service_id}))
+    return tuple(Address(*row) for row in connection.execute(_ADDRESSES_OF_SERVICE, {"service": service_id}))
 
 
 def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
     """Return the endpoints at an address that answered at some time, one a kind."""
     answered = ENDPOINT.c.service_id.is_not(None)
     statement = select(*_ADDRESS_COLUMNS).where(ENDPOINT.c.key.in_(service_keys(url)), answered).order_by(ENDPOINT.c.id)
-    return tuple(Address(*row) for row in connection.run(statement))
+    return tuple(Address(*row) for row in connection.execute(statement))
 
 
 # --------------------------------------------------------------------------- pages
@@ -380,10 +380,10 @@ _BY_ID = _PAGES.where(URL.c.id == bindparam("page"))
 
 def read_why(connection: Connection, url: Url) -> Why:
     """Return the page of this identity, the page on which it was found, and the endpoints of this address."""
-    page = _page(connection.run(_BY_KEY, {"key": page_key(url.identity)}))
-    parent = _page(connection.run(_BY_ID, {"page": page.found_on})) if page and page.found_on else None
+    page = _page(connection.execute(_BY_KEY, {"key": page_key(url.identity)}))
+    parent = _page(connection.execute(_BY_ID, {"page": page.found_on})) if page and page.found_on else None
     endpoints = [each for key in service_keys(url) for each in endpoints_at(connection, key)]
-    source = connection.run(_SEED_SOURCE, {"identity": url.identity}).fetchone()
+    source = connection.execute(_SEED_SOURCE, {"identity": url.identity}).fetchone()
     return Why(page, parent, tuple(endpoints), source[0] if source is not None else "")
 
 

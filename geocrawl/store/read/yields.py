@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Label, case, func, select, union
 
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.frontier.outlinks import unpack_outlinks
-from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, OUTLINKS, SEED, URL
+from geocrawl.store.frontier.statements import READ_OUTLINKS
+from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, SEED, URL
 
 _SIGNALS_OF_ENDPOINT = (
     select(EVIDENCE.c.endpoint_id, func.count(EVIDENCE.c.signal.distinct()).label("signals"))
@@ -60,7 +60,7 @@ class SignalYield:
 
 def signal_yields(connection: Connection) -> list[SignalYield]:
     """Return a row for each signal and kind, the most valid endpoints first."""
-    return [SignalYield(*row) for row in connection.run(_YIELD)]
+    return [SignalYield(*row) for row in connection.execute(_YIELD)]
 
 
 # --------------------------------------------------------------------------- links
@@ -96,7 +96,7 @@ def link_finds(connection: Connection) -> Iterator[tuple[str, str, bool]]:
     A link led to a service when its target, or a page that was found there (a hop or two), names the service. The
     database stores no context of a link; the title of its page is the nearest substitute.
     """
-    for anchor, title, led in connection.run(_FINDS):
+    for anchor, title, led in connection.execute(_FINDS):
         if anchor or title:
             yield anchor, title, bool(led)
 
@@ -129,7 +129,6 @@ _VALID_ENDPOINTS = (
     .select_from(_OF_ENDPOINTS)
     .where(_IS_VALID, _IS_PROBE)
 )
-_OUTLINKS = select(OUTLINKS.c.url_id, OUTLINKS.c.links).where(in_list(OUTLINKS.c.url_id, "pages"))
 
 
 def services_by_seed(connection: Connection) -> dict[str, int]:
@@ -177,5 +176,5 @@ def _batched(ids: list[int]) -> Iterator[list[int]]:
 
 
 def _links(connection: Connection, url_ids: list[int]) -> dict[int, Sequence[int]]:
-    rows = connection.execute(_OUTLINKS, {"pages": url_ids}).fetchall()
+    rows = connection.execute(READ_OUTLINKS, {"pages": url_ids}).fetchall()
     return {url_id: [target for part in unpack_outlinks(blob) for target in part] for url_id, blob in rows}

@@ -40,18 +40,20 @@ def connection(engine_url: str) -> Iterator[Connection]:
 
 
 def rows(connection: Connection) -> list[tuple[str, bytes]]:
-    return [(name, bytes(value)) for name, value in connection.run(ROWS)]
+    return [(name, bytes(value)) for name, value in connection.execute(ROWS)]
 
 
 def test_an_insert_writes_the_columns_that_its_values_name_in_whatever_order(connection: Connection) -> None:
-    connection.run(insert(META), {"name": "test:a", "value": b"1"})
-    connection.run(insert(META), {"value": b"2", "name": "test:b"})
+    connection.execute(insert(META), {"name": "test:a", "value": b"1"})
+    connection.execute(insert(META), {"value": b"2", "name": "test:b"})
     assert rows(connection) == [("test:a", b"1"), ("test:b", b"2")]
 
 
 def test_an_update_writes_the_columns_that_its_values_name(connection: Connection) -> None:
-    connection.run(insert(META), {"name": "test:a", "value": b"1"})
-    changed = connection.run(update(META).where(META.c.name == bindparam("which")), {"which": "test:a", "value": b"2"})
+    connection.execute(insert(META), {"name": "test:a", "value": b"1"})
+    changed = connection.execute(
+        update(META).where(META.c.name == bindparam("which")), {"which": "test:a", "value": b"2"}
+    )
     assert changed.rowcount == 1
     assert rows(connection) == [("test:a", b"2")]
 
@@ -69,28 +71,28 @@ def test_an_update_writes_the_columns_that_its_values_name(connection: Connectio
 def test_values_and_constants_stand_in_the_places_of_their_names(
     connection: Connection, chosen: Callable[[], Select[tuple[bytes]]]
 ) -> None:
-    connection.run(insert(META), {"name": "test:a", "value": b"1"})
-    connection.run(insert(META), {"name": "test:b", "value": b"2"})
-    assert [bytes(row[0]) for row in connection.run(chosen(), {"wanted": "test:b"})] == [b"2"]
+    connection.execute(insert(META), {"name": "test:a", "value": b"1"})
+    connection.execute(insert(META), {"name": "test:b", "value": b"2"})
+    assert [bytes(row[0]) for row in connection.execute(chosen(), {"wanted": "test:b"})] == [b"2"]
 
 
 def test_a_value_takes_the_place_of_a_constant_of_its_name(connection: Connection) -> None:
     limited = select(literal(1)).where(META.c.name.like("test:%")).limit(bindparam("most", 1))
-    connection.run(insert(META), {"name": "test:a", "value": b"1"})
-    connection.run(insert(META), {"name": "test:b", "value": b"2"})
-    assert len(connection.run(limited).fetchall()) == 1
-    assert len(connection.run(limited, {"most": 2}).fetchall()) == 2
+    connection.execute(insert(META), {"name": "test:a", "value": b"1"})
+    connection.execute(insert(META), {"name": "test:b", "value": b"2"})
+    assert len(connection.execute(limited).fetchall()) == 1
+    assert len(connection.execute(limited, {"most": 2}).fetchall()) == 2
 
 
 def test_a_value_that_is_not_given_is_no_null(connection: Connection) -> None:
     with pytest.raises(KeyError, match="wanted"):
-        connection.run(NAMED, {})
+        connection.execute(NAMED, {})
 
 
 def test_a_statement_of_values_cannot_become_sql(connection: Connection) -> None:
     hostile = "x' OR '1'='1"
-    connection.run(insert(META), {"name": "test:a", "value": b"1"})
-    assert connection.run(NAMED, {"wanted": hostile}).fetchall() == []
+    connection.execute(insert(META), {"name": "test:a", "value": b"1"})
+    assert connection.execute(NAMED, {"wanted": hostile}).fetchall() == []
 
 
 def test_a_statement_is_compiled_once_for_the_same_names() -> None:
