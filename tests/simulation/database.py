@@ -166,10 +166,6 @@ class InterruptedConnection:
         self._interruptions.at_statement(statement)
         self.inner.write_many(statement, values)
 
-    def run(self, statement: Any, values: Any = None) -> Any:
-        self._interruptions.at_statement(statement)
-        return self.inner.execute(statement, values or {})
-
     def begin(self, *, shared: bool = False) -> None:
         self._interruptions.at_statement("BEGIN")
         self.inner.begin(shared=shared)

@@ -1,7 +1,7 @@
 """Define a connection to a database, which both engines implement, and the rows that a statement returns.
 
-Statements are SQLAlchemy Core's, compiled for the engine (`core.py`), or text in SQLite's dialect, as far as
-`postgres/dialect.py` translates it. Every statement goes through `Connection`, every row through `Rows`, so that
+Statements are SQLAlchemy Core's, compiled for the engine (`core.py`), or text that the engine understands, whose
+placeholders both write as SQLite does. Every statement goes through `Connection`, every row through `Rows`, so that
 nothing outside this package sees a driver or its exceptions: an error leaves as a DatabaseFault that names the database
 and what helps, as a PassingFault where waiting helps.
 """

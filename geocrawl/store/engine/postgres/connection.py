@@ -8,10 +8,12 @@ so it ends the transaction of a client that vanished.
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, lru_cache
+from itertools import count
 from typing import Any, cast
 
 import psycopg
@@ -34,7 +36,6 @@ from geocrawl.store.engine.connection import (
     Values,
 )
 from geocrawl.store.engine.migrations import known_revision
-from geocrawl.store.engine.postgres.dialect import Translation, translated
 from geocrawl.store.engine.postgres.faults import ERRORS, fault
 from geocrawl.urls.database import ServerDatabase
 
@@ -61,8 +62,22 @@ _OURS = {
     "tcp_user_timeout": 1000 * _CUT_S,
 }
 """Parameters of a connection where the URL says nothing else."""
-_MOST_KEPT = 2_000
-"""Most translated texts that are kept: statements that are built for one question would fill the memory."""
+_PLACEHOLDER = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|(?P<mark>\?\d*|(?<![:\w]):[a-z_]\w*)""", re.IGNORECASE)
+
+
+@lru_cache(maxsize=500)
+def numbered(statement: str) -> tuple[str, tuple[int | str, ...]]:
+    """Return a statement that was written as text, with `$1` and so on for its placeholders `?`, `?2` and `:name`, and
+    the position or the name of the value of each."""
+    numbers, positions = dict[int | str, int](), count()
+
+    def number(found: re.Match[str]) -> str:
+        if not (mark := found["mark"]):
+            return found[0]  # what is quoted
+        name = mark[1:] if mark[0] == ":" else int(mark[1:]) - 1 if mark[1:] else next(positions)
+        return f"${numbers.setdefault(name, len(numbers) + 1)}"
+
+    return _PLACEHOLDER.sub(number, statement), tuple(numbers)
 
 
 class PostgresRows(Rows):
@@ -99,7 +114,7 @@ class PostgresRows(Rows):
 class PostgresConnection(Connection):
     """A connection to a PostgreSQL database, with the interface of a connection to SQLite."""
 
-    __slots__ = ("_later", "_lock_ms", "_raw", "_reads_only", "_texts", "server")
+    __slots__ = ("_later", "_lock_ms", "_raw", "_reads_only", "server")
 
     engine = "postgresql"
     limits_size = False
@@ -110,7 +125,6 @@ class PostgresConnection(Connection):
         self.server = server
         self._reads_only = reads_only
         self._lock_ms = round(BUSY_S * 1000)
-        self._texts: dict[str, Translation] = {}
         self._later: list[tuple[str, Any]] = []
         """Writing statements that are sent with the next one: each way to the server and back takes time."""
         self._raw = self._connected()
@@ -134,8 +148,8 @@ class PostgresConnection(Connection):
     def _bound(self, statement: Statement, values: Values) -> tuple[str, Any]:
         """Return a statement's text, and its values in the order of their placeholders."""
         if isinstance(statement, str):
-            translation = self._texts.get(statement) or self._translated(statement)
-            return translation.text(values), translation.bound(values) or None
+            text, names = numbered(statement)
+            return text, [values[name] for name in names] or None  # type: ignore[index]
         named = cast(Mapping[str, Any], values or NO_VALUES)
         prepared = self._prepared(statement, named)
         return prepared.text(named), prepared.bind(named)
@@ -194,12 +208,6 @@ class PostgresConnection(Connection):
         """Send the statements that wait."""
         if self._later:
             self._sent(*self._later.pop())
-
-    def _translated(self, statement: str) -> Translation:
-        if len(self._texts) >= _MOST_KEPT:
-            self._texts.clear()
-        translation = self._texts[statement] = translated(statement)
-        return translation
 
     # ----------------------------------------------------------------------- transactions
 

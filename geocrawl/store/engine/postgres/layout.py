@@ -3,8 +3,8 @@
 - Text is compared by its bytes (`COLLATE "C"`), as SQLite does. Numbers have 64 bits.
 - There are no foreign keys: each would lock the row that it refers to, and of those the most wanted are hosts. The
   tests of the store run with SQLite's, which check the same statements.
-- The functions of SQLite that the store's statements use are defined here. Those of JSON replace NUL, which JSON may
-  write and PostgreSQL's text cannot hold.
+- Some functions of SQLite are defined here, so that people's own statements run on both engines. Those of JSON replace
+  NUL, which JSON may write and PostgreSQL's text cannot hold.
 - The words of services are a `tsvector` beside the texts (`store/search/postgres.py`), in the place of FTS5.
 """
 
