@@ -94,6 +94,15 @@ class _Scored:
     """Concepts that occur in no service."""
 
 
+def _either(one: _Found, other: _Found) -> _Found:
+    """Return what either of two queries finds, each service by the query that it fits better."""
+    keys = np.full(len(one.scores), -np.inf)
+    keys[one.positions] = one.keys
+    keys[other.positions] = np.maximum(keys[other.positions], other.keys)
+    positions = np.flatnonzero(keys > -np.inf)
+    return _Found(positions, keys[positions], np.maximum(one.scores, other.scores), one.whole | other.whole)
+
+
 def _go_on() -> None:
     """Let a search go on."""
 
@@ -122,10 +131,11 @@ class SearchEngine:
 
     def search(
         self,
-        text: str = "",
+        text: str | Sequence[str] = "",
         filters: Filters = Filters(),  # noqa: B008 frozen
         *,
-        sort: Sort = Sort.RELEVANCE,
+        sort: Sort | Sequence[Sort] = Sort.RELEVANCE,
+        from_z: bool = False,
         limit: int = 20,
         offset: int = 0,
         facets: bool = False,
@@ -134,19 +144,20 @@ class SearchEngine:
     ) -> Results:
         """Return the services that a query (docs/search.md) finds, best first; all services for an empty one.
 
-        `filters` hold besides the query's own conditions; `sort:` in the query goes before `sort`; `apart`: twins are
-        hits of their own. `check` is called between steps, and what it raises ends the search. Raises QueryError for a
-        query or numbers that cannot be read, DatabaseFault for a database that cannot.
+        Of several queries, what any of them finds. `filters` hold besides the query's own conditions; `sort:` in the
+        query goes before `sort`, of which each decides where those before it do not; `from_z`: titles from the last to
+        the first; `apart`: twins are hits of their own. `check` is called between steps, and what it raises ends the
+        search. Raises QueryError for a query or numbers that cannot be read, DatabaseFault for a database that cannot.
         """
         if not 0 <= limit <= MOST_HITS or not 0 <= offset <= MOST_SKIPPED:
             raise QueryError(
                 f"limit {limit}, offset {offset}: expected at most {MOST_HITS:,} and {MOST_SKIPPED:,}, neither below 0"
             )
         began, self._check = time.perf_counter(), check
-        plan, found, suggestion = self._answer(text, filters)
-        order = plan.sort or sort
+        plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
         positions = found.positions
-        keys = found.keys if order is Sort.RELEVANCE else keys_of(self._snapshot, positions, order)
+        orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
+        keys = keys_of(self._snapshot, positions, orders, found.keys, from_z=from_z)
         total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit, apart=apart)
         is_partial = bool(total) and not found.whole[positions].any()
         differ = tuple(differences(plan, dropped_kinds=found.dropped_kinds, is_partial=is_partial))
@@ -173,6 +184,14 @@ class SearchEngine:
         return frozenset(self._snapshot["id"][found.positions].tolist())
 
     # ----------------------------------------------------------------------- finding
+
+    def _answer_any(self, texts: Sequence[str], filters: Filters) -> tuple[Plan, _Found, str | None]:
+        """Return as `_answer` what any of some queries finds; plan and corrected query are those of the first."""
+        plan, found, suggestion = self._answer(texts[0], filters)
+        for text in texts[1:]:
+            _, other, _ = self._answer(text, filters)
+            found = _either(found, other)
+        return plan, found, suggestion
 
     def _answer(self, text: str, filters: Filters) -> tuple[Plan, _Found, str | None]:
         """Return the plan of a query, or of a corrected one that finds more; the services; the corrected query."""

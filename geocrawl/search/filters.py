@@ -18,6 +18,7 @@ HEALTHS = ("new", "alive", "degraded", "unconfirmed", "down", "gone")
 
 Box = tuple[float, float, float, float]
 """West, south, east, north in degrees (WGS 84); west > east crosses the antimeridian."""
+EVERYWHERE: Box = (-180.0, -90.0, 180.0, 90.0)
 
 
 class QueryError(UsageError):

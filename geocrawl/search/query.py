@@ -32,6 +32,7 @@ MAX_CHARS = 2_000
 MAX_TERMS = 64
 """Most words, phrases and conditions of a query."""
 _MOST_VALUES = 20
+_MOST_ALTERNATIVES = 8
 
 _QUOTES = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "：": ":", "\u3000": " "}
@@ -85,6 +86,25 @@ def read_query(text: str) -> Query:
     for match in found:
         query = _with(query, match)
     return query
+
+
+def alternatives(text: str) -> list[str]:
+    """Return the queries between which a text has a comma: `water,land use kind:wms,wfs` is `water kind:wms,wfs` and
+    `land use kind:wms,wfs`. Conditions and excluded words hold for all of them. Raises QueryError for
+    more than eight."""
+    parts, held = [list[str]()], list[str]()
+    for match in _TERM.finditer(text.translate(_QUOTES)):
+        term = match[0] + '"' * (match[0].count('"') % 2)  # the last quote may be open
+        if match["minus"] or (match["key"] or "").lower() in (*CONDITIONS, "sort"):
+            held.append(term)
+            continue
+        first, *others = [term] if match["phrase"] is not None else term.replace("，", ",").split(",")
+        parts[-1].append(first)
+        parts += [[each] for each in others]
+    words = [" ".join(each) for each in parts if any(each)]
+    if len(words) > _MOST_ALTERNATIVES:
+        raise QueryError(f"q has {len(words)} parts between commas; shorten it to {_MOST_ALTERNATIVES} at most")
+    return [" ".join((*held, each)) for each in words] or [" ".join(held)]
 
 
 def _with(query: Query, match: re.Match[str]) -> Query:

@@ -4,15 +4,15 @@ Of 100,000 found services a page shows twenty, so only the best are sorted: thos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.search.filters import HEALTHS, LEVELS, Box, Filters, Sort
+from geocrawl.search.filters import EVERYWHERE, HEALTHS, LEVELS, Box, Filters, Sort
 from geocrawl.search.results import FacetValue
-from geocrawl.search.snapshot import Flags, Names, Snapshot
+from geocrawl.search.snapshot import Flags, Names, Snapshot, of_health
 
 
 def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
@@ -22,7 +22,7 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
         meets &= _one_of(snapshot, "kind", snapshot.kinds, filters.kinds)
     if filters.countries:
         meets &= _one_of(snapshot, "country", snapshot.countries, filters.countries)
-    if filters.box is not None:
+    if filters.box is not None and filters.box != EVERYWHERE:  # a service whose extent nobody knows is somewhere, too
         meets &= touching(snapshot, filters.box)
     if filters.systems:
         meets &= np.isin(snapshot["systems"], snapshot.lists_with({system.lower() for system in filters.systems}))
@@ -132,16 +132,34 @@ _MORE = 4
 """So many times the services of a page are sorted first: some are twins of others."""
 
 
-def keys_of(snapshot: Snapshot, positions: Positions, sort: Sort) -> Keys:
-    """Return the keys of services at positions for an order that words do not decide."""
+def keys_of(
+    snapshot: Snapshot, positions: Positions, sorts: Sequence[Sort], relevance: Keys, *, from_z: bool = False
+) -> Keys:
+    """Return the keys of services at positions for some orders, each of which decides where those before it do not.
+
+    `relevance`: their keys by the words of the query; `from_z`: titles from the last to the first. Health alone is
+    quality, and before other orders the state of health, which many have.
+    """
+    keys = [_keys(snapshot, positions, sort, relevance, from_z=from_z) for sort in sorts]
+    if len(keys) == 1:
+        return keys[0]
+    if Sort.HEALTH in sorts:
+        keys[sorts.index(Sort.HEALTH)] = of_health(snapshot["health"][positions])
+    _, ranks = np.unique(np.column_stack(keys), axis=0, return_inverse=True)
+    return ranks.reshape(len(positions)).astype(np.float64)
+
+
+def _keys(snapshot: Snapshot, positions: Positions, sort: Sort, relevance: Keys, *, from_z: bool) -> Keys:
+    if sort is Sort.RELEVANCE:
+        return relevance
     if sort is Sort.NEWEST:
         return snapshot["first_seen"][positions]
     if sort is Sort.HEALTH:
         return snapshot["quality"][positions]
     titles = [snapshot.titles[position].strip().casefold() for position in positions]
-    ranks = np.empty(len(titles), np.float64)
-    ranks[sorted(range(len(titles)), key=lambda n: (not titles[n], titles[n]))] = np.arange(len(titles), 0, -1)
-    return ranks
+    ordered = sorted(set(titles), key=lambda title: (not title, title), reverse=from_z)
+    rank = {title: len(ordered) - n for n, title in enumerate(ordered)}
+    return np.array([rank[title] for title in titles], np.float64)
 
 
 def page(

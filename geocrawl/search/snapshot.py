@@ -209,6 +209,12 @@ _OF_LEVEL: Mapping[str, float] = {"delivers": 1.0, "answers": 0.7, "advertised":
 _UNPROVEN = 0.3
 
 
+def of_health(states: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Return for each state of health (its place in `HEALTHS`) how good it is, 0 to 1."""
+    goodness: NDArray[np.float64] = np.array([_OF_HEALTH[health] for health in HEALTHS])[states]
+    return goodness
+
+
 def quality_of(health: str, level: str, completeness: int) -> float:
     """Return the quality of a service, 0 to 1: half its health, a third the level of its proof, the rest how much it
     says of itself (`completeness`, 0 to 100)."""

@@ -15,7 +15,7 @@ from geocrawl.search.filters import (
     QueryError,
     Sort,
 )
-from geocrawl.search.query import CONDITIONS
+from geocrawl.search.query import CONDITIONS, alternatives
 from geocrawl.store import Connection
 from geocrawl.store.read.show import addresses_at
 from geocrawl.urls import read_url
@@ -26,8 +26,9 @@ MAX_OFFSET = 1_000_000
 SORTS = {"title": Sort.NAME, "health": Sort.HEALTH, "created": Sort.NEWEST, "relevance": Sort.RELEVANCE}
 FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
 PARAMETERS: Mapping[str, str] = {
-    "q": "Words and conditions in the query language of docs/search.md, such as: kind:wms alive:30d land cover",
-    "bbox": "West, south, east, north in degrees; west above east crosses the antimeridian",
+    "q": "Words and conditions in the query language of docs/search.md, such as: kind:wms alive:30d land cover; in "
+    "JSON a comma between words means or",
+    "bbox": "West, south, east, north in degrees, with or without heights; west above east crosses the antimeridian",
     "datetime": "A time, a date or an interval (RFC 3339, open ends as ..) in which the service was known to answer; "
     "the end counts to the hour",
     "type": "Kind of service, such as wms (type of the record); several with commas",
@@ -42,7 +43,8 @@ PARAMETERS: Mapping[str, str] = {
     "format": "Media type or a part of one",
     "alive": "true: valid at the last probe; a time such as 30d: the last valid answer is not older",
     "new": "A time such as 7d: found not earlier",
-    "sortby": "title, -title, health or created (newest first); without it the best match comes first",
+    "sortby": "title, -title, health or created (newest first), several with commas; without it the best match comes "
+    "first",
     "limit": f"Most records of the answer, {DEFAULT_LIMIT} by default, {MAX_LIMIT} at most",
     "offset": "Records to leave out, for paging; follow the links next and prev",
     "facets": "true: count the values of all facets; or names of facets with commas (an extension)",
@@ -65,8 +67,9 @@ class Asked:
     text: str
     """`q` with what only the query language says."""
     filters: Filters
-    sort: Sort
-    is_descending: bool
+    sorts: tuple[Sort, ...]
+    from_z: bool
+    """Titles from the last to the first."""
     limit: int
     offset: int
     facets: tuple[str, ...]
@@ -74,6 +77,11 @@ class Asked:
     address: str
     all: Mapping[str, Sequence[str]]
     """All parameters, as given."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the queries of which any may find a service, for a program: it writes a comma between them."""
+        return alternatives(self.text)
 
     def numbers_at(self, connection: Connection) -> list[int]:
         """Return the numbers that are asked for: those given, else those of the services at the address."""
@@ -125,7 +133,7 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
     for name in ("bbox", "level", "alive", "new"):
         one(name)
     since_s, until = _read_datetime(one("datetime"), now)
-    sort, is_descending = _read_sort(one("sortby"))
+    sorts, from_z = _read_sorts(one("sortby"))
     limit = _read_number(one("limit"), "limit", least=1) if one("limit") else DEFAULT_LIMIT
     offset = _read_number(one("offset"), "offset", least=0) if one("offset") else 0
     q, types = one("q"), ",".join(given.get("type", ())).strip(", ")
@@ -133,8 +141,8 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
         q=q,
         text=f"-new:{until} {q}" if until else q,  # first: a quote in q may stay open
         filters=_filters(given, since_s),
-        sort=sort,
-        is_descending=is_descending,
+        sorts=sorts,
+        from_z=from_z,
         limit=min(limit, MAX_LIMIT),
         offset=min(offset, MAX_OFFSET),
         facets=_read_facets(one("facets")),
@@ -178,14 +186,13 @@ def _read_number(text: str, name: str, *, least: int) -> int:
     return int(text)
 
 
-def _read_sort(text: str) -> tuple[Sort, bool]:
-    name, is_descending = text.lstrip("+-"), text.startswith("-")
-    if not text:
-        return Sort.RELEVANCE, False
-    if name not in SORTS:
-        raise bad_parameter("sortby", text, f"one of {', '.join(SORTS)}, with - before it for the other direction")
+def _read_sorts(text: str) -> tuple[tuple[Sort, ...], bool]:
+    parts = [part.strip() for part in text.split(",") if part.strip(" +-")] or ["relevance"]
+    names = [part.lstrip("+-") for part in parts]
+    if not set(names) <= set(SORTS):
+        raise bad_parameter("sortby", text, f"some of {', '.join(SORTS)}, with - before it for the other direction")
     # The newest come first by themselves: `-created` is that order, `created` alone what people click.
-    return SORTS[name], is_descending and SORTS[name] is Sort.NAME
+    return tuple(dict.fromkeys(SORTS[name] for name in names)), "-title" in parts
 
 
 def _read_facets(text: str) -> tuple[str, ...]:

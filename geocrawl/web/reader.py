@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -186,25 +186,17 @@ class Finder:
 
 
 def _search(engine: SearchEngine, asked: Asked, check: Callable[[], None], *, facets: bool, apart: bool) -> Results:
-    def search(limit: int, offset: int) -> Results:
-        return engine.search(
-            asked.text,
-            asked.filters,
-            sort=asked.sort,
-            limit=limit,
-            offset=offset,
-            facets=facets,
-            apart=apart,
-            check=check,
-        )
-
-    if not asked.is_descending:
-        return search(asked.limit, asked.offset)
-    # The engine knows one direction: the page is counted from the end and turned round.
-    total = search(1, 0).total
-    first = max(total - asked.offset - asked.limit, 0)
-    found = search(max(min(asked.limit, total - asked.offset), 1), first)
-    return replace(found, hits=tuple(reversed(found.hits)) if total > asked.offset else ())
+    return engine.search(
+        asked.texts if apart else asked.text,
+        asked.filters,
+        sort=asked.sorts,
+        from_z=asked.from_z,
+        limit=asked.limit,
+        offset=asked.offset,
+        facets=facets,
+        apart=apart,
+        check=check,
+    )
 
 
 # --------------------------------------------------------------------------- one service

@@ -42,6 +42,19 @@ FOLDER = {
 }
 
 
+def titled(**names: object) -> str:
+    service = ask(ArcGisProbe(), SERVICE, {"*": answer({**MAP, "documentInfo": {}, **names})})[0].service
+    assert service is not None
+    return service.title
+
+
+def test_a_default_title_hides_no_name_that_the_author_gave() -> None:
+    assert titled(documentInfo={"Title": "Map"}, mapName="Rivers 2020") == "Rivers 2020"
+    assert titled(documentInfo={"Title": "C:/maps/Untitled.mxd"}, mapName="Rivers 2020") == "Rivers 2020"
+    assert titled(documentInfo={"Title": "Rivers"}, mapName="Rivers 2020") == "Rivers"
+    assert titled(documentInfo={"Title": " map "}, mapName="Layers") == titled(mapName="") != ""
+
+
 def test_a_map_service_is_read_with_its_layers_below_the_service() -> None:
     verdict, asked = ask(ArcGisProbe(), SERVICE, {"*": answer(MAP)})
     service = verdict.service

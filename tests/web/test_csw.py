@@ -113,6 +113,18 @@ def test_capabilities_name_the_operations_and_this_address(csw: str, version: st
     assert all(method["url"] == csw for method in offered["GetRecords"].methods)
 
 
+def test_every_schema_that_is_advertised_is_written(csw: str) -> None:
+    operation = next(each for each in client(csw, "2.0.2").operations if each.name == "GetRecords")
+    offered = next(each["values"] for name, each in operation.parameters.items() if name.lower() == "outputschema")
+    assert len(offered) >= 4
+    question = {"service": "CSW", "version": "2.0.2", "request": "GetRecords", "typenames": "csw:Record"}
+    for schema in offered:
+        asked = {**question, "resulttype": "results", "elementsetname": "full", "outputschema": schema}
+        written = etree.fromstring(httpx.get(csw, params=asked, timeout=120).content)
+        assert etree.QName(written).localname == "GetRecordsResponse", schema
+        assert written.xpath("//*[local-name() = 'SearchResults']/*"), schema
+
+
 @both_versions
 def test_paging_visits_every_record_once(csw: str, hostile: Path, version: str) -> None:
     asked, seen, start = client(csw, version), list[str](), 1

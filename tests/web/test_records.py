@@ -269,3 +269,54 @@ def test_types_and_addresses_may_be_lists_and_other_types_have_no_records(client
     addresses = [each["properties"]["externalIds"][0]["value"] for each in both]
     found = records(client, externalIds=",".join([*addresses, "http://nowhere.example/"]))
     assert {each["id"] for each in found} >= {each["id"] for each in both}
+
+
+def test_a_comma_in_q_means_or_for_programs(client: TestClient) -> None:
+    def ids(q: str) -> set[str]:
+        return {each["id"] for each in records(client, q=q, limit=1000)}
+
+    water, glaciers = ids("water"), ids("glacier")
+    assert water - glaciers and glaciers - water
+    assert ids("water,glacier") == ids("glacier, water") == water | glaciers
+    assert ids("water,glacier kind:wfs,csw") == ids("water kind:wfs") | ids("glacier kind:wfs") < water | glaciers
+    assert ids('"water,glacier"') < water | glaciers, "what is quoted stays together"
+    assert ids("water,glacier -water") == glaciers - water
+    assert ids('kind:wms water,"glacier') == ids("kind:wms water") | ids("kind:wms glacier")
+    assert client.get(ITEMS, params={"q": ",".join(f"a{n}" for n in range(9))}).status_code == 400
+
+
+def test_several_orders_decide_one_after_the_other(client: TestClient) -> None:
+    def rows(sortby: str) -> list[tuple[str, str]]:
+        found = [each["properties"] for each in records(client, sortby=sortby, limit=1000)]
+        return [(each["geocrawl:health"], each["title"]) for each in found]
+
+    by_both, falling = rows("health,title"), rows("health,-title")
+    goodness = [["gone", "down", "unconfirmed", "new", "degraded", "alive"].index(health) for health, _ in by_both]
+    assert goodness == sorted(goodness, reverse=True)
+    assert len(set(by_both)) > 10 and sorted(by_both) == sorted(falling)
+    for health in {health for health, _ in by_both}:
+        titles = [title.casefold() for state, title in by_both if state == health]
+        assert titles == sorted(titles)
+        assert [title.casefold() for state, title in falling if state == health] == titles[::-1]
+    assert client.get(ITEMS, params={"sortby": "title,size"}).status_code == 400
+
+
+def test_a_box_of_the_whole_world_leaves_out_no_record(client: TestClient, crawled: Path) -> None:
+    everything = client.get(ITEMS).json()["numberMatched"]
+    with sqlite3.connect(crawled) as connection:
+        (without,) = connection.execute("SELECT count(*) FROM service WHERE west IS NULL").fetchone()
+    assert without > 0
+    for world in ("-180,-90,180,90", "-180,-90,0,180,90,9000"):
+        assert client.get(ITEMS, params={"bbox": world}).json()["numberMatched"] == everything
+    assert client.get(ITEMS, params={"bbox": "-179,-90,180,90"}).json()["numberMatched"] <= everything - without
+
+
+def test_parameters_are_declared_as_the_standards_define_them(client: TestClient) -> None:
+    declared = {each["name"]: each for each in client.get("/api").json()["paths"][ITEMS]["get"]["parameters"]}
+    assert declared["bbox"]["schema"].items() >= {"type": "array", "minItems": 4, "maxItems": 6}.items()
+    assert declared["bbox"]["schema"]["items"] == {"type": "number"}
+    for name in ("q", "bbox", "type", "ids", "externalIds", "sortby"):
+        assert (declared[name]["schema"]["type"], declared[name]["style"], declared[name]["explode"]) == (
+            ("array", "form", False)
+        )
+    assert declared["f"]["schema"]["enum"] == ["html", "json"]

@@ -18,7 +18,6 @@ from urllib.parse import unquote
 from geocrawl.formats.json import (
     MAX_ITEMS,
     JsonObject,
-    first_line,
     line_of,
     lines,
     list_of,
@@ -206,9 +205,10 @@ def _service(form: Form, value: JsonObject, url: Url, items: Sequence[Layer]) ->
 
 def _title(form: Form, value: JsonObject, url: Url) -> str:
     """Return the author's title of the service, else its name in the address."""
-    named = first_line(object_of(value.get("documentInfo")), "Title") or first_line(value, "name", "mapName")
-    if named.lower() not in _UNNAMED and not named.lower().endswith(_PROJECTS):
-        return named
+    document = object_of(value.get("documentInfo"))
+    for named in (line_of(document.get("Title")), line_of(value.get("name")), line_of(value.get("mapName"))):
+        if named.lower() not in _UNNAMED and not named.lower().endswith(_PROJECTS):
+            return named
     parts = [unquote(part) for part in url.address.partition("?")[0][len(url.origin) :].split("/") if part]
     if form is Form.FOLDER:
         is_root = not parts or parts[-1].lower() == "services"

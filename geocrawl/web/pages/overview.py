@@ -13,8 +13,8 @@ from geocrawl.store import Connection
 from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.store.read.statistics import KindCount, kind_counts
 from geocrawl.store.read.status import CatalogStatus, read_status
-from geocrawl.web.answers import wanted_language
-from geocrawl.web.parameters import FACETS, MAX_LIMIT, PARAMETERS, SORTS
+from geocrawl.web.answers import LANGUAGES, wanted_language
+from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
 from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
 from geocrawl.web.texts import Words
@@ -179,17 +179,30 @@ def _parameters(path: str) -> list[dict[str, Any]]:
         found.append({"name": "number", "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}})
     if path == ITEMS:
         found += [
-            {"name": name, "in": "query", "required": False, "description": text, "schema": _SCHEMAS.get(name, _TEXT)}
+            {"name": name, "in": "query", "required": False, "description": text, **_form(_SCHEMAS.get(name, _TEXT))}
             for name, text in PARAMETERS.items()
         ]
     return found
 
 
+def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a parameter is written: a list with commas (OGC 17-069r4, 7.15; OGC 20-004r1, 7.6)."""
+    lists = {"style": "form", "explode": False} if schema["type"] == "array" else {}
+    return {"schema": schema, **lists}
+
+
 _TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
 _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
-    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 20},
+    "q": _TEXTS,
+    "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
     "offset": {"type": "integer", "minimum": 0, "default": 0},
-    "bbox": {"type": "string", "example": "5,47,15,55"},
-    "sortby": {"type": "string", "enum": [*SORTS, "-title"]},
-    "facets": {"type": "string", "example": "kind,country", "description": ", ".join(FACETS)},
+    "bbox": {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 6, "example": [5, 47, 15, 55]},
+    "type": _TEXTS,
+    "ids": _TEXTS,
+    "externalIds": _TEXTS,
+    "sortby": {"type": "array", "items": {"type": "string", "pattern": f"[+-]?({'|'.join(SORTS)})"}},
+    "facets": {**_TEXTS, "example": ["kind", "country"], "description": ", ".join(FACETS)},
+    "f": {"type": "string", "enum": ["html", "json"]},
+    "lang": {"type": "string", "enum": list(LANGUAGES)},
 }
