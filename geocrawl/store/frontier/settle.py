@@ -7,7 +7,7 @@ when another process has leased the host since.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
@@ -177,8 +177,7 @@ class Settlement:
         """Write the plan, and the visit's part of the catalogue, the feedback log and the page store."""
         entry, current, connection = visit.lease.entry, snapshot.current, self.database.connection
         connection.write(sql.COUNT, {"name": "turn", "value": 1})
-        self._write_outcome(visit, plan)
-        count_visit(connection, queue.counters, visit, current)
+        self._write_outcome(visit, plan, count_visit(queue.counters, visit, current))
         queue.counters.merge(plan.counters)
         if plan.outlinks.same_depth or plan.outlinks.deeper:  # first: short cuts may lead to this very page
             connection.write(_WRITE_OUTLINKS, {"url_id": entry.id, "links": pack_outlinks(plan.outlinks)})
@@ -203,7 +202,7 @@ class Settlement:
             self.shared_run.count(visit)
         return feedback
 
-    def _write_outcome(self, visit: Visit, plan: SettlementPlan) -> None:
+    def _write_outcome(self, visit: Visit, plan: SettlementPlan, counted: Mapping[str, int]) -> None:
         outcome: dict[str, object] = {
             "url": visit.lease.entry.id,
             "state": plan.state,
@@ -214,6 +213,7 @@ class Settlement:
             "settled_at": visit.at,
             "http_status": visit.http_status,
             "elapsed_ms": visit.elapsed_ms,
+            **counted,
         }
         if not visit.not_modified:  # else what is stored of the page stays
             outcome |= {

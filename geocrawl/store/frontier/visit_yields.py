@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from geocrawl.store.frontier.plan import Current
 
 _page = URL.c.id == bindparam("page")
-_VISITED = update(URL).where(_page)
 _LED = (
     update(URL)
     .where(_page, URL.c.purpose == "page", URL.c.led == 0)
@@ -30,16 +29,14 @@ def clear_yields(connection: Connection) -> None:
     connection.execute(_FORGET)
 
 
-def count_visit(connection: Connection, counters: CounterChanges, visit: Visit, current: Current) -> None:
-    """Note the tier of a page's visit and the relevance of its link, and count the visit by them."""
+def count_visit(counters: CounterChanges, visit: Visit, current: Current) -> dict[str, int]:
+    """Count a page's visit by tier and relevance; return the columns of its URL that note both, none without a page."""
     if not visit.is_page_answered or visit.not_modified:
-        return
+        return {}
     link = int(visit.link_relevance)
-    connection.write(
-        _VISITED, {"page": visit.lease.entry.id, "visit_tier": current.tier, "link_relevance": link, "led": 0}
-    )
     page = int(visit.relevance) if visit.state is State.VISITED else None
     _count(counters, VISITS, current.tier, page, link)
+    return {"visit_tier": current.tier, "link_relevance": link, "led": 0}
 
 
 def count_find(connection: Connection, counters: CounterChanges, page_id: int) -> None:
