@@ -332,11 +332,11 @@ def test_links_valued_at_once_have_the_value_of_each_alone() -> None:
     assert at_once[0] != pytest.approx(at_once[1])
 
 
-def test_the_words_of_the_models_are_found_without_a_segmenter() -> None:
-    assert WORDS.counts("新地图服务 wms") == {"wms": 1, "地图": 1, "服务": 1}
-    assert WORDS.counts("layers of WMS, wms") == {"layer": 1, "wms": 2}
-    assert WORDS.anchor_nearness("地图") > 0.5 > WORDS.anchor_nearness("team")
-    assert WORDS.counts("道路") == {}
+def test_words_in_latin_letters_and_in_chinese_are_measured_by_the_models() -> None:
+    assert WORDS.anchor_nearness("地图") > 0.5 > WORDS.anchor_nearness("道路")
+    assert WORDS.anchor_nearness("layers of WMS") > 0.5 > WORDS.anchor_nearness("team")
+    assert WORDS.anchor_nearness("新地图服务") > 0.0  # 新, 地图, 服务
+    assert WORDS.page_nearness("地图", "服务") > WORDS.page_nearness("道路", "") == 0.0
 
 
 def test_odds_are_those_of_the_classifier() -> None:

@@ -116,3 +116,17 @@ def test_making_a_strategy_loads_neither_jieba_nor_training() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_fusion_loads_jieba_at_the_first_page_with_chinese_text() -> None:
+    code = (
+        "import sys; from geocrawl.priority.registry import make_strategy;"
+        "from tests.priority.documents import document, link;"
+        "strategy = make_strategy('fusion', {});"
+        "strategy.judge(document('Landkarten, カタログ и карты', link('http://a.example/wms', 'Dienste für Karten')));"
+        "print('jieba' in sys.modules);"
+        "strategy.judge(document('more', link('http://a.example/wms', '地图服务')));"
+        "print('jieba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
