@@ -65,14 +65,32 @@ async def test_slow_names_fail_as_dns_and_no_other_host_does(kit: MakeKit, resol
 
 
 async def test_waiting_for_a_thread_is_nobodys_failure(resolver: SlowResolver) -> None:
-    names = Names(0.2, most_threads=2)
+    names = Names(0.5, most_threads=2)
     slow = [asyncio.create_task(names.addresses(f"slow{n}.example")) for n in range(2)]
     waiting = asyncio.create_task(names.addresses("good.example"))
-    with pytest.raises(socket.gaierror):
-        await asyncio.gather(*slow)
-    assert not waiting.done() and "good.example" not in resolver.asked, "both threads are still taken"
-    resolver.freed.set()
+    await asyncio.sleep(0.1)
+    assert not waiting.done() and "good.example" not in resolver.asked, "both threads are taken"
     assert await waiting == ((socket.AF_INET, "127.0.0.1"),)
+    assert not resolver.freed.is_set() and len(await asyncio.gather(*slow, return_exceptions=True)) == 2
+
+
+async def test_look_ups_that_hang_leave_threads_to_other_names_within_a_bound(resolver: SlowResolver) -> None:
+    names = Names(0.05, most_threads=2, most_hanging=6)
+    for n in range(6):
+        with pytest.raises(socket.gaierror):
+            await names.addresses(f"slow{n}.example")
+    assert await names.addresses("good.example") == ((socket.AF_INET, "127.0.0.1"),)
+    for n in range(6, 10):
+        with pytest.raises(socket.gaierror):
+            await asyncio.wait_for(names.addresses(f"slow{n}.example"), 5)
+    with pytest.raises(socket.gaierror, match="6 other look-ups hang"):
+        await asyncio.wait_for(names.addresses("better.example"), 5)
+    assert len([name for name in resolver.asked if name.startswith("slow")]) == 6 + 2, "threads have a bound"
+    resolver.freed.set()
+    for n in range(8):
+        await names.addresses(f"slow{n}.example")
+    assert await names.addresses("better.example") == ((socket.AF_INET, "127.0.0.1"),)
+    assert (names._hanging, names._free_threads._value) == (0, 2)
 
 
 async def test_an_answer_that_came_too_late_serves_the_next_request(resolver: SlowResolver) -> None:

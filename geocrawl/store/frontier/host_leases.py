@@ -10,10 +10,11 @@ from __future__ import annotations
 import zlib
 from dataclasses import asdict, replace
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import BindParameter, Float, bindparam, delete, func, or_, select, update
 
 from geocrawl.errors import DatabaseFault, GivenBack
 from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, Lease, RobotsRecord, find_place
+from geocrawl.model.health import DAY_S
 from geocrawl.ports import HostBusy, HostLease, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store.engine.constructs import upsert
@@ -206,6 +207,20 @@ class SharedRobots:
 
 _READ = select(*ROBOTS.c).where(ROBOTS.c.origin == bindparam("origin"))
 _WRITE = upsert(ROBOTS, "origin")
+_UNREACHABLE_KEPT_S = 30 * DAY_S
+"""Since when a robots.txt has been unreachable is kept for as long as that may count (`fetch.robots.UNREACHABLE_S`)."""
+_BEFORE: BindParameter[float] = bindparam("before", type_=Float)
+EXPIRED_ROBOTS = (
+    select(ROBOTS.c.origin)
+    .where(ROBOTS.c.expires_at < _BEFORE)
+    .where(or_(ROBOTS.c.status.between(0, 499), ROBOTS.c.expires_at < _BEFORE - _UNREACHABLE_KEPT_S))
+    .limit(bindparam("most"))
+)
+"""Origins whose answers have expired at :before and tell nothing any more, at most :most."""
+_DROP = delete(ROBOTS).where(ROBOTS.c.origin == bindparam("old"), ROBOTS.c.expires_at < _BEFORE)
+_TIDIED_EVERY, _MOST_DROPPED = 256, 1_024
+"""Expired answers are deleted once in so many that are written; so many at once. In a crawl without a daemon nothing
+else deletes them."""
 
 
 class SqlRobots:
@@ -213,6 +228,7 @@ class SqlRobots:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._written = 0
 
     @awaited
     def read_robots(self, origin: str) -> RobotsRecord | None:
@@ -231,3 +247,12 @@ class SqlRobots:
         body = None if record.body is None else zlib.compress(record.body.encode("utf-8", "surrogatepass"))
         with self._database.shared_transaction:
             self._database.connection.execute(_WRITE, asdict(replace(record, body=None)) | {"body": body})
+        if self._written % _TIDIED_EVERY == 0:
+            self._drop_expired(record.fetched_at)
+        self._written += 1
+
+    def _drop_expired(self, now: float) -> None:
+        connection = self._database.connection
+        with self._database.transaction:
+            found = connection.execute(EXPIRED_ROBOTS, {"before": now, "most": _MOST_DROPPED}).fetchall()
+            connection.executemany(_DROP, [{"old": origin, "before": now} for (origin,) in found])

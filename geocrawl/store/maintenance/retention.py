@@ -20,7 +20,6 @@ from typing import Any
 from sqlalchemy import (
     BindParameter,
     Delete,
-    Float,
     Select,
     Table,
     bindparam,
@@ -29,7 +28,6 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
-    or_,
     select,
     update,
 )
@@ -41,6 +39,7 @@ from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, batches, run
 from geocrawl.store.frontier.counters import read_totals
+from geocrawl.store.frontier.host_leases import EXPIRED_ROBOTS
 from geocrawl.store.frontier.page_store import drop_page
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.maintenance.forget import finish_forgetting
@@ -72,15 +71,6 @@ _LAST_TWO = (  # they stay, however old
     .correlate(_PROBE)
 )
 _OLD = select(_PROBE.c.id).where(_PROBE.c.at < bindparam("before"), _PROBE.c.id.not_in(_LAST_TWO)).limit(_LIMIT)
-_UNREACHABLE_KEPT_S = 30 * DAY_S
-"""Since when a robots.txt has been unreachable is kept for as long as that may count (`fetch.robots.UNREACHABLE_S`)."""
-_BEFORE: BindParameter[float] = bindparam("before", type_=Float)
-_EXPIRED = (
-    select(ROBOTS.c.origin)
-    .where(ROBOTS.c.expires_at < _BEFORE)
-    .where(or_(ROBOTS.c.status.between(0, 499), ROBOTS.c.expires_at < _BEFORE - _UNREACHABLE_KEPT_S))
-    .limit(_LIMIT)
-)
 
 
 class Retention:
@@ -101,7 +91,7 @@ class Retention:
         """Do what `tidy` does in steps, each at most one transaction."""
         yield from finish_forgetting(self._database)
         probes = yield from self._delete(PROBE, _OLD, now - self._keep_s)
-        expired = yield from self._delete(ROBOTS, _EXPIRED, now)
+        expired = yield from self._delete(ROBOTS, EXPIRED_ROBOTS, now)
         yield from merge_segments(self._database)
         self._connection.advise()
         gone = {"probes": probes, **({"expired robots.txt": expired} if expired else {})}

@@ -97,11 +97,11 @@ def test_a_page_that_is_being_visited_stays(world: World) -> None:
 
 
 def write_robots(world: World, count: int, text: str, expires_in_s: float = 86_400.0) -> None:
-    now = world.clock.now()
+    robots, now = SqlRobots(world.database), world.clock.now()
     for number in range(count):
         origin = f"http://h{number}.example"
         record = RobotsRecord(origin, 200, text, now, now + expires_in_s)
-        asyncio.run(SqlRobots(world.database).write_robots(record))
+        asyncio.run(robots.write_robots(record))
 
 
 def test_a_long_robots_txt_takes_little_room_and_is_read_as_it_was(world: World) -> None:
@@ -117,6 +117,28 @@ def test_expired_robots_txt_go_without_any_limit(world: World) -> None:
     write_robots(world, 5, "Disallow: /")
     assert tidied(world, 0) == {"probes": 0, "expired robots.txt": 15}
     assert world.database.connection.execute("SELECT count(*) FROM robots").fetchone() == (5,)
+
+
+def test_expired_robots_txt_go_without_a_daemon(world: World) -> None:
+    robots, now = SqlRobots(world.database), world.clock.now()
+
+    async def grow() -> None:
+        for number in range(2_000):
+            at = now + 3_600 * number  # each lives a day
+            await robots.write_robots(RobotsRecord(f"http://w{number}.example", 200, "", at, at + 86_400))
+
+    asyncio.run(grow())
+    rows = world.database.connection.execute("SELECT origin FROM robots").fetchall()
+    assert 24 <= len(rows) <= 24 + 256 and ("http://w1999.example",) in rows
+
+
+def test_since_when_a_robots_txt_is_unreachable_is_kept_for_a_month(world: World) -> None:
+    robots, now = SqlRobots(world.database), world.clock.now()
+    asyncio.run(robots.write_robots(RobotsRecord("http://down.example", 503, None, now, now + 600)))
+    for days, is_kept in ((20, True), (40, False)):
+        at = now + 86_400 * days
+        asyncio.run(SqlRobots(world.database).write_robots(RobotsRecord("http://a.example", 200, "", at, at + 600)))
+        assert (asyncio.run(robots.read_robots("http://down.example")) is not None) is is_kept
 
 
 def test_robots_txt_and_history_go_before_any_waiting_page(world: World) -> None:
