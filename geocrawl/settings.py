@@ -197,7 +197,7 @@ _AT_WORK_S = 10.0
 """Longest time for which a server is assumed to keep working on a request that was cut off, seconds."""
 
 _RUNS = ("crawl", "harvest", "daemon")
-_REQUESTS = (*_RUNS, "probe", "seeds check")
+_REQUESTS = (*_RUNS, "probe", "identify", "seeds check")
 """Commands that send requests."""
 
 
@@ -334,6 +334,8 @@ class Settings:
         "daemon",
         empty="none",
     )
+
+    guesses: Count = setting(3, "maximum places of one host that are asked because of its software", empty="none")
 
     # politeness
     user_agent: Text = setting(

@@ -53,12 +53,12 @@ def check_seeds(
     """
     clock = SystemClock()
     with wiring.shared_politeness(path, settings, clock, say) as sharing:
-        fetcher = fetchers.make_fetcher(settings, _RobotsInMemory(), clock, share_with=sharing)
-        checker = _Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
+        fetcher = fetchers.make_fetcher(settings, RobotsInMemory(), clock, share_with=sharing)
+        checker = Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
         return asyncio.run(checker.ask_all(seeds, on_answer))
 
 
-class _Checker:
+class Checker:
     """Requests start pages, `workers` hosts at a time."""
 
     def __init__(self, fetcher: Fetcher, *, workers: int, max_redirects: int) -> None:
@@ -84,7 +84,7 @@ class _Checker:
         async def ask_host(urls: Sequence[Url]) -> None:
             async with self._at_once:
                 for url in urls:
-                    answers[url.address] = found = answer_of(url, await self._follow(url))
+                    answers[url.address] = found = answer_of(url, await self.follow(url))
                     on_answer(url, found)
 
         try:
@@ -97,7 +97,7 @@ class _Checker:
             await self._fetcher.close()
         return answers
 
-    async def _follow(self, url: Url) -> Page | Failure:
+    async def follow(self, url: Url) -> Page | Failure:
         """Return the answer at the end of a page's redirects. Each host on the path has a separate turn."""
         candidate = self._detector.of_url(url)
         purpose = Purpose.PAGE if candidate is None or candidate.weak else Purpose.PROBE
@@ -135,7 +135,7 @@ def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
     return SeedAnswer(outcome, "ok", "", moved_to, found.status, round(found.elapsed_ms, 1))
 
 
-class _RobotsInMemory:
+class RobotsInMemory:
     """Stores robots.txt answers in memory for one run (`ports.RobotsStore`)."""
 
     def __init__(self) -> None:

@@ -14,6 +14,7 @@ from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import CRAWL, Environment, LatestStats, Session, SessionKind
 from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
 from geocrawl.app.topics import demand_topic, find_topic
+from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.loop import Crawler, CrawlLimits
 from geocrawl.crawler.page_visit import PageVisitor
@@ -210,14 +211,15 @@ def make_crawler(
         settle_s=settings.settle_s,
         retry_first_s=settings.retry_first_s,
     )
+    guesses = None if session.kind.records_only else Guesses(session.detector, settings.guesses)
     return Crawler(
         queue=session.frontier,
         store=session.store.runner,
         learning=session.learning,
         fetcher=fetcher,
         visitors={
-            Purpose.PAGE: _make_page_visitor(session, renderer, Counter() if rendered is None else rendered),
-            Purpose.PROBE: _make_probe_visitor(session),
+            Purpose.PAGE: _make_page_visitor(session, renderer, Counter() if rendered is None else rendered, guesses),
+            Purpose.PROBE: _make_probe_visitor(session, guesses),
         },
         observer=observer,
         clock=session.clock,
@@ -234,7 +236,9 @@ def _link_relevance(strategy: Strategy) -> Callable[[str, str], Relevance]:
     return lambda address, anchor: match(address, anchor).level
 
 
-def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Counter[str]) -> PageVisitor:
+def _make_page_visitor(
+    session: Session, renderer: Renderer | None, rendered: Counter[str], guesses: Guesses | None
+) -> PageVisitor:
     settings = session.settings
     refusals = Refusals(settings, session.frontier.seeds(), date_of(session.clock.now()))
     return PageVisitor(
@@ -251,6 +255,7 @@ def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Co
         scripted=_make_scripted_pages(session, renderer, refusals, rendered) if renderer else None,
         kept_score=_make_page_filter(settings).kept_score if settings.store_pages else None,
         records_only=session.kind.records_only,
+        guesses=guesses,
     )
 
 
@@ -268,7 +273,7 @@ def _make_scripted_pages(
     )
 
 
-def _make_probe_visitor(session: Session) -> ProbeVisitor:
+def _make_probe_visitor(session: Session, guesses: Guesses | None) -> ProbeVisitor:
     settings = session.settings
     return ProbeVisitor(
         probes=probes(),
@@ -282,4 +287,5 @@ def _make_probe_visitor(session: Session) -> ProbeVisitor:
         map_requests_per_host=settings.map_requests_per_host,
         siblings=settings.siblings,
         wants_lead=session.kind.wants_lead,
+        guesses=guesses,
     )

@@ -22,7 +22,7 @@ def gather_seeds(urls: Sequence[str], *files: Path | None) -> list[Url]:
 
     Raises UsageError when an argument is not a web address, or when a file cannot be read or has no address in it.
     """
-    found = [_argument(text) for text in urls]
+    found = [read_seed(text) for text in urls]
     for file in files:
         found += read_url_file(file) if file is not None else []
     return list({url.identity: url for url in found}.values())
@@ -30,10 +30,11 @@ def gather_seeds(urls: Sequence[str], *files: Path | None) -> list[Url]:
 
 def service_address(text: str) -> Url:
     """Return the address that a service was named by instead of its number. Raises UsageError for another text."""
-    return _argument(text, "neither the number of a service (`geocrawl search` prints numbers) nor")
+    return read_seed(text, "neither the number of a service (`geocrawl search` prints numbers) nor")
 
 
-def _argument(text: str, is_no: str = "not") -> Url:
+def read_seed(text: str, is_no: str = "not") -> Url:
+    """Return the address that a person typed. Raises UsageError for another text, which `is_no` web address."""
     if _MASK in text:
         raise UsageError(
             f"{text!r}: *** stands for a secret; give the address in full "
@@ -75,12 +76,8 @@ def read_url_file(file: Path) -> list[Url]:
     Lines that are not an address are reported on standard error with their numbers and skipped.
     Raises UsageError when the file cannot be read or has no address in it.
     """
-    try:
-        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from None
     good, bad = [], []
-    for number, text in _entries(lines, file):
+    for number, text in _entries(_lines(file), file):
         url = _read(text)
         if url is None:
             bad.append((number, text))
@@ -95,13 +92,27 @@ def read_url_file(file: Path) -> list[Url]:
     return good
 
 
+def read_lines(file: Path) -> list[tuple[str, Url | None]]:
+    """Return each line of a text file or cell of a CSV file that should be an address, and the address, None for
+    another text. Raises UsageError when the file cannot be read."""
+    return [(text, _read(text)) for _, text in _entries(_lines(file), file)]
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
+
+
 def _entries(lines: Sequence[str], file: Path) -> Iterable[tuple[int, str]]:
     """Yield (line number, text) of each line or cell that should be an address."""
     header = next((line for line in lines if line.strip()), "").lower()
     columns = [name.strip().strip('"') for name in header.split(",")]
-    if "url" in columns and (len(columns) > 1 or file.suffix.lower() == ".csv"):
+    column = next((name for name in ("url", "link") if name in columns), None)
+    if column and (len(columns) > 1 or file.suffix.lower() == ".csv"):
         reader = csv.DictReader(lines)
-        name = next(field for field in reader.fieldnames or () if field.strip().lower() == "url")
+        name = next(field for field in reader.fieldnames or () if field.strip().lower() == column)
         for row in reader:
             yield reader.line_num, (row[name] or "").strip()
         return

@@ -34,6 +34,8 @@ COMMANDS: Mapping[str, str] = {
     "probe": "geocrawl.cli.probe:probe",
     "harvest": "geocrawl.cli.probe:harvest",
     "mine": "geocrawl.cli.mine:mine",
+    "recognise": "geocrawl.cli.recognise:recognise",
+    "identify": "geocrawl.cli.recognise:identify",
     "kinds": "geocrawl.cli.probe:kinds",
     "signals": "geocrawl.cli.stats:signals",
     "merge": "geocrawl.cli.maintenance:merge",
@@ -92,7 +94,10 @@ COMMANDS: Mapping[str, str] = {
 """Command → module:function."""
 
 PANELS: Mapping[str, tuple[str, ...]] = {
-    "Find services": ("crawl", "retry", "harvest", "mine", "probe", "seeds", "topics", "kinds", "strategies", "demo"),
+    "Find services": (
+        *("crawl", "retry", "harvest", "mine", "probe", "recognise", "identify", "seeds", "topics"),
+        *("kinds", "strategies", "demo"),
+    ),
     "Use the catalogue": (
         *("search", "show", "serve", "export", "status", "history", "changes", "stats", "report", "watch", "why"),
         *("signals", "pages"),

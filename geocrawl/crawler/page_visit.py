@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.scripted_pages import ScriptedPages, joined
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
@@ -162,6 +163,7 @@ class PageVisitor:
         scripted: ScriptedPages | None = None,
         kept_score: Callable[[Document], float | None] | None = None,
         records_only: bool = False,
+        guesses: Guesses | None = None,
     ) -> None:
         """Set the parts and limits of visits.
 
@@ -185,6 +187,7 @@ class PageVisitor:
         self._retry_first_s = retry_first_s
         self._scripted = scripted
         self._kept_score = kept_score
+        self._guesses = guesses
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
@@ -270,7 +273,8 @@ class PageVisitor:
         reason = f"http-{page.status}"
         visit = self._answered(lease, page, host, State.FAILED, reason)
         if reason not in TRANSIENT:
-            return visit
+            candidates, links = self._guessed(page, lease.entry.rank, ())
+            return visit._replace(candidates=candidates, links=links)
         return visit._replace(retry_after_s=retry_after_s(lease, self._retry_first_s, page.retry_after_s))
 
     def _redirected(self, lease: Lease, page: Page, host: HostState, target: Url) -> Visit:
@@ -304,7 +308,10 @@ class PageVisitor:
         own = lease.entry.rank
         judgement = self._strategy.judge(document)
         found = self._recogniser.candidates(document)
+        candidates = tuple(self._links.of_candidate(each, document, judgement.ranks) for each in found)
+        guessed, lists = self._guessed(page, own, [candidate for candidate, _ in found])
         links = (
+            *lists,
             *passed_on_the_way(page, own),
             *self._links.of_document(document, judgement.ranks, own, found),
             *self._links.of_sitemaps(sitemaps, own),
@@ -316,8 +323,22 @@ class PageVisitor:
             features=judgement.features,
             stored=self._stored(page, document),
             links=links,
-            candidates=tuple(self._links.of_candidate(each, document, judgement.ranks) for each in found),
+            candidates=(*candidates, *guessed),
             digest=digest_of(document, [candidate for candidate, _ in found]),
+        )
+
+    def _guessed(
+        self, page: Page, own: Rank, named: Sequence[Candidate]
+    ) -> tuple[tuple[tuple[Candidate, None], ...], tuple[RankedLink, ...]]:
+        """Return the candidates and the lists of records that the software of a page is likely to have, but those that
+        the page names."""
+        guesses = self._guesses.of_page(page) if self._guesses is not None else []
+        known = {(each.endpoint.kind, each.endpoint.key) for each in named}
+        candidates = [each for each in guesses if isinstance(each, Candidate)]
+        lists = [each for each in guesses if isinstance(each, Link)]
+        return (
+            tuple((each, None) for each in candidates if (each.endpoint.kind, each.endpoint.key) not in known),
+            tuple(RankedLink(each, own, self._refusals.reason(each.url)) for each in lists),
         )
 
     def _stored(self, page: Page, document: Document) -> StoredPage | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
+from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     NOT_PERMITTED,
@@ -55,12 +56,13 @@ class ProbeVisitor:
         map_requests_per_host: int = 0,
         siblings: int = 0,
         wants_lead: Callable[[Candidate, Candidate], bool] = lambda asked, named: True,
+        guesses: Guesses | None = None,
     ) -> None:
         """Set the parts and limits of visits.
 
         `records_rank`: rank of a catalogue's first page of records. `content_checks`: may be empty. `map_requests`,
         `map_requests_per_host`, `siblings`: as in `Settings`. `wants_lead(asked, named)`: whether to queue the endpoint
-        `named`, which an answer of the endpoint `asked` names.
+        `named`, which an answer of the endpoint `asked` names. `guesses`: learns where guesses were wrong.
         """
         self._probes = {probe.kind: probe for probe in probes}
         self._pool = pool
@@ -75,6 +77,7 @@ class ProbeVisitor:
         self._siblings = siblings
         self._siblings_of_host = Counter[str]()
         self._wants_lead = wants_lead
+        self._guesses = guesses
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased endpoint. Whatever a server sends, no exception is raised."""
@@ -89,6 +92,8 @@ class ProbeVisitor:
             return self._refused(lease, found, host)
         if isinstance(found, NotModified):
             return not_modified(lease, found.page, host, self._clock.now())
+        if self._guesses is not None:
+            self._guesses.note(candidate, found)
         return self._judged(lease, found, content, host, candidate)
 
     async def _check_content(self, verdict: Verdict, candidate: Candidate, turn: Turn) -> ContentReport | None:

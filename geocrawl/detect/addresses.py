@@ -171,6 +171,8 @@ def of_query(rules: Rules, url: Url, path: str) -> Candidate | None:
     url = _unescaped(url)
     parameters = _parameters(url)
     service, request = parameters.get("service", ""), parameters.get("request", "")
+    if request == "getcapabilities" and service in ("", "wms") and parameters.get("tiled") == "true":
+        return strong(Kind.WMSC, url)
     if service:
         named = rules.of_service.get(service)
         return _asked(named, request, url) if named else None

@@ -13,7 +13,8 @@ from functools import cached_property, lru_cache
 
 from geocrawl.detect.addresses import Rules, asks_for_records, may_ask, of_query, weak
 from geocrawl.detect.siblings import siblings_of
-from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Url
+from geocrawl.detect.software import portal_of_page
+from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Page, Url
 from geocrawl.model.kinds import KindDeclaration
 from geocrawl.urls import RECORDS, document_endpoint, query_parameters, read_url, service_endpoint
 
@@ -79,6 +80,11 @@ class Detector:
     def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
         """Return endpoints of other kinds that servers of this form have next to a valid one, the likeliest first."""
         return tuple(each for each in siblings_of(endpoint) if each.endpoint.kind in self._rules.of_kind)
+
+    def guesses(self, page: Page) -> tuple[Candidate | Link, ...]:
+        """Return what the software of a page has beneath its root; () when the address of the page is a service."""
+        portal = portal_of_page(page) if self.of_url(page.final) is None else None
+        return portal.guesses(page.final.address) if portal is not None else ()
 
     def instead(self, refused: Candidate) -> tuple[Candidate, ...]:
         """Return endpoints of other kinds at an address where a guessed kind was refused with an exception report."""

@@ -1,6 +1,6 @@
 """Find services and portals among the addresses, links and pages of an archive, by the crawler's own classifiers.
 
-`Detector` recognises services; `detect.portals` recognises portals by their software's addresses; a link to another
+`Detector` recognises services; `detect.software` recognises portals by their software's addresses; a link to another
 site whose text has a word of the gws link model (eq. 3, level 2) is a page to begin with.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from geocrawl.detect import Detector
-from geocrawl.detect.portals import portal_of
+from geocrawl.detect.software import Portal, portal_of
 from geocrawl.mining.model import Find, Place
-from geocrawl.model import Document, Link, Relevance, Url
+from geocrawl.model import Candidate, Document, Link, Relevance, Url
 from geocrawl.priority.nearness import LinkMeasure
 from geocrawl.urls import read_url
 
@@ -47,7 +47,7 @@ class Finder:
         for candidate in candidates:
             yield Find(text, place, candidate)
         if not candidates and (portal := portal_of(url)) is not None:
-            yield Find(text, place, first=portal.first, sign=portal.software)
+            yield from _of_portal(portal, Find(text, place))
 
     def of_links(self, page: Url, base: str, links: list[RawLink], place: Place) -> Iterator[Find]:
         """Yield what the links of a page reveal; `base`: the page's own base for its links, '' for its address."""
@@ -77,8 +77,17 @@ class Finder:
         """Return the page to begin with that a link reveals; None for any other link."""
         find = Find(link.url.address, place, page=page.address, text=link.anchor)
         if (portal := portal_of(link.url)) is not None:
-            return replace(find, first=portal.first, sign=portal.software)
+            return next(_of_portal(portal, find), None)
         is_mention = link.where in ("a", "area") and link.anchor and link.url.site != page.site
         if is_mention and self._measure.match("", link.anchor).level is Relevance.HIGH:
             return replace(find, first=link.url, sign="text")
         return None
+
+
+def _of_portal(portal: Portal, find: Find) -> Iterator[Find]:
+    """Yield the find completed by where reading a portal begins: a list of records, else its likeliest service."""
+    first = portal.first()
+    if isinstance(first, Candidate):
+        yield replace(find, candidate=first)
+    elif first is not None:
+        yield replace(find, first=first, sign=portal.software.name)

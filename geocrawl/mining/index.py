@@ -21,7 +21,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from geocrawl.detect.portals import FORMS, PortalForm
+from geocrawl.detect.software import all_software
 from geocrawl.errors import EnvironmentFault
 from geocrawl.mining.model import Place, Source
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
@@ -55,9 +55,6 @@ _CLASS_OR_ESCAPE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$|\^|\(\?P<\w+>")
 _GOES_ON = re.compile(r"(?:\[\^[^\]]*\]|(?<!\\)\.|\))[*+]|\{[0-9]*,[0-9]{2,}\}")
 """What repeats any character, a group, or anything ten times and more: the automaton of a search for several such
 patterns at once grows without bounds."""
-
-Form = PathForm | PortalForm
-
 
 TEXT = "address"
 """Name of the column of addresses in lower case."""
@@ -98,11 +95,12 @@ def first_test(kinds: Sequence[KindDeclaration]) -> str:
     return f"rlike({TEXT}, {_quoted(pattern)})"
 
 
-def _forms(kinds: Sequence[KindDeclaration]) -> tuple[Form, ...]:
-    return (*(form for each in kinds for form in each.paths), *FORMS)
+def _forms(kinds: Sequence[KindDeclaration]) -> tuple[PathForm, ...]:
+    software = (form for each in all_software() for form in each.paths)
+    return (*(form for each in kinds for form in each.paths), *software)
 
 
-def _whole(form: Form) -> str:
+def _whole(form: PathForm) -> str:
     """Return a pattern for whole addresses with such a path."""
     end = rf"\?[^#]*{re.escape(form.query)}" if form.query else "(?:[?#]|$)"
     return _translated(form.path, end=end)
@@ -110,8 +108,8 @@ def _whole(form: Form) -> str:
 
 def _hosts(kinds: Sequence[KindDeclaration]) -> Iterator[str]:
     """Yield patterns for addresses whose host has a declared form; the paths of such hosts are left to `Detector`."""
-    forms: Iterator[HostForm] = (form for each in kinds for form in each.hosts)
-    for form in forms:
+    forms: list[HostForm] = [form for each in kinds for form in each.hosts]
+    for form in (*forms, *(form for each in all_software() for form in each.hosts)):
         yield _translated(form.host, begin="[:/@]")
 
 
@@ -147,7 +145,7 @@ def _any(patterns: Iterable[str]) -> str:
     return "|".join(f"(?:{each})" for each in dict.fromkeys(patterns))
 
 
-def _hints(forms: Iterable[Form]) -> str:
+def _hints(forms: Iterable[PathForm]) -> str:
     return _shortest(form.hint for form in forms)
 
 

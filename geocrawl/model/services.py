@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 
+GUESS = "guess:"
+"""Beginning of the signal of an endpoint that is guessed beneath a portal; the rest is the key of its software."""
 SIBLING = "sibling"
 """`Evidence.signal` of an endpoint that is guessed because another kind answers at such an address."""
 
@@ -58,6 +60,11 @@ class Evidence:
     link: str = ""
     """The address as the page writes it."""
     anchor: str = ""
+
+    @property
+    def is_guess(self) -> bool:
+        """Return whether nobody named the endpoint: it was guessed beside another one, or beneath a portal."""
+        return self.signal == SIBLING or self.signal.startswith(GUESS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from geocrawl.model import Candidate, Document, Endpoint, Failure, Page, Url
+from geocrawl.model import Candidate, Document, Endpoint, Failure, Link, Page, Url
 
 T = TypeVar("T")
 
@@ -50,6 +50,10 @@ class Recogniser(Protocol):
 
     def instead(self, refused: Candidate) -> Sequence[Candidate]:
         """Return endpoints of other kinds at an address where a guessed kind was refused with an exception report."""
+
+    def guesses(self, page: Page) -> Sequence[Candidate | Link]:
+        """Return the services and lists of records that the software of a page, known by its address or its markup, has
+        beneath its root, the likeliest first."""
 
 
 class Refusals(Protocol):

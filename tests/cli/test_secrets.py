@@ -141,6 +141,8 @@ PRINTING: dict[str, list[list[str]]] = {
     "pages show": [[START], [f"http://never.example/?token={SECRET}"]],
     "pages export": [["--out", f"pages.warc?token={SECRET}"], ["--out", "texts", "--format", "text"]],
     "probe": [[SERVICE], [SERVICE, "--json"], [BROKEN], [BROKEN, "--json", "--maps"], ["--file", "bad.txt"]],
+    "recognise": [[SERVICE], [SERVICE, "--json"], ["--file", "bad.txt"], ["--file", "bad.txt", "--json"]],
+    "identify": [[START], [START, "--json"], [SERVICE], [f"no address ?token={SECRET}"]],
     "retry": [[], ["--json"]],
     "search": [["rivers"], ["rivers", "--format", "json"], ["rivers", "--format", "csv"], [SERVICE]],
     "seeds add": [["--file", "bad.txt"], [f"?token={SECRET}"]],

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geocrawl.detect import Detector
-from geocrawl.detect.portals import FORMS, portal_of
+from geocrawl.detect.software import all_software, portal_of
 from geocrawl.mining.engines import DuckDbEngine
 from geocrawl.mining.index import first_test, predicate
 from geocrawl.probe.registry import declarations
@@ -28,7 +28,8 @@ EXAMPLES = [
     *(form.example for each in declarations() for form in each.paths),
     *(form.example for each in declarations() for form in each.hosts),
     *(form.example for each in declarations() for form in each.parameters),
-    *(form.example for form in FORMS),
+    *(form.example for each in all_software() for form in each.paths),
+    *(form.example for each in all_software() for form in each.hosts),
 ]
 REQUESTS = [
     f"{name}={value}"

@@ -82,7 +82,7 @@ def test_a_link_to_another_site_whose_text_is_about_services_is_a_page_to_begin_
 def test_a_portal_begins_with_its_list_of_records(tmp_path: Path) -> None:
     finds, _ = mined(wat(tmp_path, about("https://data.example.net/dataset?res_format=WMS", text="data")))
     assert addresses(finds) == ["https://data.example.net/api/3/action/package_search?rows=100&start=0&sort=name%20asc"]
-    assert finds[0].sign == "CKAN, its data sets by format"
+    assert finds[0].sign == "CKAN"
 
 
 def test_answers_are_read_by_the_crawlers_own_reader(tmp_path: Path) -> None:

@@ -54,6 +54,12 @@ KIND = KindDeclaration(
             example="https://metadata.example.org/geonetwork/srv/eng/csw-inspire",
         ),
         PathForm(
+            name="pycsw at its own name",
+            hint="pycsw",
+            path=r"/pycsw/?$",
+            example="https://metadata.example.org/pycsw",
+        ),
+        PathForm(
             name="CSW: the servlet's name",
             hint="cswstartup",
             path="/cswstartup/?$",

@@ -29,7 +29,7 @@ KIND = KindDeclaration(
     kind=Kind.WMSC,
     name="WMS Tile Caching (OSGeo)",
     proof="WMS capabilities 1.1.1 with tile sets",
-    found_beside="asked beside the other services of GeoWebCache, MapProxy and MapCache",
+    found_beside="TILED=true; asked beside the services of GeoWebCache, MapProxy and MapCache",
 )
 
 

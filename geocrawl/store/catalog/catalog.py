@@ -11,7 +11,6 @@ from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, sele
 from sqlalchemy.dialects.postgresql import insert as insert_or_leave
 
 from geocrawl.model import (
-    SIBLING,
     Candidate,
     ContentReport,
     Deviation,
@@ -379,8 +378,8 @@ def _json(deviations: tuple[Deviation, ...]) -> str:
 
 
 def _weakness(candidate: Candidate) -> int:
-    """Return `endpoint.weak`: 2 guessed from another endpoint, 1 known by its path alone, 0 named by a link."""
-    return GUESSED if candidate.evidence.signal == SIBLING else int(candidate.weak)
+    """Return `endpoint.weak`: 2 guessed, 1 known by its path alone, 0 named by a link."""
+    return GUESSED if candidate.evidence.is_guess else int(candidate.weak)
 
 
 # --------------------------------------------------------------------------- content reports

@@ -20,7 +20,7 @@ FORBIDDEN_S = 7 * DAY_S
 (`SOON_S`), sooner."""
 SOON_S = DAY_S
 GUESSED = 2
-"""`endpoint.weak` of an endpoint that nobody named: another kind of service, guessed next to a valid one."""
+"""`endpoint.weak` of an endpoint that nobody named: guessed next to a valid one, or beneath a portal."""
 UNASKED = "unasked"
 """Status of a row of the table `probe` that says why an endpoint was not asked, or was too often: no verdict."""
 NO_ANSWER, RATE_LIMITED, UNREACHABLE = "no-answer", "rate-limited", "robots-unreachable"

@@ -1,0 +1,109 @@
+"""Say what an address or a page is, and what a crawl would request because of it. Nothing is probed here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from geocrawl.app import fetchers, wiring
+from geocrawl.app.check_seeds import Checker, RobotsInMemory
+from geocrawl.detect.software import Portal, portal_of, portal_of_page
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.model import Candidate, Failure, Link, Page, Url
+from geocrawl.page.document import PageReader
+from geocrawl.ports import Probe
+from geocrawl.probe.registry import probes
+from geocrawl.settings import Settings
+from geocrawl.urls.database import Place
+
+MOST_REQUESTS = 20
+"""Most requests that are listed for one address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """What an address or a page reveals."""
+
+    address: str
+    """As it was given."""
+    software: str
+    """Program that serves the portal, by its name in `data/software.toml`; '' when unknown."""
+    kind: str
+    """Kind of the service that answers at the address (`geocrawl kinds`); '' for any other address."""
+    requests: tuple[str, ...]
+    """What a crawl would request because of the address, the likeliest first: the first request to an endpoint, or the
+    first page of a list of records; then what it would request if those answered; then the page itself."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields under their names; what is unknown is None."""
+        values = asdict(self)
+        return {**values, "software": self.software or None, "kind": self.kind or None}
+
+
+class AddressRecogniser:
+    """Recognises addresses without any request, and pages that were read."""
+
+    def __init__(self) -> None:
+        self._detector = wiring.make_detector()
+        self._probes: dict[str, Probe] = {probe.kind: probe for probe in probes()}
+
+    def of_address(self, text: str, url: Url) -> Recognition:
+        """Return what an address by itself reveals. `text`: the address as it was given."""
+        own, portal = self._detector.of_url(url), portal_of(url)
+        guesses = portal.guesses(url.address) if portal is not None and own is None else ()
+        return self._recognition(text, url, portal, own, [*self._detector.of_text(url), *guesses])
+
+    def of_page(self, text: str, page: Page) -> Recognition:
+        """Return what a page reveals: what it is, the services that it names, and what its software has."""
+        document = PageReader().read(page, depth=0)
+        found = [] if isinstance(document, Failure) else self._detector.candidates(document)
+        own = next((candidate for candidate, _ in found if candidate.evidence.signal == "document"), None)
+        named = [candidate for candidate, _ in found]
+        return self._recognition(
+            text, page.final, portal_of_page(page), own, [*self._detector.guesses(page), *named][:MOST_REQUESTS]
+        )
+
+    def _recognition(
+        self, text: str, url: Url, portal: Portal | None, own: Candidate | None, asked: Sequence[Candidate | Link]
+    ) -> Recognition:
+        requests = [*map(self._first_request, asked), *self._later(asked), url.address]
+        return Recognition(
+            address=text,
+            software=portal.software.name if portal is not None else "",
+            kind=str(own.endpoint.kind) if own is not None else "",
+            requests=tuple(dict.fromkeys(requests))[:MOST_REQUESTS],
+        )
+
+    def _later(self, asked: Iterable[Candidate | Link]) -> Iterator[str]:
+        """Yield the requests for other kinds of service that are made when a candidate is valid."""
+        for each in asked:
+            if isinstance(each, Candidate):
+                yield from map(self._first_request, self._detector.siblings(each.endpoint))
+
+    def _first_request(self, asked: Candidate | Link) -> str:
+        """Return the address of the first request of a candidate's probe, or of a list of records."""
+        if isinstance(asked, Link):
+            return asked.url.address
+        return next(self._probes[asked.endpoint.kind].interview(asked)).url.address
+
+
+def fetch_page(
+    settings: Settings, catalogue: Place | None, url: Url, *, say: Callable[[str], object]
+) -> Page | Failure:
+    """Request a page once and return the answer at the end of its redirects.
+
+    Politeness and robots.txt are shared with the catalogue, if there is one; `say` is called with lines about that.
+    """
+    clock = SystemClock()
+
+    async def ask() -> Page | Failure:
+        try:
+            return await checker.follow(url)
+        finally:
+            await fetcher.close()
+
+    with wiring.shared_politeness(catalogue, settings, clock, say) as sharing:
+        fetcher = fetchers.make_fetcher(settings, RobotsInMemory(), clock, share_with=sharing)
+        checker = Checker(fetcher, workers=1, max_redirects=settings.max_redirects)
+        return asyncio.run(ask())

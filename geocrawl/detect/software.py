@@ -1,0 +1,172 @@
+"""Recognise the software of portals by an address or a page, and guess where its services and records are.
+
+`data/software.toml` has a table for each program: its signs, and what is asked beneath its root. One address of a
+portal, whichever page it is, reveals all of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from geocrawl.detect.addresses import Never, read_never
+from geocrawl.model import GUESS, Candidate, Evidence, Kind, Link, Page, Url
+from geocrawl.model.kinds import HostForm, PathForm
+from geocrawl.urls import RECORDS, arcgis_search_url, ckan_search_url, get_records_url, read_url, service_endpoint
+
+_LONG_CHARS = 500
+"""No portal has a longer path, and matching a pattern may take quadratic time."""
+_PAGE_BYTES = 65_536
+"""Signs stand in the head of a page, or soon after."""
+
+_Place = Callable[[str], Url | None]
+_LISTS: Mapping[str, _Place] = {"page": read_url, "ckan": ckan_search_url, "arcgis-search": arcgis_search_url}
+"""Lists of records that are read as pages, with what makes the address of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """A program that publishes maps or catalogues: its signs, and where its services are."""
+
+    key: str
+    name: str
+    paths: tuple[PathForm, ...]
+    hosts: tuple[HostForm, ...]
+    page: tuple[bytes, ...]
+    """Texts of its pages, in lower case."""
+    in_folder: bool
+    """Whether the folder of a page is the portal's root, not the host's."""
+    places: tuple[tuple[str, str], ...]
+    """Kind of service or of list, and path beneath the root, the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    """A portal that an address or a page belongs to."""
+
+    software: Software
+    root: str
+    """Address without a slash at its end."""
+
+    def guesses(self, found_on: str = "") -> tuple[Candidate | Link, ...]:
+        """Return services that may be beneath the root, and links to lists of records, the likeliest first.
+
+        `found_on`: address of the page that revealed the portal.
+        """
+        made = (self._guess(kind, path, found_on) for kind, path in self.software.places)
+        return tuple(guess for guess in made if guess is not None)
+
+    def first(self) -> Candidate | Url | None:
+        """Return where to begin: the first page of its records, else the likeliest service; None for a root that is no
+        address."""
+        guesses = self.guesses()
+        lists = (_records_of(guess) for guess in guesses)
+        found = next((url for url in lists if url is not None), None)
+        return found or next((guess for guess in guesses if isinstance(guess, Candidate)), None)
+
+    def _guess(self, kind: str, path: str, found_on: str) -> Candidate | Link | None:
+        if path.startswith("~") and self.root.count("/") > 2:
+            return None
+        url = _LISTS.get(kind, read_url)(self.root + path.removeprefix("~"))
+        if url is None or kind in _LISTS:
+            return None if url is None else Link(url, where=RECORDS)
+        evidence = Evidence(GUESS + self.software.key, found_on, url.address)
+        return Candidate(service_endpoint(Kind(kind), url), evidence)
+
+
+def _records_of(guess: Candidate | Link) -> Url | None:
+    """Return the first page of a list of records; None for a service that has none."""
+    if isinstance(guess, Link):
+        return guess.url
+    return get_records_url(guess.endpoint.url) if guess.endpoint.kind is Kind.CSW else None
+
+
+def portal_of(url: Url) -> Portal | None:
+    """Return the portal that an address belongs to; None for an address that reveals none."""
+    whole, _, query = url.address[len(url.origin) :].partition("?")
+    path = whole.lower()
+    return None if len(path) > _LONG_CHARS else _portal_at(url.host, url.origin, whole, query.lower())
+
+
+@lru_cache(maxsize=16_384)
+def _portal_at(host: str, origin: str, whole: str, query: str) -> Portal | None:
+    path, known = whole.lower(), _known()
+    if known.never.holds(host, path):
+        return None
+    for form, pattern, software in known.paths:
+        if form.hint in path and form.query in query and (found := pattern.search(path)):
+            end = found.end("place") if "place" in pattern.groupindex else found.start()
+            return Portal(software, origin + whole[:end].rstrip("/"))
+    authority = origin.partition("://")[2]
+    for name, place, software in known.hosts:
+        if name.search(authority) and (found := place.search(path)):
+            end = found.end("place") if "place" in place.groupindex else 0
+            return Portal(software, origin + whole[:end])
+    return None
+
+
+def portal_of_page(page: Page) -> Portal | None:
+    """Return the portal that a page belongs to, by its address or else by its markup and headers; None for any other
+    page."""
+    portal = portal_of(page.final)
+    if portal is not None or "html" not in page.content_type or _known().never.holds(page.final.host, ""):
+        return portal
+    headers = "\n".join(f"{name}: {value}" for name, value in page.headers.items())
+    text = headers.encode("utf-8", "replace").lower() + page.body[:_PAGE_BYTES].lower()
+    for software in all_software():
+        if any(sign in text for sign in software.page):
+            folder = page.final.address.partition("?")[0].rpartition("/")[0]
+            return Portal(software, folder if software.in_folder else page.final.origin)
+    return None
+
+
+# --------------------------------------------------------------------------- the table
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The forms of all software, compiled, in the order of the table; those of paths come before those of hosts."""
+
+    paths: tuple[tuple[PathForm, re.Pattern[str], Software], ...]
+    hosts: tuple[tuple[re.Pattern[str], re.Pattern[str], Software], ...]
+    never: Never
+
+
+@lru_cache(maxsize=1)
+def _known() -> _Known:
+    every = all_software()
+    return _Known(
+        paths=tuple((form, re.compile(form.path), each) for each in every for form in each.paths),
+        hosts=tuple((re.compile(form.host), re.compile(form.path), each) for each in every for form in each.hosts),
+        never=read_never(),
+    )
+
+
+@lru_cache(maxsize=1)
+def all_software() -> tuple[Software, ...]:
+    """Return the software of the table, in its order."""
+    import tomllib
+
+    text = resources.files("geocrawl").joinpath("data/software.toml").read_text("utf-8")
+    return tuple(_read(key, table) for key, table in tomllib.loads(text).items())
+
+
+def _read(key: str, table: Mapping[str, Any]) -> Software:
+    places = (place.partition(" ") for place in table["guesses"])
+    return Software(
+        key=key,
+        name=table["name"],
+        paths=tuple(PathForm(name=table["name"], **form) for form in table.get("paths", ())),
+        hosts=tuple(HostForm(name=table["name"], **{"path": "", **form}) for form in table.get("hosts", ())),
+        page=tuple(sign.encode() for sign in _lower(table.get("page", ()))),
+        in_folder=table.get("root") == "folder",
+        places=tuple((kind, path) for kind, _, path in places),
+    )
+
+
+def _lower(texts: Iterable[str]) -> Iterable[str]:
+    return (text.lower() for text in texts)

@@ -1,0 +1,152 @@
+"""Software is recognised by addresses and by pages, and says where its services are; ordinary pages say nothing."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from geocrawl.detect import Detector
+from geocrawl.detect.software import all_software, portal_of, portal_of_page
+from geocrawl.model import Candidate, Link
+from geocrawl.probe.registry import declarations
+from geocrawl.urls import read_url
+from tests.support.pages import page, url
+
+DETECTOR = Detector(declarations())
+EXAMPLES = [
+    *((form.example, each.key) for each in all_software() for form in each.paths),
+    *((form.example, each.key) for each in all_software() for form in each.hosts),
+]
+
+
+def places(address: str) -> list[str]:
+    """What is asked beneath the portal of an address, each with its kind."""
+    portal = portal_of(url(address))
+    guesses = portal.guesses() if portal is not None else ()
+    return [
+        f"page {each.url.address}" if isinstance(each, Link) else f"{each.endpoint.kind} {each.endpoint.url.address}"
+        for each in guesses
+    ]
+
+
+@pytest.mark.parametrize(("address", "key"), EXAMPLES)
+def test_each_form_is_recognised_by_its_example(address: str, key: str) -> None:
+    portal = portal_of(url(address))
+    assert portal is not None and portal.software.key == key
+
+
+def test_no_software_has_more_than_three_guesses_and_all_have_documentation() -> None:
+    assert all(0 < len(each.places) <= 3 for each in all_software())
+    table = tomllib.loads(resources.files("geocrawl").joinpath("data/software.toml").read_text("utf-8"))
+    assert all(each["source"].startswith("https://") for each in table.values())
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://m.example:8080/geoserver/web/?wicket:page=1", ["wms http://m.example:8080/geoserver/ows"]),
+        ("https://m.example/x/GeoServer", ["wms https://m.example/x/GeoServer/ows"]),
+        ("https://m.example/gs/web/", ["wms https://m.example/gs/ows"]),
+        (
+            "https://town.hub.arcgis.com/",
+            [
+                "ogcapi https://town.hub.arcgis.com/api/search/v1",
+                "page https://town.hub.arcgis.com/api/feed/dcat-us/1.1.json",
+                "page https://town.hub.arcgis.com/api/feed/dcat-ap/2.0.1.json",
+            ],
+        ),
+        (
+            "https://geonode.m.example/",
+            ["wms https://geonode.m.example/geoserver/ows", "csw https://geonode.m.example/catalogue/csw"],
+        ),
+        ("https://m.example/geonetwork/srv/ger/catalog.search#/home", ["csw https://m.example/geonetwork/srv/eng/csw"]),
+        ("https://town.lizmap.com/carto/", None),
+        ("https://m.example/arcgis/services", ["arcgis https://m.example/arcgis/rest/services"]),
+        ("https://m.example/erdas-apollo", ["wms https://m.example/erdas-iws/ogc/wms/"]),
+        ("https://m.example/ncWMS2/", ["wms https://m.example/ncWMS2/wms"]),
+        ("https://m.example/en/services", []),
+        ("https://m.example/docs/geoserver/", []),
+        ("https://blog.geoserver.org/geoserver/", []),
+    ],
+)
+def test_an_address_leads_to_the_places_of_its_software(address: str, expected: list[str] | None) -> None:
+    if expected is None:
+        expected = [
+            "wms https://town.lizmap.com/carto/index.php/lizmap/service",
+            "page https://town.lizmap.com/carto/index.php/view/",
+        ]
+    assert places(address) == expected
+
+
+HOMES = {
+    "arcgishub": '<link rel="icon" href="https://hubcdn.arcgis.com/opendata-ui/a.ico"><title>Town data</title>',
+    "geonetwork": '<html data-ng-app="gn_search_default"><body data-ng-controller="GnCatController">',
+    "geonode": '<link href="/static/geonode/css/base.css" rel="stylesheet"><title>Maps of the town</title>',
+    "gvsigonline": '<script src="/static/gvsigol_core/js/app.js"></script>',
+    "mapstore": '<div class="_ms2_init_spinner _ms2_init_center"></div>',
+    "getsdi": "<title>GET SDI Portal v.4.0</title>",
+    "geoserver": '<link href="./wicket/resource/org.geoserver.web.GeoServerBasePage/css/geoserver.css">',
+    "lizmap": '<div id="content" class="container"><div id="search-project-keywords"></div></div>',
+    "geomapfish": '<script src="dynamic.js?interface=desktop"></script><body ng-class="{}">',
+    "mapproxy": "<html><head><title>MapProxy WMS Demo</title>",
+    "ncwms": "<title>ncWMS2 server</title>",
+    "esrigeoportal": "<title>Esri Geoportal Server</title>",
+    "ckan": '<meta name="generator" content="ckan 2.10.4" />',
+    "thredds": "<h1>THREDDS Data Server</h1>",
+    "erddap": "<title>ERDDAP - Home</title>",
+    "pygeoapi": '<meta name="generator" content="pygeoapi 0.21">',
+}
+
+
+@pytest.mark.parametrize("key", HOMES)
+def test_a_home_page_at_an_address_of_its_own_is_recognised_by_its_markup(key: str) -> None:
+    home = page(HOMES[key], address="https://www.example.org/")
+    portal = portal_of_page(home)
+    assert portal is not None and portal.software.key == key
+    assert portal_of_page(page(HOMES[key], "text/plain")) is None, "a text that shows the markup is no such page"
+    guesses = DETECTOR.guesses(home)
+    assert guesses
+    for each in guesses:
+        place = each.url if isinstance(each, Link) else each.endpoint.url
+        assert place.host == "www.example.org"
+        assert not isinstance(each, Candidate) or each.evidence.signal == f"guess:{key}"
+
+
+def test_a_header_of_the_software_is_a_sign_as_well() -> None:
+    portal = portal_of_page(page("<p>maps", set_cookie="gvsigol_session=1"))
+    assert portal is not None and portal.software.key == "gvsigonline"
+
+
+def test_the_folder_of_a_page_is_the_root_where_software_lives_in_one() -> None:
+    portal = portal_of_page(page(HOMES["lizmap"], address="https://www.example.org/maps/"))
+    assert portal is not None and portal.root == "https://www.example.org/maps"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>We publish with GeoServer, GeoNetwork, GeoNode, Lizmap, MapProxy, ncWMS, MapStore and ArcGIS Hub.",
+        '<meta name="generator" content="WordPress 6.4"><p>How to install GeoServer',
+        "<title>This domain is for sale</title>",
+    ],
+)
+def test_pages_about_software_and_parking_pages_lead_to_no_guess(body: str) -> None:
+    assert DETECTOR.guesses(page(body)) == ()
+
+
+def test_a_service_is_asked_by_its_own_address_and_leads_to_no_guess() -> None:
+    assert DETECTOR.guesses(page("<p>", address="https://m.example/geoserver/wms")) == ()
+
+
+@pytest.mark.shared
+def test_of_a_hundred_ordinary_addresses_at_most_one_leads_to_a_guess(shared: Path) -> None:
+    with (shared / "corpus" / "urls.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["label"] == "other" and row["note"] == ""]
+    urls = [found for row in rows if (found := read_url(row["url"])) is not None]
+    guessed = [each for each in urls if portal_of(each) is not None and DETECTOR.of_url(each) is None]
+    assert len(urls) > 5_000
+    assert len(guessed) < 0.01 * len(urls), guessed
