@@ -230,8 +230,8 @@ class PoliteTurn:
         A redirect within the host is followed while `follow(target)` is true (None: always), at most `max_redirects`
         times; cookies last for these redirects, and `elapsed_ms` is that of the last request. A redirect to another
         host is never followed: the Page then has `location` and an empty body. An answer that starts a back-off, and
-        503 of one address, is returned for the rest of the turn; a service's first 503 with a short Retry-After is
-        waited for, once a turn. `validators` are sent only with a request for their own address.
+        429 or 503 of one address, is returned for the rest of the turn; a service's first short Retry-After is waited
+        for, once a turn. `validators` are sent only with a request for their own address.
         """
         if url.host != self._host.name and purpose is Purpose.MAP and self._others is not None:
             return await self._fetch_elsewhere(url, self._others)
@@ -292,7 +292,7 @@ class PoliteTurn:
         return () if self._settings.ignore_robots else await self._origin_robots.sitemaps(url)
 
     def _is_worth_waiting(self, answer: Answer | Failure, purpose: Purpose) -> TypeGuard[Answer]:
-        """Return whether a busy service (503) asks for a few seconds, for the first time in this turn."""
+        """Return whether a busy service asks for a few seconds, for the first time in this turn."""
         if not _is_busy(answer) or purpose not in _OF_SERVICES or self._has_waited or self._host.in_backoff:
             return False
         wait_s = self._host.retry_after_s(answer)
@@ -347,8 +347,9 @@ class PoliteTurn:
 
 
 def _is_busy(answer: Answer | Failure) -> bool:
-    """Return whether a server is busy (503): the turn then stops requesting the address, whatever its parameters."""
-    return isinstance(answer, Answer) and answer.status == 503
+    """Return whether a server is busy (429, 503): the turn then stops requesting the address, whatever its
+    parameters."""
+    return isinstance(answer, Answer) and answer.status in (429, 503)
 
 
 class _Trail:

@@ -222,11 +222,9 @@ class PacedHost:
     def _after(self, answer: Answer | Failure, asked: Asked) -> Answer | Failure:
         """Write what an exchange means for the host; a failure after which it is in back-off says for how long."""
         outcome = answer.code if isinstance(answer, Failure) else answer.status
-        before = self._state
-        self._state = after_exchange(
-            before, outcome, asked.at, self._settings, retry_after_s=self.retry_after_s(answer), asked=asked
-        )
-        if starts_backoff(before, self._state, outcome, self._settings, asked):
+        before, wait_s = self._state, self.retry_after_s(answer)
+        self._state = after_exchange(before, outcome, asked.at, self._settings, retry_after_s=wait_s, asked=asked)
+        if starts_backoff(before, self._state, outcome, self._settings, asked, wait_s):
             self.in_backoff = True
             if isinstance(answer, Failure):
                 answer = replace(answer, retry_after_s=self._state.next_at - asked.at)

@@ -1,11 +1,11 @@
 """Decide what an answer, or a failure, means for its host's politeness: a small table and pure functions.
 
     answer                                          effect
-    429                                             OVERLOAD: the host is in back-off at once, for 429 counts requests
-    503 of robots.txt, or of a second address       OVERLOAD: it is not one page that is too much for the host
+    429, 503 of robots.txt; 429 without Retry-After OVERLOAD: the host is in back-off at once
+    429, 503 of several addresses (see below)       OVERLOAD: it is not one page that is too much for the host
     500, 502, 504 of robots.txt, or of a second     ERROR: the host is in back-off after `backoff_after` in a row, for
         address                                     such errors are common on sites that are otherwise well
-    500, 502, 503, 504 of one address               ADDRESS: that address's trouble; the host keeps its delay, and the
+    429, 500, 502, 503, 504 of one address          ADDRESS: that address's trouble; the host keeps its delay, and the
                                                     address is asked again by its own retry, after Retry-After
     connection failures, time-outs                  ERROR: no address was spoken to
     any other answer                                OK: earlier errors in a row are forgotten
@@ -13,6 +13,14 @@
 
 A second address is a different one that fails within `trouble_window_s` of the first. All requests of one interview
 with a service count as one address, whatever their parameters.
+
+A host refuses when a quarter of its answers or more are 429 or 503: each of another address than the last one in
+trouble adds three points, any answer that is none of trouble takes one away, and from six points on the host is in
+back-off. So two addresses that refuse with no good answer between are enough, three of five are, and one in dozens
+never is. Six points are the most, so that six good answers make up for all.
+
+A 429 counts the requests of this client, whatever their address. One with Retry-After therefore slows its host down,
+too: the host gets no request for that time, or for `_SLOWED_S` when it is longer and no second address has said so.
 
 A back-off takes `backoff_first_s`, doubles with every further error up to `backoff_max_s`, and varies by 10 % so that
 hosts that failed together are not requested together again. Retry-After (RFC 9110, 10.2.3) replaces it; from
@@ -36,6 +44,9 @@ DAY_S = 86_400.0
 _JITTER = 0.1
 _MAX_DOUBLINGS = 40
 _FORGIVEN_AFTER_S = 1800.0
+_REFUSED, _REFUSES = 3, 6
+"""Points of one refusal, and those from which on the host itself refuses."""
+_SLOWED_S = 10.0
 
 
 class Asked(NamedTuple):
@@ -65,7 +76,8 @@ _OF_STATUS = {
     502: Effect.ERROR,
     504: Effect.ERROR,
 }
-_SERVER_ERRORS = frozenset({500, 502, 503, 504})
+_REFUSALS = frozenset({429, 503})
+_TROUBLES = frozenset({429, 500, 502, 503, 504})
 _OF_FAILURE = dict.fromkeys(
     (
         FailureCode.DNS,
@@ -81,19 +93,37 @@ _OF_FAILURE = dict.fromkeys(
 
 
 def effect_of(
-    answer: int | FailureCode, host: HostState | None = None, asked: Asked | None = None, *, within_s: float = 0.0
+    answer: int | FailureCode,
+    host: HostState | None = None,
+    asked: Asked | None = None,
+    *,
+    within_s: float = 0.0,
+    retry_after_s: float | None = None,
 ) -> Effect:
     """Return the effect of an HTTP status or a failure's code on `host`, its state before the exchange.
 
-    Without `asked` a server's error is the host's. `within_s`: for how long an address's trouble is remembered.
+    Without `asked` trouble is the host's. `within_s`: for how long an address's trouble is remembered.
+    `retry_after_s`: what the answer asks for.
     """
-    if isinstance(answer, int):
-        if answer in _SERVER_ERRORS and asked is not None and not asked.is_robots:
-            before = host.troubled_address if host and asked.at - host.troubled_at <= within_s else ""
-            if before in ("", asked.address):
-                return Effect.ADDRESS
-        return _OF_STATUS.get(answer, Effect.OK)
-    return _OF_FAILURE.get(answer, Effect.NEUTRAL)
+    if not isinstance(answer, int):
+        return _OF_FAILURE.get(answer, Effect.NEUTRAL)
+    if answer in _TROUBLES and host is not None and asked is not None and not asked.is_robots:
+        is_first = asked.at - host.troubled_at > within_s or host.troubled_address in ("", asked.address)
+        if answer not in _REFUSALS:
+            return Effect.ADDRESS if is_first else _OF_STATUS[answer]
+        names_time = answer != 429 or retry_after_s is not None
+        if names_time and (is_first or refusals_after(host, answer, asked, within_s=within_s) < _REFUSES):
+            return Effect.ADDRESS
+    return _OF_STATUS.get(answer, Effect.OK)
+
+
+def refusals_after(host: HostState, answer: int | FailureCode, asked: Asked, *, within_s: float) -> int:
+    """Return the points of a host's refusals after an answer about `asked`; `within_s`: as in `effect_of`."""
+    points = host.refusals if asked.at - host.troubled_at <= within_s else 0
+    if answer in _REFUSALS:
+        is_told = points > 0 and host.troubled_address == asked.address
+        return points if is_told else min(points + _REFUSED, _REFUSES)
+    return points if answer in _TROUBLES or not isinstance(answer, int) else max(points - 1, 0)
 
 
 def after_exchange(
@@ -109,17 +139,20 @@ def after_exchange(
 
     `asked`: what was requested; None when nothing is known of it, as of robots.txt.
     """
-    delay = delay_s(host, settings)
-    effect = effect_of(answer, host, asked, within_s=settings.trouble_window_s)
-    if asked is not None and not asked.is_robots and answer in _SERVER_ERRORS:
-        host = replace(host, troubled_at=now, troubled_address=asked.address)
+    wait, within_s = delay_s(host, settings), settings.trouble_window_s
+    effect = effect_of(answer, host, asked, within_s=within_s, retry_after_s=retry_after_s)
+    if asked is not None and not asked.is_robots:
+        host = replace(host, refusals=refusals_after(host, answer, asked, within_s=within_s))
+        if answer in _TROUBLES:
+            host = replace(host, troubled_at=now, troubled_address=asked.address)
     if effect is Effect.OK:
-        return replace(host, errors=0, next_at=now + delay)
+        return replace(host, errors=0, next_at=now + wait)
     if effect in (Effect.NEUTRAL, Effect.ADDRESS):
-        return replace(host, next_at=now + delay)
+        slowed_s = min(retry_after_s or 0.0, _SLOWED_S) if answer == 429 else 0.0
+        return replace(host, next_at=now + max(wait, slowed_s))
     forgiven = now - max(host.last_error_at, host.next_at) > _FORGIVEN_AFTER_S
     errors = 1 if forgiven else host.errors + 1
-    wait = max(delay, _backoff_s(host.name, errors, effect, settings, retry_after_s))
+    wait = max(wait, _backoff_s(host.name, errors, effect, settings, retry_after_s))
     return replace(host, errors=errors, last_error_at=now, next_at=now + wait)
 
 
@@ -158,9 +191,10 @@ def starts_backoff(
     answer: int | FailureCode,
     settings: Settings,
     asked: Asked | None = None,
+    retry_after_s: float | None = None,
 ) -> bool:
     """Return whether this answer put the host into back-off. `before`, `host`: its states around the exchange."""
-    effect = effect_of(answer, before, asked, within_s=settings.trouble_window_s)
+    effect = effect_of(answer, before, asked, within_s=settings.trouble_window_s, retry_after_s=retry_after_s)
     return effect is Effect.OVERLOAD or (effect is Effect.ERROR and host.errors >= settings.backoff_after)
 
 

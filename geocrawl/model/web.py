@@ -232,9 +232,11 @@ class HostState:
     asked: int = 0
     """Number of requests on that day."""
     troubled_at: float = 0.0
-    """Time at which one address of the host last answered with a server error."""
+    """Time at which one address of the host last answered with a server error or 429."""
     troubled_address: str = ""
     """Address of that error; '' without one."""
+    refusals: int = 0
+    """Points of its refusals (429 and 503), against which good answers count (`fetch.politeness`)."""
 
 
 @dataclass(frozen=True, slots=True)

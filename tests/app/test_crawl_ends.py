@@ -121,7 +121,7 @@ def test_two_pages_in_trouble_put_their_host_into_back_off(tmp_path: Path) -> No
 
 
 def test_what_is_left_after_the_patience_is_named_with_the_time_when_it_can_go_on(tmp_path: Path) -> None:
-    with serving({"/leaf7.html": (429, "3600", 1)}) as site:
+    with serving(dict.fromkeys(("/leaf7.html", "/leaf8.html"), (503, "3600", 1))) as site:
         report, _ = crawl(site, tmp_path / "c.db", patience_s=60.0)
     assert report.summary.stopped == "patience"
     (left,) = report.left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from email.utils import format_datetime
 
 import pytest
@@ -28,6 +29,7 @@ from .conftest import Kit, VirtualClock, url
 MakeKit = Callable[..., Kit]
 NOW = 1_700_000_000.0
 S = Settings()
+TROUBLE = ("next_at", "troubled_at", "troubled_address", "refusals")
 
 
 # --------------------------------------------------------------------------- the table
@@ -54,14 +56,57 @@ def test_a_servers_error_is_its_addresss_trouble_however_often(status: int) -> N
     assert (host.troubled_address, host.troubled_at) == ("http://a.example/1", NOW + 7)
 
 
-def test_a_second_address_in_trouble_is_the_hosts_within_a_while() -> None:
+def asked_one_after_the_other(answers: str, status: int, retry_after_s: float | None = 120) -> HostState:
+    """The state of a host whose addresses refuse (x, each another one) or answer (o) by turns, a second apart."""
+    host = HostState("a.example")
+    for number, answer_ in enumerate(answers):
+        at = NOW + number
+        code, wait_s = (status, retry_after_s) if answer_ == "x" else (200, None)
+        host = after_exchange(host, code, at, S, retry_after_s=wait_s, asked=Asked(f"http://a.example/{number}", at))
+    return replace(host, next_at=host.next_at - at)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("answers", ["xx", "oooooxx", "xoxox", "xoxooxx", "xxooox", "xxoooooxooxox"])
+def test_a_host_rests_that_refuses_at_two_addresses_running_or_more_often_than_not(status: int, answers: str) -> None:
+    host = asked_one_after_the_other(answers, status)
+    assert host.errors > 0 and host.next_at >= 120
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("answers", ["x", "xox", "xoooxooox", "oooox", "xooxoooox", "xxoooooox", 5 * "xooooo" + "x"])
+def test_a_host_that_answers_most_of_its_addresses_keeps_its_delay(status: int, answers: str) -> None:
+    host = asked_one_after_the_other(answers, status)
+    assert host.errors == 0 and host.next_at == (10 if status == 429 else S.delay_s), "a 429 slows its host down"
+
+
+def test_an_address_that_refuses_again_is_no_second_one() -> None:
+    host = HostState("a.example")
+    for number in range(8):
+        host = after(host, 503, "http://a.example/1", NOW + number)
+    assert host.refusals == 3
+    assert after(host, 503, "http://a.example/2", NOW + 9).errors == 1
+
+
+def test_a_refusal_is_forgotten_after_a_while() -> None:
     first = after(HostState("a.example"), 503, "http://a.example/1", NOW)
     second = after(first, 503, "http://a.example/2", NOW + S.trouble_window_s)
     assert second.errors == 1 and second.next_at - NOW - S.trouble_window_s == pytest.approx(60, rel=0.1)
-    answered = after(first, 200, "http://a.example/3", NOW + 1)
-    assert after(answered, 503, "http://a.example/2", NOW + 2).errors == 1, "a host that sheds load answers some"
     late = after(first, 503, "http://a.example/2", NOW + S.trouble_window_s + 1)
     assert late.errors == 0 and late.troubled_address == "http://a.example/2"
+
+
+def test_an_error_of_one_page_and_a_refusal_of_another_leave_their_host_alone() -> None:
+    host = after(HostState("a.example"), 500, "http://a.example/1", NOW)
+    for number in range(30):
+        host = after(host, 200, f"http://a.example/ok{number}", NOW + 1 + number)
+    host = after(host, 503, "http://a.example/2", NOW + 40)
+    assert (host.errors, host.next_at) == (0, NOW + 40 + S.delay_s)
+
+
+def test_a_short_wait_that_429_asks_for_is_the_whole_hosts() -> None:
+    asked = Asked("http://a.example/1", NOW)
+    assert after_exchange(HostState("a.example"), 429, NOW, S, retry_after_s=7, asked=asked).next_at == NOW + 7
 
 
 @pytest.mark.parametrize("status", [500, 502, 504])
@@ -75,7 +120,7 @@ def test_other_errors_of_several_addresses_in_a_row_send_the_host_to_rest(status
     assert after(host, 404, "http://a.example/4", NOW + 99).errors == 0
 
 
-def test_robots_txt_and_429_speak_for_the_host() -> None:
+def test_robots_txt_and_429_without_a_time_speak_for_the_host() -> None:
     robots = after(HostState("a.example"), 503, "http://a.example/robots.txt", NOW, is_robots=True)
     busy = after(HostState("a.example"), 429, "http://a.example/1", NOW)
     assert robots.errors == busy.errors == 1
@@ -219,7 +264,7 @@ async def test_crawl_delay_is_kept_from_the_first_page_on(kit: MakeKit, named: s
     assert clock.slept == [kept, kept]
 
 
-async def test_too_many_requests_sends_the_host_to_rest_and_ends_the_turn(kit: MakeKit) -> None:
+async def test_too_many_requests_for_one_address_slow_its_host_down_and_end_the_turn(kit: MakeKit) -> None:
     clock = VirtualClock()
     async with (
         serve(lambda target, writer: answer(b"slow down", "429 Too Many", retry_after="7200")) as server,
@@ -231,9 +276,23 @@ async def test_too_many_requests_sends_the_host_to_rest_and_ends_the_turn(kit: M
     assert isinstance(first, Page) and isinstance(again, Page)
     assert (first.status, again.status) == (429, 429)
     assert again.url.address.endswith("/b")
-    assert server.targets == ["/a"], "a resting host is not asked again"
-    assert (host.errors, host.next_at) == (1, clock.time + 7200)
+    assert server.targets == ["/a"], "the turn is over"
+    assert (first.retry_after_s, host.errors, host.next_at) == (7200.0, 0, clock.time + 10)
     assert clock.slept == []
+
+
+async def test_a_host_of_which_two_addresses_get_too_many_requests_rests_as_long_as_it_asks(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    async with serve(lambda target, writer: answer(b"slow down", "429 Too Many", retry_after="7200")) as server:
+        asking = kit(clock, delay_s=1.0)
+        async with asking.turn() as turn:
+            await turn.fetch(url(f"{server.base}/a"), purpose=Purpose.PAGE)
+            host = turn.host
+        async with asking.turn(**{name: getattr(host, name) for name in TROUBLE}) as turn:
+            await turn.fetch(url(f"{server.base}/b"), purpose=Purpose.PAGE)
+            host = turn.host
+    assert server.targets == ["/a", "/b"] and clock.slept == [10.0]
+    assert (host.errors, host.next_at) == (1, clock.time + 7200)
 
 
 async def test_one_address_in_trouble_ends_its_turn_and_leaves_its_host_its_delay(kit: MakeKit) -> None:
@@ -257,8 +316,8 @@ async def test_retry_after_may_be_a_date(kit: MakeKit) -> None:
     assert moment is not None
     site = pages({"/": answer(b"", "429 Too Many Requests", retry_after=format_datetime(moment, usegmt=True))})
     async with serve(site) as server, kit(clock).turn() as turn:
-        await turn.fetch(url(server.base), purpose=Purpose.PAGE)
-        assert turn.host.next_at == moment.timestamp()
+        got = await turn.fetch(url(server.base), purpose=Purpose.PAGE)
+        assert isinstance(got, Page) and got.retry_after_s == moment.timestamp() - clock.time
 
 
 async def test_a_dead_host_rests_after_three_failures(kit: MakeKit) -> None:

@@ -26,7 +26,7 @@ from geocrawl.store.frontier.lease import lease_of_s
 from geocrawl.store.frontier.statements import LEASE, POLITENESS
 from geocrawl.store.schema.tables import HOST, IP_PLACE, ROBOTS
 
-_Row = tuple[int, float, int, float, float | None, int, int, float, str, float, int, str]
+_Row = tuple[int, float, int, float, float | None, int, int, float, str, int, float, int, str]
 """A row of `_FIND`."""
 _FIND = select(
     *(HOST.c.id, *(HOST.c[name] for name in POLITENESS[:-1])),
@@ -121,7 +121,7 @@ class SharedLeases:
                 add_host(self._connection, name)
                 found = self._find(name)
                 assert found is not None, "it was made just now"
-            host_id, next_at, _, _, crawl_delay_s, _, _, _, _, until, token, _ = found
+            host_id, next_at, _, _, crawl_delay_s, *_, until, token, _ = found
             if until > now and (pace_s := self._settings.pace_s(name, crawl_delay_s)):
                 next_at = max(next_at, now + self._settings.at_work_s + pace_s)  # its process was killed
             state = replace(_state(name, found), next_at=next_at)
@@ -166,15 +166,14 @@ class SharedLeases:
     def _why_not(self, row: _Row | None, now: float, wait_s: float) -> HostBusy | None:
         if row is None:
             return None
-        next_at, lease_until, holder = row[1], row[9], row[11]
+        next_at, lease_until, holder = row[1], row[10], row[12]
         if lease_until > now and not is_dead(holder, self._process):
             return HostBusy(lease_until, str(Owner.read(holder)))
         return HostBusy(next_at, "") if next_at - now > wait_s else None
 
 
 def _state(name: str, row: _Row) -> HostState:
-    _, next_at, errors, last_error_at, crawl_delay_s, day, asked, troubled_at, troubled_address, *_ = row
-    return HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked, troubled_at, troubled_address)
+    return HostState(name, *row[1:10])
 
 
 class SharedRobots:

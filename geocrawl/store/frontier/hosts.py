@@ -95,5 +95,6 @@ def politeness(state: HostState, now: float) -> dict[str, object]:
         "asked": state.asked,
         "troubled_at": state.troubled_at,
         "troubled_address": state.troubled_address,
+        "refusals": state.refusals,
         "parked": int(state.next_at - now > PARK_S),
     }

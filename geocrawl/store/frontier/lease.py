@@ -101,6 +101,7 @@ class _Ready(NamedTuple):
     asked: int
     troubled_at: float
     troubled_address: str
+    refusals: int
     lease_token: int
     pages: int
     """Pages seen of the host."""
@@ -311,7 +312,7 @@ class Leases:
 
     def _take(self, host: _Ready, head: _Head, now: float) -> Lease:
         """Lease a host for the head of its queue."""
-        state = HostState(*host[1:10])
+        state = HostState(*host[1:11])
         until = now + lease_of_s(state, self._settings)
         self._connection.write(sql.LEASE, {"host": host.id, "until": until, "url": head.id, "owner": self._owner})
         return Lease(self._entry(head, now), state, host.lease_token + 1, until)

@@ -98,7 +98,7 @@ REFRESH = WRITE_HOST.values(
 """Write the head's rank and the length of a host's queue: `more` URLs, `new_pages` seen for the first time."""
 POLITENESS = (
     *("next_at", "errors", "last_error_at", "crawl_delay_s", "asked_day", "asked", "troubled_at", "troubled_address"),
-    "parked",
+    *("refusals", "parked"),
 )
 """Columns of a host's politeness, as `hosts.politeness` returns them."""
 FREE_AND_REFRESH = REFRESH.values(

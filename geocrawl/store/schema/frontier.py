@@ -60,9 +60,12 @@ class Host(SQLModel, table=True):
     asked: int = starting_with(text("0"), 0)
     """Requests on that day."""
     troubled_at: float = starting_with(text("0"), 0.0)
-    """Time at which one address of the host last answered with a server error (500, 502, 503, 504)."""
+    """Time at which one address of the host last answered with 429 or a server error (500, 502, 503, 504)."""
     troubled_address: str = starting_with(text("''"), "")
-    """Address of that error: when another address fails soon after, the host itself has the fault."""
+    """Address of that error: when another address fails soon after, the host itself may have the fault."""
+    refusals: int = starting_with(text("0"), 0)
+    """Points of the host's refusals: 429 or 503 of another address adds three, any good answer takes one away; from
+    six on the host is in back-off."""
 
 
 class IpPlace(SQLModel, table=True):

@@ -119,6 +119,7 @@ def contents(url: str) -> dict[str, list[tuple[Any, ...]]]:
         "url": {"kills", "link_relevance", "visit_tier", "led"},
         "service": {"read_by"},
         "endpoint": {"failing_s", "woken_at", "moved_to"},
+        "host": {"refusals"},
     }
     found = {}
     for table in tables:
