@@ -325,6 +325,9 @@ class Crawler:
 
     def _tell(self, hosts: Sequence[WaitingHost], now: float) -> None:
         """Report for which host the run waits and until when, once for each wait."""
+        hosts = [host for host in hosts if host.ready_at > now]  # pages of the others are held for theirs
+        if not hosts:
+            return
         first = hosts[0]
         waiting = counted(first.urls, "address")
         said = f"Waiting for {first.name} until {moment(first.ready_at)} UTC ({waiting} queued there"

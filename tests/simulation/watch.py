@@ -6,7 +6,8 @@ import asyncio
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
-from geocrawl.model import Entry, State, Visit
+from geocrawl.model import BATCH_TIER, Entry, Rank, State, Visit
+from geocrawl.store.frontier.lease import promise
 from tests.simulation.processes import Process
 
 if TYPE_CHECKING:
@@ -100,10 +101,14 @@ class Watch:
         if run.scenario.max_pages:
             return False  # what is left may be pages, of which no more may be asked
         utc = run.utc()
-        (ready,) = run.rows(
-            f"SELECT count(*) FROM host WHERE waiting > 0 AND lease_until <= {utc} AND next_at <= {utc}"
-        )[0]
-        return bool(ready)
+        waiting = run.rows(
+            f"SELECT next_at, best_tier, best_score FROM host WHERE waiting > 0 AND lease_until <= {utc}"
+        )
+        ready = [Rank(tier, score) for next_at, tier, score in waiting if next_at <= utc]
+        if not ready or max(ready).tier >= BATCH_TIER:
+            return bool(ready)
+        promised = max((promise(score, next_at - utc) for next_at, _, score in waiting if next_at > utc), default=0.0)
+        return max(ready).score >= promised  # else they may be held for better pages at hosts that rest
 
     def crowd_ended(self) -> None:
         """Note the end of the crowd: time that passes from now on is not idle."""

@@ -18,9 +18,9 @@ addresses goes through all of them, so it is put off until nothing else is ready
 a budget allows, or when nothing waits at all. The oldest addresses come first; those that a budget leaves out are
 looked for again while it is not spent, and after the next find.
 
-When nothing waits at all, spent patterns are served late: of each pattern `late_per_pattern` addresses that a listing
-names, a page without a pattern or of one that was never spent; of those that its own pages or other spent patterns
-make, as many as its budget was. `pattern.late` counts both, so an endless pattern ends.
+When nothing waits that a run would wait for, spent patterns are served late: of each pattern `late_per_pattern`
+addresses that a listing names, a page without a pattern or of one that was never spent; of those that its own pages or
+other spent patterns make, as many as its budget was. `pattern.late` counts both, so an endless pattern ends.
 
 A site that has `max_alike_services` valid services of one pattern is quarantined: it gets no new visits until a person
 releases it (`geocrawl release SITE`); endpoints that were valid before are still probed. The stored reason code is
@@ -368,12 +368,11 @@ class BudgetReopener:
         return count
 
     def is_late_due(self, nothing_waits: Callable[[], bool]) -> bool:
-        """Return whether it is time to serve spent patterns: the queue is empty, and visits were settled since the last
-        try.
-        """
+        """Return whether it is time to serve spent patterns: nothing waits, and visits were settled since the last
+        try."""
         if not self._budget or not self._caps.late_per_pattern:
             return False
-        return nothing_waits() and self._settlements() != self._served_late_at
+        return self._settlements() != self._served_late_at and nothing_waits()
 
     def reopen_late(self) -> ChunkedWork[int]:
         """Let addresses of spent patterns wait again, as far as their late limits go; return how many."""

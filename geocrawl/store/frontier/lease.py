@@ -341,7 +341,7 @@ class Leases:
         if not pages or self._records_only:
             return False
         is_due = self._reopener.is_due(lambda: self.ready_at(now) is None)
-        return is_due or self._reopener.is_late_due(self._is_queue_empty)
+        return is_due or self._reopener.is_late_due(lambda: self._is_nothing_to_come(now))
 
     def _reopen(self, now: float, *, pages: bool) -> ChunkedWork[int]:
         """Let addresses that a budget refused wait again, if it is time to; return how many."""
@@ -350,13 +350,18 @@ class Leases:
         count = 0
         if self._reopener.is_due(lambda: self.ready_at(now) is None):
             count = yield from self._reopener.reopen()
-        if not count and self._reopener.is_late_due(self._is_queue_empty):
+        if not count and self._reopener.is_late_due(lambda: self._is_nothing_to_come(now)):
             count = yield from self._reopener.reopen_late()
         return count
 
-    def _is_queue_empty(self) -> bool:
-        """Return whether no URL waits or is under way; failed ones may be tried again later."""
-        return self._connection.execute(sql.IS_ANY_QUEUED).fetchone() is None
+    def _is_nothing_to_come(self, now: float) -> bool:
+        """Return whether no URL is under way and none waits that a run would wait for: only failed ones may be tried
+        again, dead hosts and those that rest for longer than its patience."""
+        if self._connection.execute(sql.IS_ANY_QUEUED).fetchone() is None:
+            return True
+        if self._connection.execute(sql.IS_ANY_LEASED).fetchone() is not None:
+            return False
+        return all(host.ready_at > now + self._settings.patience_s for host in self.waiting_hosts())
 
     # ----------------------------------------------------------------------- other work on leases
 
@@ -430,6 +435,10 @@ class Leases:
 
 MOMENT_S = 10.0
 """The longest wait for one lease of a host."""
+REST_S = 600.0
+"""The longest rest of a host for which pages are held."""
+_HALVES_S = 60.0
+"""A page that is to be had so much later counts half."""
 LOOK_S = 0.1
 """Pause before looking again whether another process has ended its lease: nothing wakes this one."""
 
@@ -449,11 +458,13 @@ class Economy:
     however little it promises, and spend the page budget on it.
 
     - Of a strategy whose scores are expected yields (`by_yield`) a page is taken when its score is at least the share
-      `economy` of the best one's.
+      `economy` of the best one's. So that waiting costs no pages, hosts that rest for minutes count, too: a page that
+      is to be had in a minute counts half, one in nine minutes a tenth (`promise`).
     - The rest of a batch (best-N-first) comes before all else, in any order.
     - By depth (bfs): a page is taken when none of lesser depth waits. Any other: when none of a higher tier waits.
     - A host counts as resting for a moment while it is ready within `hosts.PARK_S`, and as busy for `MOMENT_S` after
-      its lease was first seen. So nothing is held for long by a slow or dead host, nor by a process that was killed.
+      its lease was first seen. So nothing is held for long by a slow host, nor by a process that was killed; hosts
+      that failed `backoff_after` times in a row are taken for dead and hold nothing.
 
     The best page is read by indexes: the first of the hosts that are not leased, and one page of each host that is
     leased, or has a probe before its pages, of which there are about as many as workers.
@@ -466,6 +477,7 @@ class Economy:
         patience than a moment holds nothing."""
         self._connection = connection
         self._owner = owner
+        self._settings = settings
         self._share = settings.economy if settings.patience_s >= MOMENT_S else 0.0
         self._by_yield = by_yield
         self._by_depth = by_depth
@@ -482,6 +494,8 @@ class Economy:
         if not self._share or rank.tier > BATCH_TIER:
             return None
         better = self._better(now)
+        if self._by_yield:
+            better.append(_Better(Rank(rank.tier, self._promised(now)), None))
         if all(self._is_near(rank, known.rank) for known in better):
             return None
         row = self._connection.execute(sql.NEXT_BETTER, {"least": rank.tier, "score": rank.score}).fetchone()
@@ -494,6 +508,14 @@ class Economy:
         if self._by_yield and better.tier < BATCH_TIER:
             return rank.score >= self._share * better.score
         return rank.tier == better.tier and not self._by_depth
+
+    def _promised(self, now: float) -> float:
+        """Return the greatest promise of the pages at hosts that rest for minutes; 0 without any."""
+        settings = self._settings
+        soon = {"now": now, "until": now + min(REST_S, settings.patience_s)}
+        resting = {**soon, "tier": BATCH_TIER, "dead_after": settings.backoff_after}
+        rows = self._connection.execute(sql.RESTING, resting).fetchall()
+        return max((promise(score, next_at - now) for score, next_at in rows), default=0.0)
 
     def _better(self, now: float) -> list[_Better]:
         """Return the ranks of pages of which one is the best that may be had soon."""
@@ -513,6 +535,11 @@ class Economy:
                 found.append(_Better(Rank(tier, score), look_at))
         self._leases = seen
         return found
+
+
+def promise(score: float, rest_s: float) -> float:
+    """Return what a page of this score is worth now that is to be had after a rest; a moment costs nothing."""
+    return score / (1.0 + max(rest_s - PARK_S, 0.0) / _HALVES_S)
 
 
 # --------------------------------------------------------------------------- batches

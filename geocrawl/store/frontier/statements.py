@@ -145,6 +145,11 @@ BEST_PAGES_SOON = union_all(
 """Read the rank of the best page of a tier or lower ones at hosts that are ready soon: of the first host whose head is
 a page, of each host with a probe before its pages, and, with its lease, of each leased host without the URL under way.
 """
+RESTING = select(_host.best_score, _host.next_at).where(
+    *(*_FREE, _host.parked == 1, _host.next_at <= bindparam("until"), _host.next_at > bindparam("now")),
+    *(_host.best_tier < bindparam("tier"), _host.errors < bindparam("dead_after")),
+)
+"""Find hosts that rest for minutes and whose head is a page below the tier: its score, and when the rest ends."""
 _ready_at = select(func.min(_host.next_at).label("at")).where(*_READY)
 _unparked_at = select(func.min(_host.next_at).label("at")).where(*_FREE, _host.parked == 1)
 _freed_at = select(func.min(_host.lease_until).label("at")).where(_host.lease_until > 0)
@@ -176,9 +181,10 @@ DUE = union_all(
 """Find what is due: hosts whose back-off ended, leases that expired, failed URLs to be tried again."""
 ANY_LEASED = select(literal(1)).where(_host.lease_until > 0, _host.waiting > 0).limit(1)
 """Read whether a leased host has queued URLs."""
-IS_ANY_QUEUED = union_all(
-    select(literal(1)).where(*_FREE, _host.parked.in_([0, 1])), select(literal(1)).where(_host.lease_until > 0)
-).limit(1)
+_is_leased = select(literal(1)).where(_host.lease_until > 0)
+IS_ANY_LEASED = _is_leased.limit(1)
+"""Read whether a URL is under way."""
+IS_ANY_QUEUED = union_all(select(literal(1)).where(*_FREE, _host.parked.in_([0, 1])), _is_leased).limit(1)
 """Read whether a URL waits or is under way, by an index."""
 LEASE = WRITE_HOST.values(
     lease_until=bindparam("until"),

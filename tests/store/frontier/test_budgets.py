@@ -181,6 +181,18 @@ def test_entries_of_a_listing_are_served_late_up_to_a_limit_that_outlives_the_pr
     assert world.frontier.lease() is None and refused(world) == 300
 
 
+@pytest.mark.parametrize(("errors", "rest_s", "is_reopened"), [(3, 60.0, True), (0, 9999.0, True), (0, 60.0, False)])
+def test_what_was_refused_is_served_late_though_a_dead_host_or_one_that_rests_for_hours_has_pages(
+    tmp_path: Path, errors: int, rest_s: float, is_reopened: bool
+) -> None:
+    world = World(tmp_path / "c.db", Settings(delay_s=0, max_late_per_pattern=400))
+    world.seed("dead.example/")
+    world.settle(world.lease(), *(link(f"dead.example/{n}") for n in range(9)), next_at=world.clock.now() + rest_s)
+    world.database.connection.execute("UPDATE host SET errors = ?", (errors,))
+    asked = read_listing(world, 1000, finds=0)
+    assert (len([page for page in asked if page.startswith("data/")]) > 300) == is_reopened
+
+
 def spend(world: World) -> int:
     """Page 0 of a pattern leads to a data set that is read last; 400 more pages bring nothing. Returns how many of
     these are refused."""

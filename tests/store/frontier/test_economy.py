@@ -1,4 +1,4 @@
-"""Pages that promise little wait, for moments only, while better ones wait at hosts that are busy or rest."""
+"""Pages that promise little wait while better ones wait at hosts that are busy for a moment or rest for minutes."""
 
 from __future__ import annotations
 
@@ -74,6 +74,35 @@ def test_no_busy_host_is_waited_for_longer_than_a_moment(tmp_path: Path) -> None
     assert world.lease().host.name == "poor.example"
 
 
+@pytest.mark.parametrize(("rest_s", "poor"), [(120.0, 0.13), (120.0, 0.08), (500.0, 0.04), (30.0, 0.25)])
+def test_a_page_of_a_tenth_waits_while_the_better_host_rests_for_minutes(
+    tmp_path: Path, rest_s: float, poor: float
+) -> None:
+    world = rich_and_poor(tmp_path, poor=poor)
+    world.settle(world.lease(), next_at=world.clock.now() + rest_s)
+    assert world.frontier.lease() is None
+    assert world.frontier.ready_at() == world.clock.now() + rest_s
+    world.clock.time += rest_s
+    assert names(world, 2) == ["rich.example", "poor.example"]
+
+
+@pytest.mark.parametrize(("rest_s", "poor"), [(30.0, 0.3), (120.0, 0.14), (500.0, 0.05), (700.0, 0.01)])
+def test_the_longer_the_better_host_rests_the_less_a_page_has_to_promise(
+    tmp_path: Path, rest_s: float, poor: float
+) -> None:
+    world = rich_and_poor(tmp_path, poor=poor)
+    world.settle(world.lease(), next_at=world.clock.now() + rest_s)
+    assert world.lease().host.name == "poor.example"
+
+
+def test_a_host_that_is_taken_for_dead_holds_nothing(tmp_path: Path) -> None:
+    world = rich_and_poor(tmp_path)
+    world.settle(world.lease(), next_at=world.clock.now() + 60.0)
+    assert world.frontier.lease() is None
+    world.database.connection.execute("UPDATE host SET errors = 3 WHERE name = 'rich.example'")
+    assert names(world, 1) == ["poor.example"]
+
+
 def test_a_host_in_back_off_holds_nothing(tmp_path: Path) -> None:
     world = rich_and_poor(tmp_path)
     world.settle(world.lease(), next_at=world.clock.now() + 3600.0)
@@ -144,6 +173,7 @@ def test_the_best_page_is_found_by_indexes(tmp_path: Path) -> None:
     for statement, values in (
         (sql.BEST_PAGES_SOON, {"tier": BATCH_TIER, "soon": 0.0}),
         (sql.NEXT_BETTER, {"least": 1, "score": 0.5}),
+        (sql.RESTING, {"tier": BATCH_TIER, "now": 0.0, "until": 600.0, "dead_after": 3}),
     ):
         prepared = compiler("sqlite").prepared(statement, values)
         explained = f"EXPLAIN QUERY PLAN {prepared.text(values)}"
