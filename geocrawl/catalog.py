@@ -49,7 +49,7 @@ OWSLIB_CLIENTS = {
     "ogcapi": "owslib.ogcapi.features:Features",
 }
 """Kind → module:class of OWSLib."""
-_VERSIONS = {
+OWSLIB_VERSIONS = {
     "wms": ("1.1.1", "1.3.0"),
     "wmsc": ("1.1.1",),
     "wfs": ("1.0.0", "1.1.0", "2.0.0"),
@@ -80,7 +80,7 @@ class CatalogService(PublishedService):
         from importlib import import_module
 
         module, _, name = OWSLIB_CLIENTS[self.kind].partition(":")
-        if self.version in _VERSIONS.get(self.kind, ()):
+        if self.version in OWSLIB_VERSIONS.get(self.kind, ()):
             options = {"version": self.version} | options
         return getattr(import_module(module), name)(self.url, timeout=timeout_s, **options)
 

@@ -104,10 +104,18 @@ def _environment() -> Environment:
     environment.filters["web_address"] = web_address
     environment.filters["json"] = _json_in_html
     environment.filters["iso"] = iso
+    environment.filters["code"] = _code
     environment.globals["charts"] = charts
     environment.globals["version"] = __version__
     environment.globals["sentence_of"] = sentence_of
     return environment
+
+
+def _code(text: str) -> Markup:
+    """Return lines to copy as they are typed in, each of them masked and plain behind its indentation."""
+    lines = text.split("\n")
+    kept = (line[: len(line) - len(line.lstrip(" "))] + published(line) for line in lines)
+    return Markup("\n").join(kept)  # escapes them
 
 
 def _json_in_html(value: Any) -> Markup:

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from geocrawl.catalog import OWSLIB_CLIENTS
+from geocrawl.catalog import OWSLIB_CLIENTS, OWSLIB_VERSIONS
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.read.show import LayerRow, ServiceDetail
 from geocrawl.web.publishing import client_address
@@ -60,9 +60,7 @@ def _owslib(service: ServiceDetail, address: str) -> str:
     if service.kind not in OWSLIB_CLIENTS:
         return ""
     module, _, name = OWSLIB_CLIENTS[service.kind].partition(":")
-    version = (
-        f", version={plain(service.version)!r}" if service.kind in ("wms", "wfs", "wcs") and service.version else ""
-    )
+    version = f", version={service.version!r}" if service.version in OWSLIB_VERSIONS.get(service.kind, ()) else ""
     lines = [f"from {module} import {name}", "", f"service = {name}({address!r}{version})"]
     lines.append(
         "print(service.feature_collections())" if service.kind == "ogcapi" else "print(list(service.contents))"
