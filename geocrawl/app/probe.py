@@ -220,7 +220,7 @@ def run_probe(
     politeness; `say` is called with lines for a person about that. `list_file`: the file of the list, which makes it
     resumable. Targets of redirects to another host are probed, too, and have a line of their own.
     """
-    journal = ProbeJournal.of(list_file, database, kind) if list_file else None
+    journal = ProbeJournal.of(list_file, given, database, kind) if list_file else None
     candidates = {_key(each.endpoint): each for each in candidates_at(given, kind)}
     asked = {key: candidate.evidence.link for key, candidate in candidates.items()}
     lines = _Lines(asked, emit if list_file else None, journal, any_kind=kind is None)
@@ -332,13 +332,14 @@ class ProbeJournal:
         self._path = path
 
     @classmethod
-    def of(cls, list_file: Path, database: Place | None, kind: Kind | None) -> ProbeJournal:
-        """Return the journal of a list with its present content, of probes as this kind for this catalogue.
+    def of(cls, list_file: Path, given: Sequence[Url], database: Place | None, kind: Kind | None) -> ProbeJournal:
+        """Return the journal of these addresses of a list, of probes as this kind for this catalogue.
 
         Raises EnvironmentFault when the user's cache folder cannot be made.
         """
-        text = f"{list_file.resolve()}\n{database}\n{kind or ''}\n".encode() + list_file.read_bytes()
-        name = f"probe-{hashlib.sha256(text).hexdigest()[:24]}.jsonl"
+        addresses = "\n".join(url.address for url in given)
+        text = f"{list_file.resolve()}\n{database}\n{kind or ''}\n{addresses}"
+        name = f"probe-{hashlib.sha256(text.encode()).hexdigest()[:24]}.jsonl"
         folder = user_folder("cache", os.environ)
         try:
             make_folder(folder)

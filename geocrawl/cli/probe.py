@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from geocrawl.app.harvest import run_harvest
 from geocrawl.app.probe import ProbeLine, ProbeResult, run_probe
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli import shipped as shipped_lists
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import end_interrupted, show_in_full
 from geocrawl.cli.progress import observe
@@ -23,8 +25,9 @@ from geocrawl.model import Kind, Url
 from geocrawl.probe.registry import declaration, declarations, kinds_with_content
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
+from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
-from geocrawl.wording import counted
+from geocrawl.wording import counted, span
 
 ListFile = Annotated[
     Path | None,
@@ -38,6 +41,8 @@ ExpectedKind = Annotated[
     typer.Option("--kind", metavar="KIND", help="Kind of service to expect (`geocrawl kinds`) \\[by the address]."),
 ]
 
+PROGRESS_S = 30.0
+"""Time between two lines about the progress of a list."""
 _LEVELS = {
     "advertised": "advertised: capabilities only, no content checked",
     "answers": "answers: but no answer proves that it works",
@@ -75,13 +80,18 @@ def probe(
     maps: Maps = False,
     kind: ExpectedKind = None,
     save: Annotated[bool, typer.Option("--save", help="Store the verdicts in the catalogue.")] = False,
+    shipped: Annotated[bool, typer.Option("--shipped", help="The endpoints that are shipped with geocrawl.")] = False,
+    country: shipped_lists.Country = None,
+    software: shipped_lists.Software = None,
+    limit: shipped_lists.Limit = None,
     json: opt.Json = False,
 ) -> None:
     """Probe each address: request its capabilities and print whether a working service answers.
 
     Exit code 0 when at least one is valid, 1 when none is.
 
-    A long list can be interrupted at any time: the same command resumes.
+    A long list can be interrupted at any time: the same command resumes. --shipped is the world's services that a
+    registry of portals knows: with --save a catalogue on the first day.
 
     If a catalogue exists, the probe shares hosts (delays, leases) and robots.txt with the daemon and crawls that work
     on it; without --save it reads and writes nothing else there.
@@ -95,8 +105,13 @@ def probe(
         geocrawl probe --kind wfs "https://maps.example.org/ows"
 
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
+
+        geocrawl probe --shipped --country DE,AT --save
     """
-    addresses = _demand_addresses(urls or [], file)
+    choice = shipped_lists.Choice(country, software, limit=limit)
+    shipped_lists.demand_shipped(choice, is_shipped=shipped)
+    addresses = _shipped(choice, urls, file) if shipped else _demand_addresses(urls or [], file)
+    list_file = shipped_lists.path_of(shipped_lists.ENDPOINTS) if shipped else file
     settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
     result = run_probe(
@@ -106,8 +121,8 @@ def probe(
         database=opt.new_database_path_from(settings) if save else None,
         share_with=None if save else _catalogue_of(settings),
         say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
-        list_file=file,
-        emit=(lambda line: output.echo_json(line.as_json())) if json else _print_line,
+        list_file=list_file,
+        emit=_Emitter(len(addresses), json=json, quiet=settings.quiet or list_file is None),
     )
     _end(result)
 
@@ -118,6 +133,43 @@ def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
     if not addresses:
         raise UsageError("nothing to probe: give an address or --file LIST")
     return addresses
+
+
+def _shipped(choice: shipped_lists.Choice, urls: Sequence[str] | None, file: Path | None) -> list[Url]:
+    """Return the shipped addresses that are wanted. Raises UsageError when there are none, or others beside them."""
+    if urls or file is not None:
+        raise UsageError("--shipped is a list of its own: omit other addresses and --file")
+    found = [url for row in shipped_lists.rows(shipped_lists.ENDPOINTS, choice) if (url := read_url(row["url"]))]
+    if not found:
+        raise UsageError("no shipped endpoint has this country and software (`geocrawl seeds list --shipped`)")
+    return found
+
+
+class _Emitter:
+    """Prints the line of each probe, and on standard error now and then how many of a list are done."""
+
+    def __init__(self, total: int, *, json: bool, quiet: bool) -> None:
+        self._total = total
+        self._json = json
+        self._quiet = quiet
+        self._said_at, self._said = time.monotonic(), 0
+        """When the last line about progress was printed, and how many it counted."""
+        self._done = self._valid = 0
+
+    def __call__(self, line: ProbeLine) -> None:
+        """Print a line."""
+        if self._json:
+            output.echo_json(line.as_json())
+        else:
+            _print_line(line)
+        self._done += 1
+        self._valid += line.status == "valid"
+        now = time.monotonic()
+        if not self._quiet and now - self._said_at >= PROGRESS_S:
+            left_s = (now - self._said_at) / (self._done - self._said) * max(self._total - self._done, 0)
+            self._said_at, self._said = now, self._done
+            so_far = f"{self._done:,} of {self._total:,} done, {self._valid:,} valid"
+            typer.echo(f"geocrawl: {so_far}, {span(left_s)} left at this rate", err=True)
 
 
 def _end(result: ProbeResult) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +15,7 @@ import typer
 from geocrawl.app.check_seeds import SeedAnswer, check_seeds
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli import shipped as shipped_lists
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import show_in_full
 from geocrawl.errors import UsageError
@@ -30,7 +29,7 @@ from geocrawl.urls import read_url
 from geocrawl.wording import counted
 
 Shipped = Annotated[
-    bool, typer.Option("--shipped", help="The portals of 155 countries that are shipped with geocrawl.")
+    bool, typer.Option("--shipped", help="The portals of 170 countries that are shipped with geocrawl.")
 ]
 
 
@@ -43,6 +42,9 @@ def add(
     shipped: Shipped = False,
     region: opt.Region = None,
     language: opt.Language = None,
+    country: shipped_lists.Country = None,
+    software: shipped_lists.Software = None,
+    limit: shipped_lists.Limit = None,
 ) -> None:
     """Add start pages; the daemon reads new ones when it starts or reloads.
 
@@ -50,15 +52,17 @@ def add(
 
         geocrawl seeds add https://www.example.org/geodata/
 
-        geocrawl seeds add --shipped --region Europe --language de
+        geocrawl seeds add --shipped --country DE,AT --software geoserver,geonetwork
+
+        geocrawl seeds add --shipped --region Europe --language de --limit 100
     """
     chosen = [NewSeed(url) for url in gather_seeds(urls or [], *(file or []))]
+    choice = shipped_lists.Choice(country, software, region, language, limit)
+    shipped_lists.demand_shipped(choice, is_shipped=shipped)
     if shipped:
-        chosen += list(_shipped(region, language))
-    elif region or language:
-        raise UsageError("--region and --language filter the shipped list: add --shipped")
+        chosen += list(_shipped(choice))
     if not chosen:
-        raise UsageError("no start page: give a URL, --file FILE, or --shipped with another region or language")
+        raise UsageError("no start page: give a URL, --file FILE, or --shipped with another choice")
     path = opt.new_database_path_from(opt.settings_from(overrides))
     with Store.open(path, clock=SystemClock()) as store:
         added = add_seeds(store.database, chosen, time.time())
@@ -70,19 +74,22 @@ def list_(
     shipped: Shipped = False,
     region: opt.Region = None,
     language: opt.Language = None,
+    country: shipped_lists.Country = None,
+    software: shipped_lists.Software = None,
+    limit: shipped_lists.Limit = None,
     json: opt.Json = False,
 ) -> None:
     """List start pages with the state of the page and the number of services on its host."""
     show_in_full(opt.settings_from(overrides).export_secrets)
+    choice = shipped_lists.Choice(country, software, region, language, limit)
+    if country or software or limit:
+        shipped_lists.demand_shipped(choice, is_shipped=shipped)
     if shipped:
-        rows = [
-            {"url": seed.url.address, "title": seed.title, "region": seed.region, "language": seed.language}
-            for seed in _shipped(region, language)
-        ]
+        rows = list(shipped_lists.rows(shipped_lists.PORTALS, choice))
         if json:
             output.echo_json(rows)
         for row in () if json else rows:
-            typer.echo(f"{row['region']:<9} {row['language']:<3} {row['url']}  {row['title']}")
+            typer.echo(f"{row['region']:<9} {row['country']:<3} {row['software']:<14} {row['url']}  {row['title']}")
         return
     _print_stored(_stored_seeds(overrides, region, language), json=json)
 
@@ -121,14 +128,12 @@ def _print_stored(rows: Sequence[SeedRow], *, json: bool) -> None:
     )
 
 
-def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
-    """Yield the start pages that are shipped with geocrawl, optionally of one region and one language."""
-    for row in csv.DictReader(io.StringIO(opt.shipped("seeds/portals.csv", "seeds/portals.csv").read_text("utf-8"))):
-        url = read_url(row["url"])
-        if url is None or (region and row["region"].lower() != region.lower()):
-            continue
-        if not language or row["language"] == language.lower():
-            yield NewSeed(url, row["title"], row["region"], row["language"], row["source"])
+def _shipped(choice: shipped_lists.Choice) -> Iterator[NewSeed]:
+    """Yield the start pages that are shipped with geocrawl and wanted."""
+    for row in shipped_lists.rows(shipped_lists.PORTALS, choice):
+        if (url := read_url(row["url"])) is not None:
+            language = row["language"].partition(" ")[0]
+            yield NewSeed(url, row["title"], row["region"], language, shipped_lists.SOURCE)
 
 
 _NO_SEEDS = "No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`."

@@ -25,8 +25,8 @@ _ARGUMENTS: dict[str, list[str]] = {
     **{"seeds check": ["--stored"], "seeds remove": ["a.example"], "show": ["1"], "train bayes": ["--out", "b"]},
     **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": ["a.example"]},
 }
-_OTHERS = frozenset({"config show"})
-"""Commands with `--db` that open no database."""
+_OTHERS = frozenset({"config show", "identify"})
+"""Commands with `--db` that open no database, or that do without it: `identify` only shares delays."""
 _FILES_ALONE = frozenset({"backup", "restore"})
 
 
