@@ -8,6 +8,7 @@ addresses.
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 # Whole ECMA-48 sequences, so that no "[31m" is left over. Strings (OSC, DCS …) are bounded: only the introducer of one
 # that never ends is removed.
@@ -35,6 +36,13 @@ _SECRET = re.compile(
     r"""[^&#;\s"'<>\\]{1,4096}""",
     re.IGNORECASE,
 )
+# A parameter with escapes in its name (`api%5Fkey`), which servers read as without.
+_ESCAPED_NAME = re.compile(
+    r"(?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))((?:[\w.\[\]+-]|%(?:25){0,3}(?!25|3f|26|3b|23|3d)[0-9a-f]{2}){1,80})"
+    r"(?:=|%(?:25){0,3}3d)",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"""[^&#;\s"'<>\\]{0,4096}""")
 # Up to the @, or to the … of a text that was cut; the second one in an address within an address. On the web a name
 # alone may be a token; the user of a database gives no access without a password.
 _USER = re.compile(
@@ -58,7 +66,22 @@ def masked(text: str) -> str:
     """
     if "=" in text or "%" in text:
         text = _SECRET.sub(r"\1***", text)
+    if "%" in text:
+        text = _masked_by_plain_names(text)
     return _USER.sub(r"\1\2***", text) if "@" in text or "…" in text or "40" in text else text
+
+
+def _masked_by_plain_names(text: str) -> str:
+    parts, upto = list[str](), 0
+    for found in _ESCAPED_NAME.finditer(text):
+        name = found[1]
+        while (plainer := unquote(name)) != name:
+            name = plainer
+        value = _VALUE.match(text, found.end())
+        if found.start() >= upto and value and value[0] and _SECRET.search(f"?{name}=x"):
+            parts += [text[upto : found.end()], "***"]
+            upto = value.end()
+    return "".join((*parts, text[upto:]))
 
 
 def plain(text: str, limit: int | None = None) -> str:

@@ -114,6 +114,18 @@ def test_parameters_that_give_no_access_are_shown(name: str) -> None:
     assert masked(f"http://h.example/wms?{name}=a") == f"http://h.example/wms?{name}=a"
 
 
+@pytest.mark.parametrize("name", ["api_key", "token", "pass", "user[password]"])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_escapes_in_the_name_of_a_parameter_hide_nothing(name: str, times: int) -> None:
+    for escaped in ("".join(f"%{ord(c):02x}" for c in name), f"{name[:-1]}%{ord(name[-1]):02X}"):
+        for _ in range(times - 1):
+            escaped = escaped.replace("%", "%25")
+        address = f"http://h.example/wms?{escaped}=s3same&layers=b"
+        assert masked(address) == f"http://h.example/wms?{escaped}=***&layers=b"
+        assert "s3same" not in masked(f"http://x.example/?u={quote(address, safe='')}&v=1")
+    assert masked("http://h.example/?na%6de=a&l%61yers=b%20c") == "http://h.example/?na%6de=a&l%61yers=b%20c"
+
+
 @pytest.mark.parametrize(
     "address",
     ["http://s3same@h.example/", "ftp://s3same:@h.example/x", "http://a:s3same@h.example", "//s3same@h.example/"],
