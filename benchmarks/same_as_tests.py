@@ -1,6 +1,7 @@
-"""Attacks, politeness, requests to one IP address and a quarter of a year of the daemon, at full size.
+"""Attacks, politeness, requests to one IP address, a quarter of a year of the daemon, and kills at statements, at full
+size.
 
-Tests run the same with fewer hosts, attacks and days.
+Tests run the same with fewer hosts, attacks, days and statements.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import Any
 
 from tests.app import one_address
 from tests.attacks import attacks, politeness
+from tests.store.maintenance import statement_kills
 from tests.support import soak
+from tests.support.postgres import running_server
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of each of the four."""
-    parser.add_argument("--only", default="", help="attacks: those whose name holds this")
+    """Add the options of each of the five."""
+    parser.add_argument("--only", default="", help="attacks, statement_kills: those whose name holds this")
+    parser.add_argument("--step", type=int, default=1, help="statement_kills: at each n-th [1]")
     parser.add_argument("--hosts", type=int, default=None, help="politeness: of each sort [12]; ip_bound [40]")
     parser.add_argument("--days", type=int, default=90, help="soak [90]")
     parser.add_argument("--seed", type=int, default=11, help="soak [11]")
@@ -30,6 +34,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "politeness": lambda: politeness.measure(options.hosts or 12, 25),
         "ip_bound": lambda: _one_address(options.hosts or 40),
         "soak": lambda: _soak(options.days, options.seed),
+        "statement_kills": lambda: _statement_kills(options.only, options.step),
     }[options.name]()
     return found
 
@@ -47,6 +52,19 @@ def _one_address(hosts: int) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="geocrawl-ip-") as folder:
             rows.append(one_address.measure(Path(folder), hosts=hosts, crawls=crawls, processes=processes))
     return {"runs": rows}
+
+
+def _statement_kills(only: str, step: int) -> dict[str, Any]:
+    """Return at how many statements each command was killed, what its database was then, and what was lost."""
+    rows, missed = [], list[str]()
+    with running_server() as server, tempfile.TemporaryDirectory(prefix="geocrawl-kills-") as folder:
+        for name, trial in statement_kills.trials(Path(folder), server).items():
+            if only in name:
+                found = statement_kills.killed_everywhere(trial, step=step)
+                rows.append({"command": name, "statements": found.statements, "states": dict(found.states)})
+                print(f"   {rows[-1]}", flush=True)
+                missed += [f"{name}: {each}" for each in found.lost]
+    return {"commands": rows, "missed": missed}
 
 
 def _soak(days: int, seed: int) -> dict[str, Any]:

@@ -88,7 +88,6 @@ def decide_same(
     clock = SystemClock()
     with Store.open(path, clock=clock, create=False) as store:
         decided = choose(store.connection)
-        catalog = store.catalog()
-        for one, other in decided:
-            catalog.decide(one.endpoint_id, other.endpoint_id, same=same, at=clock.now())
+        pairs = [(one.endpoint_id, other.endpoint_id) for one, other in decided]
+        store.catalog().decide(*pairs, same=same, at=clock.now())
         return decided

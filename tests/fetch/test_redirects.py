@@ -59,6 +59,24 @@ async def test_a_redirect_to_nowhere_is_an_answer_of_its_own(kit: MakeKit, locat
     assert got.location is None
 
 
+@pytest.mark.parametrize("hides", ["eve:s3same@", "s3same@", "eve%3As3same:@", "//eve:s3same@"])
+async def test_user_information_of_a_redirect_is_sent_neither_to_a_server_nor_through_a_proxy(
+    kit: MakeKit, hides: str
+) -> None:
+    location = hides if hides.startswith("//") else f"http://{hides}"
+    there = answer(b"there")
+    async with serve(
+        lambda target, writer: there if target.endswith("/b") else redirect(f"{location}a.example/b")
+    ) as proxy:
+        asking = kit(proxy=proxy.base.replace("//", "//operator:ours@"), ignore_robots=True)
+        got = await asking.get("http://a.example/a")
+    assert isinstance(got, Page) and got.body == b"there" and got.final == url("http://a.example/b")
+    assert proxy.targets == ["http://a.example/a", "http://a.example/b"]
+    assert "s3same" not in repr(got) and "eve" not in repr([proxy.targets, proxy.fields])
+    assert all("authorization" not in fields for fields in proxy.fields)
+    assert len({fields["proxy-authorization"] for fields in proxy.fields}) == 1
+
+
 async def test_raw_bytes_in_a_location_are_escaped_as_they_stand(kit: MakeKit) -> None:
     raw = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /地图?a=%2f|b c\r\n\r\n".encode("gb18030")
     async with serve(lambda target, writer: raw if target == "/" else answer(b"ok")) as server:

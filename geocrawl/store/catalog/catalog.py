@@ -303,10 +303,12 @@ class Catalog:
         health = health_after(self._connection, endpoint_id, told, at)
         self._connection.execute(WRITE_HEALTH, {"endpoint": endpoint_id, **health})
 
-    def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
-        """Store a person's decision that two endpoints are one service, or are two, in a separate transaction."""
+    def decide(self, *pairs: tuple[int, int], same: bool, at: float) -> None:
+        """Store a person's decision that the endpoints of each pair are one service, or are two, all in one separate
+        transaction."""
         with self._database.transaction:
-            self._services.decide(one, other, same=same, at=at)
+            for one, other in pairs:
+                self._services.decide(one, other, same=same, at=at)
 
     @staticmethod
     def _new_row(endpoint_id: int, candidate: Candidate, at: float) -> dict[str, object]:

@@ -135,5 +135,5 @@ def _decide(decision: Decision, database: Database, catalog: Catalog) -> bool:
         if row is None:
             return False
         ids.append(row[0])
-    catalog.decide(*ids, same=decision.same, at=decision.at)
+    catalog.decide((ids[0], ids[1]), same=decision.same, at=decision.at)
     return True

@@ -26,18 +26,18 @@ def numbers(world: World) -> list[int]:
 
 
 def test_a_merged_service_is_found_by_its_former_number_and_has_it_again_when_split(made: World) -> None:
-    made.catalog.decide(2, 3, same=True, at=2000.0)
-    made.catalog.decide(1, 2, same=True, at=2000.0)
+    made.catalog.decide((2, 3), same=True, at=2000.0)
+    made.catalog.decide((1, 2), same=True, at=2000.0)
     connection = made.database.connection
     assert numbers(made) == [1]
     assert [current_number(connection, number) for number in (1, 2, 3, 4)] == [1, 1, 1, 4]
-    made.catalog.decide(1, 2, same=False, at=3000.0)
+    made.catalog.decide((1, 2), same=False, at=3000.0)
     assert numbers(made) == [1, 2] and current_number(connection, 2) == 2
     assert connection.execute("SELECT service_id FROM endpoint ORDER BY id").fetchall() == [(1,), (2,), (2,)]
 
 
 def test_the_number_of_a_merged_service_is_given_to_no_other(made: World) -> None:
-    made.catalog.decide(1, 3, same=True, at=2000.0)
+    made.catalog.decide((1, 3), same=True, at=2000.0)
     made.record(candidate("4.example/wms"), verdict("ok", Service(ROADS.kind, "1.3.0", "Dams", fingerprint="f4")), 3000)
     assert numbers(made) == [1, 2, 4] and current_number(made.database.connection, 3) == 1
 

@@ -168,7 +168,7 @@ def say(world: World, one: str, other: str, *, same: bool) -> None:
     decided = list(product(addresses_at(connection, url(one)), addresses_at(connection, url(other))))
     assert decided
     for first, second in decided:
-        world.catalog.decide(first.endpoint_id, second.endpoint_id, same=same, at=world.clock.now())
+        world.catalog.decide((first.endpoint_id, second.endpoint_id), same=same, at=world.clock.now())
 
 
 def test_what_a_person_parts_stays_parted_when_it_is_probed_again(world: World) -> None:

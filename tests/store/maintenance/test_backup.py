@@ -257,7 +257,7 @@ def test_a_restored_backup_keeps_what_was_promised_since(tmp_path: Path) -> None
     world = World(place)
     forget(world.database, "leave-me.example", "asked by letter", 9.0)
     numbers = [row[0] for row in world.database.connection.execute("SELECT id FROM endpoint ORDER BY id").fetchall()]
-    world.store.catalog().decide(*numbers, same=True, at=8.0)
+    world.store.catalog().decide((numbers[0], numbers[1]), same=True, at=8.0)
     with world.database.transaction:
         world.database.connection.execute(quarantine, ("held.example", 0))
         world.database.connection.execute("UPDATE site SET released = 1 WHERE name = 'released.example'")
