@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind
+from geocrawl.sanitize import plain
 
 DAY_S = 86_400.0
 LEVELS = ("advertised", "answers", "delivers")
@@ -23,6 +24,11 @@ EVERYWHERE: Box = (-180.0, -90.0, 180.0, 90.0)
 
 class QueryError(UsageError):
     """A query that cannot be read; its message says what was typed and what is expected."""
+
+
+def unreadable(said: str, text: str, expected: str) -> QueryError:
+    """Return the error of a value that cannot be read. `said`: what the user typed before it (`kind:`, `--bbox`)."""
+    return QueryError(f"{said.rstrip(':')} “{plain(text, 80)}”: expected {expected}")
 
 
 class Sort(StrEnum):
@@ -82,9 +88,9 @@ _SPAN_S = {"s": 1.0, "h": DAY_S / 24, "": DAY_S, "d": DAY_S, "w": 7 * DAY_S, "m"
 def read_box(text: str, said: str = "bbox") -> Box:
     """Return the box of `W,S,E,N` in degrees; raise QueryError for text that is none. `said`: what the user typed
     before it, for the message."""
-    wrong = QueryError(
-        f"{said} {text[:80]!r}: expected W,S,E,N in degrees, south below north, such as 5,47,15,55 (W above E crosses "
-        "the antimeridian)"
+    wrong = unreadable(
+        *(said, text),
+        "W,S,E,N in degrees, south below north, such as 5,47,15,55 (W above E crosses the antimeridian)",
     )
     try:
         west, south, east, north = (float(part) for part in text.split(","))
@@ -107,7 +113,7 @@ def read_system(text: str, said: str = "crs") -> str:
     if named := _URN.fullmatch(code) or _URL.fullmatch(code):
         return f"{named[1].upper()}:{named[2]}"
     if not _CODE.fullmatch(code):
-        raise QueryError(f"{said} {text[:80]!r}: expected the code of a reference system, such as EPSG:4326 or CRS:84")
+        raise unreadable(said, text, "the code of a reference system, such as EPSG:4326 or CRS:84")
     return code
 
 
@@ -115,7 +121,7 @@ def read_span(text: str, said: str) -> float:
     """Return the seconds of `12h`, `30d`, `2w`, `6m`, `1y`; a number alone means days. Raises QueryError."""
     found = _SPAN.fullmatch(text.strip())
     if found is None:
-        raise QueryError(f"{said} {text[:80]!r}: expected a time such as 12h, 30d, 2w, 6m or 1y")
+        raise unreadable(said, text, "a time such as 12h, 30d, 2w, 6m or 1y")
     return int(found[1]) * _SPAN_S[found[2].lower()]
 
 
@@ -131,7 +137,7 @@ def read_health(text: str, said: str = "health") -> str:
 
 def _one_of(words: Sequence[str], text: str, said: str) -> str:
     if text.lower() not in words:
-        raise QueryError(f"{said} {text[:80]!r}: expected {', '.join(words[:-1])} or {words[-1]}")
+        raise unreadable(said, text, f"{', '.join(words[:-1])} or {words[-1]}")
     return text.lower()
 
 
@@ -140,4 +146,4 @@ def read_kind(text: str, said: str = "kind") -> Kind:
     try:
         return Kind(text.strip().lower())
     except ValueError:
-        raise QueryError(f"{said} {text[:80]!r}: expected one of {', '.join(Kind)} (`geocrawl kinds`)") from None
+        raise unreadable(said, text, f"one of {', '.join(Kind)}") from None

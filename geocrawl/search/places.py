@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import STRtree, box
 
-from geocrawl.search.filters import Box, QueryError
+from geocrawl.search.filters import Box, unreadable
 from geocrawl.search.fold import words_of
 
 Words = tuple[str, ...]
@@ -115,7 +115,7 @@ class Places:
         for place in self.named(tuple(words_of(text))):
             if place.is_country:
                 return place.code
-        raise QueryError(f"country:{text[:80]}: expected a code of two letters or a country's name, such as DE")
+        raise unreadable("country", text, "a code of two letters or a country's name, such as DE")
 
     def _country_of_host(self, host: str) -> str:
         ending = host.rpartition(".")[2].lower()

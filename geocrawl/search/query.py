@@ -21,6 +21,7 @@ from geocrawl.search.filters import (
     read_level,
     read_span,
     read_system,
+    unreadable,
 )
 from geocrawl.search.places import read_country
 from geocrawl.wording import counted
@@ -142,7 +143,7 @@ def _values(text: str) -> list[str]:
     """Return the values of `a,b,c`."""
     values = [value.strip() for value in text.split(",") if value.strip()]
     if len(values) > _MOST_VALUES:
-        raise QueryError(f"{text[:80]!r}: has {len(values)} values; name {_MOST_VALUES} at most")
+        raise QueryError(f"“{text[:80]}” has {len(values)} values; name {_MOST_VALUES} at most")
     return values
 
 
@@ -151,7 +152,7 @@ def _sort(text: str) -> Sort:
     try:
         return Sort(text.lower())
     except ValueError:
-        raise QueryError(f"sort:{text[:80]}: expected {', '.join(Sort)}") from None
+        raise unreadable("sort", text, ", ".join(Sort)) from None
 
 
 def _several(field: str, read: Callable[[str, str], str]) -> Condition:

@@ -42,6 +42,7 @@ class Kept:
     headers: dict[str, str]
     made_at: float
     generation: object
+    status: int = 200
     etag: str = ""
     packed: bytes = field(default=b"")
     """The body compressed; empty when that does not help."""
@@ -135,7 +136,7 @@ class Answers:
         def finish() -> Kept:
             whole = response.finished() if isinstance(response, Later) else response
             own = {name: value for name, value in whole.headers.items() if name not in _OWN}
-            return Kept(bytes(whole.body), whole.headers["content-type"], own, begun, generation)
+            return Kept(bytes(whole.body), whole.headers["content-type"], own, begun, generation, whole.status_code)
 
         kept = await self._workers.run(finish)
         self._keep(key, kept)
@@ -159,11 +160,11 @@ def respond(request: Request, kept: Kept) -> Response:
     packs = bool(kept.packed) and "gzip" in request.headers.get("accept-encoding", "")
     etag = f'"{kept.etag}-gz"' if packs else f'"{kept.etag}"'
     headers = {"cache-control": "no-cache", **kept.headers, "etag": etag, "vary": _VARY}
-    if has_it(request, kept.etag):
+    if kept.status == 200 and has_it(request, kept.etag):
         return Response(status_code=304, headers=headers)
     if packs:
-        return Response(kept.packed, 200, {**headers, "content-encoding": "gzip"}, media_type=kept.media_type)
-    return Response(kept.body, 200, headers, media_type=kept.media_type)
+        return Response(kept.packed, kept.status, {**headers, "content-encoding": "gzip"}, media_type=kept.media_type)
+    return Response(kept.body, kept.status, headers, media_type=kept.media_type)
 
 
 def has_it(request: Request, etag: str) -> bool:

@@ -110,17 +110,30 @@ class Asked:
 
 
 def read_asked(request: Request, now: float) -> Asked:
-    """Return what a request searches for. Raises Problem 400 for unknown parameters and values that cannot be read."""
-    given: dict[str, list[str]] = {}
-    for name, value in request.query_params.multi_items():
-        if name not in PARAMETERS:
-            known = ", ".join(PARAMETERS)
-            raise Problem(400, f"there is no parameter {name[:80]!r}; expected one of {known}")
-        given.setdefault(name, []).append(value)
+    """Return what a program searches for. Raises Problem 400 for unknown parameters and values that cannot be read."""
+    if unknown := [name for name in request.query_params if name not in PARAMETERS]:
+        raise Problem(400, f"there is no parameter “{unknown[0][:80]}”; expected one of {', '.join(PARAMETERS)}")
+    return read_known(request, now)
+
+
+def read_known(request: Request, now: float) -> Asked:
+    """Return what a person searches for: parameters that others append to an address (`utm_source`) are passed over.
+    Raises Problem 400 for values that cannot be read."""
     try:
-        return _asked(given, now)
+        return _asked(_given(request), now)
     except QueryError as error:
         raise Problem(400, str(error)) from None
+
+
+def as_typed(request: Request) -> Asked:
+    """Return what a person typed that cannot be read, to be shown again: a search for nothing."""
+    given = _given(request)
+    kept = {name: values for name, values in given.items() if any(values)}
+    return Asked("".join(given.get("q", ())[:1]), "", Filters(), (), False, DEFAULT_LIMIT, 0, (), None, "", kept)
+
+
+def _given(request: Request) -> dict[str, list[str]]:
+    return {name: request.query_params.getlist(name) for name in PARAMETERS if name in request.query_params}
 
 
 def _asked(given: Mapping[str, list[str]], now: float) -> Asked:

@@ -101,5 +101,8 @@ def test_what_a_visitor_types_is_shown_as_text(client: TestClient) -> None:
             assert answer.status_code in (200, 400)
             _is_harmless(answer.text)
         answer = client.get(ITEMS, params={text.encode("utf-8", "replace").decode(): "1"}, headers=HTML)
+        assert answer.status_code == 200
+        _is_harmless(answer.text)
+        answer = client.get(ITEMS, params={"q": f"kind:{text}".encode("utf-8", "replace").decode()}, headers=HTML)
         assert answer.status_code == 400
         _is_harmless(answer.text)

@@ -80,6 +80,29 @@ def test_a_part_of_the_page_is_sent_to_a_page_that_is_shown(client: TestClient) 
     assert "<html" in whole, "the two are kept apart"
 
 
+@pytest.mark.parametrize(
+    "query", ["kind:wmz rivers", "bbox:1,2,3 rivers", "rivers country:Atlantis", "level:high rivers"]
+)
+def test_a_query_that_cannot_be_read_stays_in_its_box_with_what_is_wrong(client: TestClient, query: str) -> None:
+    for headers, whole in ((HTML, True), ({**HTML, "HX-Request": "true"}, False)):
+        answer = client.get(ITEMS, params={"q": query, "country": "DE"}, headers=headers)
+        assert answer.status_code == 400
+        assert ('role="search"' in answer.text and f'value="{query}"' in answer.text) == whole
+        [problem] = re.findall(r'role="alert">([^<]*)', answer.text)
+        assert "expected" in problem and "&#39;: " not in problem and "geocrawl" not in problem
+        assert 'class="chip"' in answer.text, "the conditions chosen beside it can be removed"
+
+
+def test_what_others_append_to_the_address_of_a_page_is_passed_over(client: TestClient) -> None:
+    appended = {"utm_source": "mail", "fbclid": "x"}
+    for path in PAGES:
+        page, _, query = path.partition("?")
+        answer = client.get(page, params={**appended, **({"q": "water"} if query else {})}, headers=HTML)
+        assert answer.status_code == 200, path
+        assert 'rel="nofollow"' not in answer.text or "utm_source" not in answer.text.split("<main")[1]
+    assert client.get(ITEMS, params=appended).status_code == 400, "programs are told of what has no meaning"
+
+
 def test_nothing_found_is_said_with_a_way_out(client: TestClient) -> None:
     page = client.get(ITEMS, params={"q": "xyzzyqwert", "kind": "wfs"}, headers=HTML).text
     assert "No service matches" in page and "Remove all filters" in page
@@ -102,7 +125,7 @@ def test_a_service_shows_layers_use_and_evidence(client: TestClient) -> None:
 def test_layers_are_filtered_on_the_server(client: TestClient) -> None:
     number = number_of(client, "青山省水系地图服务")
     part = client.get(f"{ITEMS}/{number}/layers", params={"layers": "湖泊"}, headers=HTML).text
-    assert "湖泊" in part and "水库" not in part
+    assert "湖泊" in part and "水库" not in part and "1 layer matches" in part
     assert "青山省水系地图服务" in part, "the group above stays, so that the place in the tree is seen"
 
 

@@ -67,7 +67,7 @@ def test_a_search_ends_when_its_visitor_has_left(crawled: Path, demo_web: DemoWe
                     try:
                         check()
                     except TimeoutError:
-                        ended.append(text)
+                        ended.append("".join(text))
                         raise
                     time.sleep(0.05)
             check()

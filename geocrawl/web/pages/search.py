@@ -12,7 +12,8 @@ from starlette.responses import RedirectResponse, Response
 
 from geocrawl.search.results import FacetValue, Results
 from geocrawl.web.answers import Problem, wanted_language
-from geocrawl.web.parameters import FACETS, Asked, read_asked
+from geocrawl.web.parameters import FACETS, Asked, as_typed, read_known
+from geocrawl.web.reader import Found
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
 from geocrawl.web.texts import Words
 
@@ -40,14 +41,35 @@ class Chip:
 
 
 async def search(request: Request) -> Response:
-    """Return the page of a search; its part with the results alone for a page that is shown already."""
-    asked = read_asked(request, time.time())
+    """Return the page of a search; its part with the results alone for a page that is shown already. A search that
+    cannot be read keeps its words, with what is wrong with them beside."""
+    try:
+        asked = read_known(request, time.time())
+        if asked.ids is not None or asked.address:
+            return await _to_service(request, asked, Links(request))
+        found = await site_of(request).finder.find(asked, facets=True)
+    except Problem as problem:
+        if problem.status != 400:
+            raise
+        typed = as_typed(request)
+        chosen = _chips(typed, Words(wanted_language(request)), Links(request))
+        return _shown(request, {"asked": typed, "chosen": chosen, "problem": problem.detail}, status=400)
+    return _shown(request, _values(request, asked, found))
+
+
+def _shown(request: Request, values: Mapping[str, Any], *, status: int = 200) -> Response:
+    """Return the whole page, or its part with the results for a page that is shown already."""
+    is_part = request.headers.get("hx-request") == "true"
+    linked_data = _linked_data(base_url(request))
+    values = {"problem": "", "linked_data": linked_data, **values}
+    return page(request, "results.html" if is_part else "search.html", values, status=status)
+
+
+def _values(request: Request, asked: Asked, found: Found) -> dict[str, Any]:
+    """Return what the page of a search shows of its results."""
     words, links = Words(wanted_language(request)), Links(request)
-    if asked.ids is not None or asked.address:
-        return await _to_service(request, asked, links)
-    found = await site_of(request).finder.find(asked, facets=True)
     results = found.results
-    values = {
+    return {
         "asked": asked,
         "results": results,
         "pictures": found.pictures,
@@ -55,10 +77,7 @@ async def search(request: Request) -> Response:
         "chosen": _chips(asked, words, links),
         **_neighbours(asked, results, links),
         "extents": [{"id": hit.id, "box": hit.extent, "title": hit.title} for hit in results.hits if hit.extent],
-        "linked_data": _linked_data(base_url(request)),
     }
-    is_part = request.headers.get("hx-request") == "true"
-    return page(request, "results.html" if is_part else "search.html", values)
 
 
 async def _to_service(request: Request, asked: Asked, links: Links) -> Response:

@@ -14,7 +14,6 @@ from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
-from geocrawl.web.answers import Problem
 from geocrawl.web.layers import Tree, layer_tree, systems_of
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.preview_requests import can_be_shown, projection_of
@@ -24,7 +23,6 @@ from geocrawl.web.records.record import linked_data
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
 from geocrawl.web.texts import deviations
 
-_PARAMETERS = ("f", "lang", "layers")
 _MOST_DEVIATIONS = 40
 
 
@@ -64,7 +62,6 @@ class Systems:
 
 async def service(request: Request) -> Response:
     """Return the page of a service."""
-    _refuse_unknown(request)
     detail = await detail_of(request, number_of(request))
     found = detail.service
     values = {
@@ -92,14 +89,8 @@ async def service(request: Request) -> Response:
 
 async def layers(request: Request) -> Response:
     """Return the part of the page with the layers that have the words asked for."""
-    _refuse_unknown(request)
     detail = await detail_of(request, number_of(request))
     return page(request, "layers.html", _layers(request, detail.service))
-
-
-def _refuse_unknown(request: Request) -> None:
-    if unknown := [name for name in request.query_params if name not in _PARAMETERS]:
-        raise Problem(400, f"there is no parameter {unknown[0][:80]!r}; expected one of {', '.join(_PARAMETERS)}")
 
 
 def _layers(request: Request, service: ServiceDetail) -> dict[str, Any]:
