@@ -4,7 +4,8 @@ The strong sign is a *request* in the query (`service=WMS`, `request=GetFeature`
 2015, "service recognition"). A *known path* (`/geoserver/ows`, `mapserv`, `/rest/services`), or the name of a service
 without a request, is a weaker sign: pages have such addresses, too, so the candidate is marked weak and visited as a
 page when the probe finds HTML there. `addresses` reads both signs; `detector` also recognises pages that are
-capabilities or a service's JSON themselves; `siblings` guesses which other kinds answer next to a valid service.
+capabilities or a service's JSON themselves; `software` guesses where a known program has its services, and which other
+kinds answer next to a valid one.
 
 The signs of a kind are its `KindDeclaration`, an argument of `Detector`; `addresses.Rules` indexes those of all kinds.
 """

@@ -1,4 +1,4 @@
-"""Recognise the software of portals by an address or a page, and guess where its services and records are.
+"""Recognise the software of portals by an address or a page, and guess where it has its services and records.
 
 `data/software.toml` has a table for each program: its signs, and what is asked beneath its root. One address of a
 portal, whichever page it is, reveals all of it.
@@ -7,14 +7,14 @@ portal, whichever page it is, reveals all of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
 from geocrawl.detect.addresses import Never, read_never
-from geocrawl.model import GUESS, Candidate, Evidence, Kind, Link, Page, Url
+from geocrawl.model import GUESS, SIBLING, Candidate, Endpoint, Evidence, Kind, Link, Page, Url
 from geocrawl.model.kinds import HostForm, PathForm
 from geocrawl.urls import RECORDS, arcgis_search_url, ckan_search_url, get_records_url, read_url, service_endpoint
 
@@ -26,6 +26,15 @@ _PAGE_BYTES = 65_536
 _Place = Callable[[str], Url | None]
 _LISTS: Mapping[str, _Place] = {"page": read_url, "ckan": ckan_search_url, "arcgis-search": arcgis_search_url}
 """Lists of records that are read as pages, with what makes the address of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A form of address of one service, and the addresses of other kinds next to it."""
+
+    path: re.Pattern[str]
+    others: tuple[tuple[str, str], ...]
+    """Kind, and what takes the place of the match, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,7 @@ class Software:
     """Whether the folder of a page is the portal's root, not the host's."""
     places: tuple[tuple[str, str], ...]
     """Kind of service or of list, and path beneath the root, the likeliest first."""
+    beside: tuple[Beside, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +134,22 @@ def portal_of_page(page: Page) -> Portal | None:
     return None
 
 
+def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:
+    """Yield endpoints of other kinds next to a valid one, by the first form that fits its address."""
+    path, _, query = endpoint.url.address[len(endpoint.url.origin) :].partition("?")
+    for form in (form for each in all_software() for form in each.beside):
+        found = form.path.search(path)
+        if found is None:
+            continue
+        for kind, place in form.others:
+            other = endpoint.url.origin + path[: found.start()] + found.expand(place)
+            url = read_url(f"{other}?{query}" if query else other)  # vendor parameters (`map=`) stay
+            if kind != endpoint.kind and url is not None:
+                evidence = Evidence(SIBLING, endpoint.url.address, url.address)
+                yield Candidate(service_endpoint(Kind(kind), url), evidence)
+        return
+
+
 # --------------------------------------------------------------------------- the table
 
 
@@ -156,7 +182,6 @@ def all_software() -> tuple[Software, ...]:
 
 
 def _read(key: str, table: Mapping[str, Any]) -> Software:
-    places = (place.partition(" ") for place in table["guesses"])
     return Software(
         key=key,
         name=table["name"],
@@ -164,8 +189,15 @@ def _read(key: str, table: Mapping[str, Any]) -> Software:
         hosts=tuple(HostForm(name=table["name"], **{"path": "", **form}) for form in table.get("hosts", ())),
         page=tuple(sign.encode() for sign in _lower(table.get("page", ()))),
         in_folder=table.get("root") == "folder",
-        places=tuple((kind, path) for kind, _, path in places),
+        places=_pairs(table.get("guesses", ())),
+        beside=tuple(
+            Beside(re.compile(each["path"], re.IGNORECASE), _pairs(each["others"])) for each in table.get("beside", ())
+        ),
     )
+
+
+def _pairs(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((kind, path) for kind, _, path in (text.partition(" ") for text in texts))
 
 
 def _lower(texts: Iterable[str]) -> Iterable[str]:

@@ -76,8 +76,9 @@ class Finder:
     def _page(self, page: Url, link: Link, place: Place) -> Find | None:
         """Return the page to begin with that a link reveals; None for any other link."""
         find = Find(link.url.address, place, page=page.address, text=link.anchor)
-        if (portal := portal_of(link.url)) is not None:
-            return next(_of_portal(portal, find), None)
+        portal = portal_of(link.url)
+        if portal is not None and (found := next(_of_portal(portal, find), None)) is not None:
+            return found
         is_mention = link.where in ("a", "area") and link.anchor and link.url.site != page.site
         if is_mention and self._measure.match("", link.anchor).level is Relevance.HIGH:
             return replace(find, first=link.url, sign="text")

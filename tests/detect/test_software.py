@@ -40,7 +40,8 @@ def test_each_form_is_recognised_by_its_example(address: str, key: str) -> None:
 
 
 def test_no_software_has_more_than_three_guesses_and_all_have_documentation() -> None:
-    assert all(0 < len(each.places) <= 3 for each in all_software())
+    assert all(len(each.places) <= 3 for each in all_software())
+    assert all(each.places for each in all_software() if each.page)
     table = tomllib.loads(resources.files("geocrawl").joinpath("data/software.toml").read_text("utf-8"))
     assert all(each["source"].startswith("https://") for each in table.values())
 
