@@ -43,7 +43,7 @@ class RetryPolicy:
         limit_s: float = math.inf,
         before_pause: Callable[[PassingFault, float], object] = lambda fault, pause_s: None,
     ) -> None:
-        """`log` is called once for each cause of a wait, and once when the database can be written again. `limit_s`:
+        """`log` is called once for each cause of a wait, and once when more than a trial was written again. `limit_s`:
         the longest wait since the last success. `before_pause(fault, pause_s)` is called before each pause."""
         self._path = database
         self._clock = clock
@@ -55,13 +55,15 @@ class RetryPolicy:
         self._failing_since = 0.0
         self._ends_at = math.inf
         """When the last wait ends, after a stop."""
+        self._in_pause = False
         self._waiting_since: float | None = None
+        """When the first write failed since the last success."""
         self._logged = ""
 
     @property
     def is_waiting(self) -> bool:
         """Return whether the last attempt to write failed and the next one is still to come."""
-        return self._waiting_since is not None
+        return self._in_pause
 
     def call(self, attempt: Callable[[], T]) -> T:
         """Call `attempt` until the database lets it succeed, and return its result. Blocks during pauses.
@@ -74,7 +76,6 @@ class RetryPolicy:
             except PassingFault as error:
                 asyncio.run(self._clock.sleep(self._next_pause_s(error)))
             else:
-                self._end_wait()
                 self.reset()
                 return made
 
@@ -115,15 +116,19 @@ class RetryPolicy:
             if await self._is_stopped_in_pause(self._next_pause_s(fault), stopping):
                 return
             fault = await store.runner.run(store.try_write, write)
-        self._end_wait()
+        self._in_pause = False
 
     def hasten(self) -> None:
         """End every wait soon, because the run is to stop. Has no effect when called again."""
         self._ends_at = min(self._ends_at, self._clock.monotonic() + _PATIENCE_OF_A_STOP_S)
 
     def reset(self) -> None:
-        """Reset the back-off after a successful write: the next fault starts with the shortest pause."""
-        self._pauses = 0
+        """Reset the back-off after a successful write, and log the end of a wait: the next fault starts with the
+        shortest pause."""
+        if self._waiting_since is not None:
+            waited_s = round(self._clock.monotonic() - self._waiting_since, 1)
+            self._log("the database can be written again", waited_s=waited_s)
+        self._pauses, self._in_pause, self._waiting_since, self._logged = 0, False, None, ""
 
     def _next_pause_s(self, fault: PassingFault) -> float:
         """Return the next pause, twice as long each time, and log its cause. Raises `fault` when `limit_s` is over."""
@@ -134,6 +139,7 @@ class RetryPolicy:
         if left_s <= 0:
             raise fault
         self._pauses += 1
+        self._in_pause = True
         if self._waiting_since is None:
             self._waiting_since = now
         self._log_cause(fault)
@@ -154,12 +160,6 @@ class RetryPolicy:
                 return True
             await self._clock.sleep(min(left_s, _STEP_S))
         return stopping()
-
-    def _end_wait(self) -> None:
-        if self._waiting_since is not None:
-            waited_s = round(self._clock.monotonic() - self._waiting_since, 1)
-            self._log("the database can be written again", waited_s=waited_s)
-        self._waiting_since, self._logged = None, ""
 
 
 def as_lines(say: Callable[[str], object]) -> Log:

@@ -139,13 +139,18 @@ async def _repeated(do: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
 
 async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolicy) -> RunSummary:
     """Run the loop; after a fault of the database, wait and make the visits that were under way again."""
+    before = 0
+
+    async def note_success() -> None:
+        if crawler.summary.visits > before:
+            retrying.reset()
+
     while True:
         before = crawler.summary.visits
         try:
-            return await crawler.run()
+            async with _repeated(note_success):
+                return await crawler.run()
         except PassingFault as fault:
-            if crawler.summary.visits > before:
-                retrying.reset()
             if crawler.stopping:
                 retrying.hasten()
             await retrying.until_writable(fault, session.store, session.frontier.release_all, lambda: crawler.stopping)

@@ -242,11 +242,12 @@ async def test_a_loop_waits_longer_each_time_until_a_visit_is_settled(tmp_path: 
     fault = PassingFault("locked")
     await retrying.until_writable(fault, world.store, Failing(2), lambda: False)
     await retrying.until_writable(fault, world.store, Failing(0), lambda: False)
+    assert said == [(WAITS, {"error": "locked"})], "a disk without room for a visit takes a small write"
+    assert not retrying.is_waiting
     retrying.reset()
     await retrying.until_writable(fault, world.store, Failing(0), lambda: False)
     assert pauses == [1, 2, 4, 8, 1]
-    once = [(WAITS, {"error": "locked"}), ("the database can be written again", {"waited_s": 7.0})]
-    assert said[:2] == once and [event for event, _ in said] == [event for event, _ in once] * 3
+    assert said[1:] == [("the database can be written again", {"waited_s": 15.0}), (WAITS, {"error": "locked"})]
 
 
 async def test_a_stop_ends_the_wait_of_a_loop_within_a_second(tmp_path: Path) -> None:
