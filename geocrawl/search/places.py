@@ -130,6 +130,12 @@ def shipped_places() -> Places:
     return Places([_place(line) for line in text.splitlines() if not line.startswith("#")])
 
 
+def country_name(code: str) -> str:
+    """Return the English name of a country; its code where it is not known."""
+    place = shipped_places().by_code.get(code)
+    return place.title if place else code
+
+
 def read_country(text: str) -> str:
     """Return the code of a country that is typed as its code or as one of its names. Raises QueryError."""
     return shipped_places().read_country(text)

@@ -18,7 +18,7 @@ from starlette.requests import Request
 
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.search.engine import SearchEngine
-from geocrawl.search.filters import QueryError
+from geocrawl.search.filters import QueryError, Sort
 from geocrawl.search.results import Results
 from geocrawl.store import Connection, Store
 from geocrawl.store.read.history import EndpointHistory, NewsRow, history_of_service, read_news
@@ -37,6 +37,7 @@ _Result = TypeVar("_Result")
 THREADS = 4
 SEARCH_S = 5.0
 """Seconds after which a search ends without an answer."""
+_NEWEST = 6
 _SERVER_CHANGES_S = 5
 """How old an answer from the catalogue of a server may be."""
 _UNREADABLE = "the catalogue cannot be read now; its operator finds the reason in the log of `geocrawl serve`"
@@ -171,8 +172,12 @@ class Finder:
             has_left.set()
 
     async def whole(self) -> Results:
-        """Return the facets of the whole catalogue."""
-        return await self._reader.read(lambda connection: self._engine_of(connection).search(limit=1, facets=True))
+        """Return the facets of the whole catalogue, and its newest services."""
+
+        def question(connection: Connection) -> Results:
+            return self._engine_of(connection).search(sort=Sort.NEWEST, limit=_NEWEST, facets=True, apart=True)
+
+        return await self._reader.read(question)
 
     def close(self) -> None:
         """End the thread."""

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from geocrawl import __version__
+from geocrawl.search.places import country_name
 from geocrawl.web import charts
 from geocrawl.web.answers import Later, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
@@ -104,6 +105,7 @@ def _environment() -> Environment:
     environment.filters["web_address"] = web_address
     environment.filters["json"] = _json_in_html
     environment.filters["iso"] = iso
+    environment.filters["country"] = country_name
     environment.filters["code"] = _code
     environment.globals["charts"] = charts
     environment.globals["version"] = __version__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from pathlib import Path
+from urllib.parse import unquote_plus
 
 import pytest
 from starlette.testclient import TestClient
@@ -66,10 +67,47 @@ def test_the_language_is_that_of_the_address_before_that_of_the_browser(client: 
     assert f"{ITEMS}?lang=zh&amp;kind=wms" in answer.text, "links keep the language"
 
 
+def test_the_first_page_shows_this_catalogue_and_every_example_finds_something(client: TestClient) -> None:
+    page = client.get("/", headers=HTML).text
+    examples = re.findall(r'q=([^"&]+)">', page.partition('class="examples"')[2].partition("</p>")[0])
+    assert len(examples) == 3
+    for example in map(unquote_plus, examples):
+        found = client.get(ITEMS, params={"q": example}).json()
+        assert found["numberMatched"] > 0 and "geocrawl:didYouMean" not in found, example
+    assert ">China</a>" in page, "countries by name"
+    assert "Newest services" in page
+
+
+def test_every_page_counts_the_same_services(client: TestClient) -> None:
+    every = client.get(ITEMS).json()["numberMatched"]
+    home, search, statistics = (client.get(path, headers=HTML).text for path in ("/", ITEMS, "/statistics"))
+    assert f"{every} services with" in home and f"{every} services found" in search
+    for name in ("kind", "health"):
+        counts = re.findall(rf'\?{name}=(\w+)"><span.*?class="count">(\d+)<', home)
+        assert sum(int(count) for _, count in counts) == every, name
+        for value, count in counts:
+            assert client.get(ITEMS, params={name: value}).json()["numberMatched"] == int(count), value
+    table = re.findall(r'<tr><td><span class="kind[^>]*>(\w+)</span></td><td class="number">(\d+)<', statistics)
+    assert sum(int(count) for _, count in table) == every
+
+
+def test_one_probe_gives_no_percentage_anywhere(client: TestClient) -> None:
+    assert client.get(f"{ITEMS}/1/health").json()["addresses"][0]["probes"] == 1
+    for path in (ITEMS, f"{ITEMS}/1", f"{ITEMS}/5", "/statistics", f"{ITEMS}/1/badge.svg"):
+        page = client.get(path, headers=HTML).text
+        assert (
+            not re.search(r"\d ?%(?![0-9A-F]{2})", page)
+            and ">p50" not in page
+            and 'class="curve"' not in page.partition(">Survival<")[2].partition("</section")[0]
+        ), path
+    assert "observed since" in client.get(f"{ITEMS}/1", headers=HTML).text
+    assert "too short a time" in client.get("/statistics", headers=HTML).text
+
+
 def test_a_search_shows_what_is_found_with_filters(client: TestClient) -> None:
     page = client.get(ITEMS, params={"q": "glacier", "kind": "wms"}, headers=HTML).text
     assert "Glacier inventory" in page and "Water quality" not in page
-    assert "/thumbnail" in page and "h-alive" in page and 'class="meter"' in page
+    assert "/thumbnail" in page and "h-alive" in page
     assert 'class="is-chosen"' in page, "the chosen kind is marked"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl import __version__
+from geocrawl.search.results import Results
 from geocrawl.store import Connection
 from geocrawl.store.read.history import NewsRow, read_news
-from geocrawl.store.read.statistics import KindCount, kind_counts
-from geocrawl.store.read.status import CatalogStatus, read_status
+from geocrawl.store.read.statistics import kind_counts
 from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
@@ -20,16 +21,35 @@ from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
 from geocrawl.web.texts import Words
 
 _MOST_NEWS = 12
+_MOST_COUNTS = 8
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 async def overview(request: Request) -> Response:
-    """Return the first page."""
+    """Return the first page: what this catalogue holds, counted in services as the search counts them."""
 
-    def question(connection: Connection) -> tuple[CatalogStatus, list[KindCount], list[NewsRow]]:
-        return read_status(connection, connection.now()), kind_counts(connection), read_news(connection, _MOST_NEWS)
+    def question(connection: Connection) -> tuple[int, list[NewsRow]]:
+        return sum(each.layers for each in kind_counts(connection)), read_news(connection, _MOST_NEWS)
 
-    status, kinds, news = await site_of(request).reader.read(question)
-    return page(request, "landing.html", {"status": status, "kinds": kinds, "news": news})
+    site = site_of(request)
+    layers, news = await site.reader.read(question)
+    whole = await site.finder.whole()
+    values = {
+        "services": whole.services,
+        "layers": layers,
+        "counts": {name: whole.facets.get(name, ())[:_MOST_COUNTS] for name in ("kind", "health", "country")},
+        "newest": whole.hits,
+        "examples": _examples(whole),
+        "news": news,
+    }
+    return page(request, "landing.html", values)
+
+
+def _examples(whole: Results) -> list[str]:
+    """Return queries that find something in this catalogue: words of its newest services, and its commonest country."""
+    words = [(hit.kind, max(_WORD.findall(hit.title), key=len, default="")) for hit in whole.hits]
+    found = [f"kind:{kind} {word}" if number else word for number, (kind, word) in enumerate(words) if word][:2]
+    return list(dict.fromkeys([*found, *(f"country:{each.value}" for each in whole.facets.get("country", ())[:1])]))
 
 
 # --------------------------------------------------------------------------- documents of the API

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from geocrawl.search.places import country_name
 from geocrawl.search.results import FacetValue, Results
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.parameters import FACETS, Asked, as_typed, read_known
@@ -117,15 +118,17 @@ def _facet_link(name: str, value: FacetValue, asked: Asked, words: Words, links:
     else:
         wanted = [value.value] if name in _SINGLE else [*chosen, value.value]
     href = links(ITEMS, **{**asked.all, name: wanted or "", "offset": ""})
-    return FacetLink(_label(name, value.value, value.label, words), value.count, href, is_chosen)
+    return FacetLink(_label(name, value.value, words), value.count, href, is_chosen)
 
 
-def _label(name: str, value: str, label: str, words: Words) -> str:
+def _label(name: str, value: str, words: Words) -> str:
     """Return what a value is called in the visitor's language."""
     if name in ("kind", "type"):
         return value.upper()
+    if name == "country":
+        return country_name(value)
     translated = f"{name}-{value}"
-    return words(translated) if words.knows(translated) else label or value
+    return words(translated) if words.knows(translated) else value
 
 
 def _chips(asked: Asked, words: Words, links: Links) -> list[Chip]:
@@ -134,7 +137,7 @@ def _chips(asked: Asked, words: Words, links: Links) -> list[Chip]:
         rest = [each for each in asked.all[name] if each != value]
         href = links(ITEMS, **{**asked.all, name: rest or "", "offset": ""})
         label = f"{words(f'facet-{name}')}: " if words.knows(f"facet-{name}") else f"{name}: "
-        chips.append(Chip(label + _label(name, value, value, words), href))
+        chips.append(Chip(label + _label(name, value, words), href))
     return chips
 
 

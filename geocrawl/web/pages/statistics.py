@@ -11,6 +11,7 @@ from starlette.responses import Response
 from geocrawl.crawler.sub_queues import sub_queues
 from geocrawl.model import State
 from geocrawl.priority.registry import tier_names
+from geocrawl.search.places import country_name
 from geocrawl.store import Connection
 from geocrawl.store.read.history import Survival, read_survival
 from geocrawl.store.read.statistics import (
@@ -87,7 +88,7 @@ async def statistics(request: Request) -> Response:
     values = {
         "kind_counts": kinds,
         "kinds": [(each.kind.upper(), each.services) for each in kinds],
-        "countries": [(each.label or each.value, each.count) for each in facets.get("country", ())][:_MOST_BARS],
+        "countries": [(country_name(each.value), each.count) for each in facets.get("country", ())][:_MOST_BARS],
         "software": [(name or words("software-unknown"), count) for name, count in counts.software][:_MOST_BARS],
         "software_versions": [(f"{name} {version}", count) for name, version, count in counts.software_versions][
             :_MOST_BARS

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.search.places import country_name
 from geocrawl.search.results import Results
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.published import read_thumbnail
@@ -97,7 +98,9 @@ def _paging(request: Request, asked: Asked, total: int) -> list[dict[str, Any]]:
 
 
 def _facet(name: str, results: Results) -> dict[str, Any]:
-    buckets = [{"value": each.value, "label": each.label, "count": each.count} for each in results.facets.get(name, ())]
+    called = country_name if name == "country" else str
+    values = results.facets.get(name, ())
+    buckets = [{"value": each.value, "label": called(each.value), "count": each.count} for each in values]
     return {"type": "term", "property": name, "buckets": buckets}
 
 
@@ -162,6 +165,7 @@ def _health_of(history: EndpointHistory) -> dict[str, object]:
         "since": iso(history.since),
         "inARow": history.in_a_row,
         "nextProbe": iso(history.due_at),
+        "probes": history.probes,
         "availability": {f"{days}d": share for days, share in history.availability.items()},
         "responseMs": {f"p{part}": ms for part, ms in history.response_ms.items()},
     }
