@@ -17,7 +17,7 @@ from geocrawl.crawler.report import CrawlReport, RunSummary
 from geocrawl.crawler.sub_queues import sub_queues
 from geocrawl.errors import UsageError
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model import State, Url
+from geocrawl.model import FailureCode, State, Url
 from geocrawl.ports import Observer
 from geocrawl.priority.registry import tier_names
 from geocrawl.settings import Settings
@@ -120,6 +120,8 @@ def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence
     if off := shorten_waits(session.store.database, session.settings, session.clock.now()):
         counts = ", ".join(f"{name} {count:,}" for name, count in off.items())
         notes.append(f"A wrong clock wrote times far in the future; they were shortened ({counts}).")
+    if session.settings.allow_private and (opened := session.frontier.retry(reason=FailureCode.GUARD)):
+        notes.append(f"Private addresses are allowed now: {counted(opened, 'address')} skipped before will be asked.")
     queued = session.add_seeds(seeds, again=again)
     opted_out = sorted({url.host for url in seeds if session.store.opt_out.covers(url.host)})
     notes += [f"{host} has opted out and is not visited (`geocrawl forget --list`)." for host in opted_out]

@@ -159,6 +159,8 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
 
     Then: systemctl enable --now geocrawl
     """
+    if root == Path("/"):
+        _refuse_hidden_program()
     for file in files():
         target = root / file.path
         if file.keep and target.exists():
@@ -172,7 +174,30 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         for file in files():
             if not file.mode & 0o004:
                 _give_to_group(root / file.path)
-        typer.echo("Start it with: systemctl enable --now geocrawl")
+        typer.echo(_NEXT_STEPS.format(geocrawl=in_a_shell()))
+
+
+_NEXT_STEPS = """Next:
+  1. set `contact` in /etc/geocrawl/config.toml, so that owners of sites can reach you
+  2. {geocrawl} seeds add https://www.example.org/ --db /var/lib/geocrawl/geocrawl.db
+  3. systemctl enable --now geocrawl"""
+_HIDDEN_BY_UNIT = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/tmp")))  # noqa: S108  # not written
+"""Folders that the unit does not see: ProtectHome=, PrivateTmp= (systemd.exec(5))."""
+
+
+def _refuse_hidden_program() -> None:
+    """Raise EnvironmentFault when the service could not start this program, or the Python that it runs on."""
+    for path in (Path(program()[0]), Path(sys.executable).resolve()):
+        folder = next((each for each in path.parents if each in _HIDDEN_BY_UNIT or not _may_be_entered(each)), None)
+        if folder is not None:
+            raise EnvironmentFault(
+                f"{path}: the service could not start this program: {folder} is closed to it. Install geocrawl where "
+                "all users may run it: python3 -m venv /opt/geocrawl && /opt/geocrawl/bin/pip install geocrawl"
+            )
+
+
+def _may_be_entered(folder: Path) -> bool:
+    return bool(folder.stat().st_mode & 0o001)
 
 
 def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:

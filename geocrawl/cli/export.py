@@ -41,11 +41,25 @@ Library = Annotated[
 ]
 FORMATS = "csv|jsonl|geojson|gpkg|geoparquet|dcat|qgis|openlayers|leaflet|seeds"
 
+_BY_ENDING = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".geojson": "geojson",
+    ".gpkg": "gpkg",
+    ".parquet": "geoparquet",
+    ".geoparquet": "geoparquet",
+    ".ttl": "dcat",
+    ".jsonld": "dcat",
+}
+"""Formats by the ending of a file's name; .html, .json and .txt fit several."""
+
 
 def export(
     overrides: opt.Overrides,
     words: Words = None,
-    format_: Annotated[str, typer.Option("--format", metavar=FORMATS, help="Format of the file.")] = "csv",
+    format_: Annotated[
+        str, typer.Option("--format", metavar=FORMATS, help="Format of the file \\[by its name; else csv].")
+    ] = "",
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="File to write \\[standard output]; a folder for qgis."),
@@ -65,11 +79,11 @@ def export(
 
     Examples:
 
-        geocrawl export --format gpkg --out services.gpkg --alive
+        geocrawl export --out services.gpkg --alive
 
         geocrawl export 'land use kind:wms' --format qgis --out connections
     """
-    chosen = _checked_format("jsonl" if json else format_, library_url)
+    chosen = _checked_format("jsonl" if json else format_ or _format_of_name(out), library_url)
     filters = filters_of(kind, bbox, crs, alive, level)
     in_full = opt.settings_from(overrides).export_secrets
     opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
@@ -85,6 +99,17 @@ def export(
             what = "connection" if chosen == "qgis" else "service"
     if out is not None and str(out) != "-":
         typer.echo(f"{counted(count, what)} written to {out}")
+
+
+def _format_of_name(out: Path | None) -> str:
+    """Return the format that a file's name tells, csv for standard output and a name without an ending. Raises
+    UsageError for an ending that tells none."""
+    if out is None or not out.suffix or (out.exists() and not out.is_file()):
+        return "csv"
+    try:
+        return _BY_ENDING[out.suffix.lower()]
+    except KeyError:
+        raise UsageError(f"{out}: the name does not tell the format; give --format ({FORMATS})") from None
 
 
 def _checked_format(chosen: str, library_url: str) -> str:

@@ -13,7 +13,7 @@ from geocrawl.errors import UsageError
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import file_of
-from geocrawl.web.application import make_application, run
+from geocrawl.web.application import listen, make_application, run
 from geocrawl.web.csw.process import CswOptions, CswProcess, find_interpreter
 from geocrawl.web.options import Options
 
@@ -55,11 +55,12 @@ def serve(
         pass  # a catalogue that is missing or not ours is told here, before anything listens
     options = Options(path, host, port, public_url, rate, preview, settings.trusted_proxies)
     shown = f"[{host}]" if ":" in host else host
+    listening = listen(options)
     with _csw(settings, CswOptions(file_of(path, "CSW"), host, csw_port, csw_url)) if csw else nullcontext():
         if csw:
             typer.echo(f"Serving CSW at http://{shown}:{csw_port}/", err=True)
         typer.echo(f"Serving {path} at http://{shown}:{port}/ (Ctrl-C ends it)", err=True)
-        run(make_application(options, settings), options)
+        run(make_application(options, settings), options, listening)
 
 
 def _csw(settings: Settings, options: CswOptions) -> CswProcess:

@@ -70,7 +70,7 @@ class RunSummary:
 
 
 _MOST_NAMED = 5
-_GUARDED = "Private addresses were skipped. To allow them: geocrawl crawl --allow-private --again URL"
+_GUARDED = "Private addresses were skipped. To allow them: geocrawl crawl --allow-private URL"
 _REASONS = {
     "http-401": "behind a login (401)",
     "http-403": "forbidden (403)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -222,22 +223,26 @@ def config_of(application: ASGIApp, options: Options) -> uvicorn.Config:
     )
 
 
-def run(application: ASGIApp, options: Options) -> None:
-    """Serve until a signal comes. Raises EnvironmentFault when the address cannot be had, UsageError when the host is
-    none."""
+def listen(options: Options) -> socket.socket:
+    """Return a socket that listens at the options' address. Raises EnvironmentFault when the address cannot be had,
+    UsageError when the host is none."""
     try:
         options.host.encode("idna")
+        family = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((options.host, options.port), family=family)
     except UnicodeError:
         raise UsageError(f"--host = {plain(options.host)}: expected the address or the name of a host") from None
+    except OSError as error:
+        reason = str(error.strerror).partition(" (while")[0]  # Python repeats the address there
+        raise EnvironmentFault(
+            f"{options.host}:{options.port}: the server could not start ({reason}); choose another --host or --port"
+        ) from error
+
+
+def run(application: ASGIApp, options: Options, listening: socket.socket) -> None:
+    """Serve on a listening socket until a signal comes. Raises EnvironmentFault when the application does not start."""
     allow_open_files(0)
     server = uvicorn.Server(config_of(application, options))
-    try:
-        server.run()
-    except SystemExit as error:  # uvicorn logged why: the port is taken, or may not be used
-        raise EnvironmentFault(
-            f"{options.host}:{options.port}: the server could not start; choose another --host or --port"
-        ) from error
+    server.run(sockets=[listening])
     if not server.started:
-        raise EnvironmentFault(
-            f"{options.host}:{options.port}: the server could not start; choose another --host or --port"
-        )
+        raise EnvironmentFault(f"{options.host}:{options.port}: the server could not start; the log says why")

@@ -363,6 +363,15 @@ def test_a_harvest_of_a_private_address_says_how_to_allow_it(run: Run) -> None:
     assert (done.returncode, "--allow-private" in done.stdout) == (1, True)
 
 
+def test_a_private_address_that_was_refused_is_asked_once_it_is_allowed(run: Run) -> None:
+    page = "http://127.0.0.1:9/"  # nobody listens there, which is an answer of the network
+    assert "--allow-private URL" in run("crawl", page).stdout
+    assert "refused (guard)" in run("why", page).stdout
+    done = run("crawl", page, "--allow-private", "--patience", "0")
+    assert "1 address skipped before will be asked" in done.stderr
+    assert "guard" not in run("why", page).stdout
+
+
 @pytest.mark.parametrize("command", [("show",), ("history",), ("merge", "1"), ("split", "1")])
 def test_what_names_no_service_gets_the_two_ways_to_name_one(crawled: Run, command: tuple[str, ...]) -> None:
     done = crawled(*command, "water")

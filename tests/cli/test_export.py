@@ -51,6 +51,24 @@ def test_every_format_is_written_without_keys(db: Path, format: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "begins"),
+    [("a.csv", b"url,"), ("a", b"url,"), ("a.JSONL", b"{"), ("a.geojson", b'{"type": "FeatureCollection"'),
+     ("a.gpkg", b"SQLite format 3"), ("a.ttl", b"@prefix"), ("a.jsonld", b"{")],
+)  # fmt: skip
+def test_the_format_follows_the_name_of_the_file(db: Path, name: str, begins: bytes) -> None:
+    said = export(db, "--out", str(db.parent / name))
+    assert said.code == 0, said.err
+    assert (db.parent / name).read_bytes().lstrip().startswith(begins)
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.json", "a.xlsx"])
+def test_a_name_that_tells_no_format_is_refused(db: Path, name: str) -> None:
+    said = export(db, "--out", str(db.parent / name))
+    assert said.code == 2 and "give --format" in said.err and not (db.parent / name).exists()
+    assert export(db, "--format", "csv", "--out", str(db.parent / name)).code == 0
+
+
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         ([], ["Roads", "Pacific", "Dead"]),

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.usable import unusable
+from geocrawl.cli import daemon
 from geocrawl.cli.daemon import command_line, files
 from geocrawl.cli.options import shipped
 from geocrawl.config import check as check_config
 from geocrawl.config.names import settings_by_name
 from geocrawl.config.show import example
+from geocrawl.errors import EnvironmentFault
 from tests.support import forked
 from tests.support.parts import SYSTEMD_ANALYZE, lack
 from tests.support.processes import clean_environment
@@ -123,6 +125,22 @@ def test_installing_writes_what_uninstalling_removes_and_keeps_the_configuration
     assert "kept" in command(tmp_path, "service", "install", "--root", str(root)).stdout
     assert command(tmp_path, "service", "uninstall", "--root", str(root)).returncode == 0
     assert [path for path in root.rglob("*") if path.is_file()] == [config]
+
+
+@pytest.mark.parametrize("folder", ["home/someone", "root", "tmp", "opt/of_root_alone"])
+def test_a_program_that_the_unit_does_not_see_is_not_installed(
+    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / folder / "bin" / "geocrawl"
+    program.parent.mkdir(parents=True)
+    closed = tmp_path / folder if folder.startswith("opt") else tmp_path / folder.partition("/")[0]
+    if folder.startswith("opt"):
+        closed.chmod(0o700)
+    hidden = tuple(tmp_path / each for each in ("home", "root", "tmp"))
+    monkeypatch.setattr(daemon, "_HIDDEN_BY_UNIT", hidden)
+    monkeypatch.setattr(daemon, "program", lambda: (str(program),))
+    with pytest.raises(EnvironmentFault, match=f"{closed} is closed to it"):
+        daemon.install(dry_run=True)
 
 
 def test_the_folder_of_units_is_the_one_of_the_checkout_or_the_wheel() -> None:

@@ -16,9 +16,7 @@ import pytest
 
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.settings import Settings
 from geocrawl.web import application
-from geocrawl.web.application import make_application
 from geocrawl.web.options import Options
 from tests.web.conftest import served
 
@@ -93,11 +91,11 @@ def test_a_port_that_is_taken_is_said(crawled: Path, capfd: pytest.CaptureFixtur
         taken.listen()
         options = Options(crawled, port=taken.getsockname()[1], preview=False)
         with pytest.raises(EnvironmentFault, match="choose another --host or --port"):
-            application.run(make_application(options, Settings()), options)
+            application.listen(options)
 
 
 @pytest.mark.parametrize("host", ["a\udcffb", "a" * 64])
 def test_a_host_that_has_no_name_is_refused(crawled: Path, host: str) -> None:
     options = Options(crawled, host, preview=False)
     with pytest.raises(UsageError, match=r"^--host = a.*: expected the address or the name of a host$"):
-        application.run(make_application(options, Settings()), options)
+        application.listen(options)
