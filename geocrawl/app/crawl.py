@@ -56,11 +56,11 @@ def run_crawl(
     clock = environment.clock if environment else SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
     own = processes.own if processes else settings
+    demand_usable(own, record)  # before a database is made
     run: int | None = None
 
     def begin(store: Store) -> _Begun:
         nonlocal run
-        demand_usable(own, record)
         session = wiring.make_session(own, store, clock, environment=environment)
         demand_browser(session)
         run = run or store.start_run(session.strategy.name, settings)  # one row for all retries

@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.sanitize import masked, plain
+from geocrawl.wording import iso
 
 if TYPE_CHECKING:
     from geocrawl.crawler.report import CrawlReport, HarvestReport
@@ -42,12 +43,26 @@ def json_lines(wanted: bool) -> Iterator[None]:
 
 
 def echo_json(value: object) -> None:
-    """Print a value as one line of JSON on standard output, flushed at once also into a pipe."""
+    """Print a value as one line of JSON on standard output, flushed at once also into a pipe; times as ISO 8601."""
     import json
 
     rows = value if isinstance(value, list) and _one_row_a_line.get() else [value]
     for row in rows:
-        typer.echo(json.dumps(row, ensure_ascii=False, default=str))
+        typer.echo(json.dumps(_with_times(row), ensure_ascii=False, default=str))
+
+
+_TIMES = frozenset({"at", "since", "first_seen", "last_ok", "last_probe"})
+"""Names of times in rows; so are all that end in `_at`."""
+
+
+def _with_times(value: object, name: str = "") -> object:
+    """Return a value whose times, seconds since the epoch in all rows, are as `2024-05-17T09:30:00Z`."""
+    if isinstance(value, dict):
+        return {key: _with_times(each, str(key)) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_times(each, name) for each in value]
+    is_time = isinstance(value, int | float) and (name in _TIMES or name.endswith("_at"))
+    return iso(value) if is_time else value  # type: ignore[arg-type]  # a number
 
 
 def print_lines(lines: Iterable[str], *, json: bool, value: object) -> None:
@@ -67,26 +82,44 @@ def print_report(report: CrawlReport | HarvestReport, *, json: bool) -> None:
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows under named columns, numbers right-aligned, control characters in text replaced.
 
-    Into a pipe or a file: tab-separated, one line a row, nothing folded or cut. Secrets in addresses are masked here:
-    the masking stream would not recognise an address that is folded.
+    Into a pipe or a file: tab-separated, one line a row, nothing folded or cut. Where a terminal is too narrow for
+    addresses, each row is a block with them on lines of their own, so that they can be copied. Secrets in addresses are
+    masked here: the masking stream would not recognise an address that is folded.
     """
     if not sys.stdout.isatty():
         for line in (columns, *rows):
             typer.echo("\t".join(_word(value) or plain(as_shown(str(value)), None) for value in line))
         return
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    console = Console(markup=False, highlight=False)
     listed = [list(row) for row in rows]
+    cells = [[_cell(value) for value in row] for row in listed]
+    widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
+    if sum(widths) + 2 * len(widths) > console.width and any("://" in cell for row in cells for cell in row):
+        _print_blocks(columns, cells)
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, name in enumerate(columns):
         numbers = bool(listed) and all(isinstance(row[index], int | float) for row in listed)
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
-    for row in listed:
-        table.add_row(*(Text(_cell(value)) for value in row))
-    Console(markup=False, highlight=False).print(table)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _print_blocks(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows as blocks: named values on the first line, addresses on lines of their own."""
+    for row in rows:
+        named = list(zip(columns, row, strict=True))
+        typer.echo("  ".join(f"{name} {cell}".strip() for name, cell in named if cell and "://" not in cell))
+        for cell in row:
+            if "://" in cell:
+                typer.echo(f"    {cell}")
 
 
 def print_rows(

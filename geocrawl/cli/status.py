@@ -23,7 +23,7 @@ from geocrawl.store import OpenSnapshot, Store
 from geocrawl.store.read.processes import JobRun
 from geocrawl.store.read.status import CatalogStatus, Run, last_visit_at, read_status
 from geocrawl.urls.database import Place
-from geocrawl.wording import RUN_ENDS, counted, moment, span
+from geocrawl.wording import RUN_ENDS, counted, iso, moment, span
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -57,6 +57,8 @@ def status(
     limits = {name: getattr(settings, name) for name in _LIMITS}
     rows = sub_queues(found.frontier, tier_names(found.strategy, settings.set))
     value = {"database": str(path), **limits, **asdict(found), "sub_queues": list(map(asdict, rows))}
+    value["next"] = {name: iso(at) for name, at in found.next.items()}
+    value["failures"] = [(address, reason, iso(at)) for address, reason, at in found.failures]
     output.print_lines(status_lines(found, path, at, settings), json=json, value=value)
 
 

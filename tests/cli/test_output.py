@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sys
 import time
 
 import pytest
@@ -12,6 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from geocrawl.cli import app, output
+from geocrawl.cli.output import echo_json, print_table
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.cli.show import _change, _value
 from geocrawl.errors import described
@@ -98,3 +100,28 @@ def test_exceptions_are_described_without_names_of_classes() -> None:
     assert described(KeyError("html")) == "html is missing"
     assert "object" not in described(TypeError("'str' object is not a mapping"))
     assert described(TimeoutError()) == "timeout"
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_addresses_are_whole_on_a_narrow_terminal(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    address = "https://maps.example.org/cgi-bin/mapserv?map=/srv/maps/a-name-that-is-long-enough-for-any-line.map"
+    print_table(("id", "title", "address"), [(1, "Rivers", address), (2, "Roads", "https://b.example/")])
+    assert capsys.readouterr().out.splitlines() == [
+        "id 1  title Rivers",
+        f"    {address}",
+        "id 2  title Roads",
+        "    https://b.example/",
+    ]
+
+
+def test_times_in_json_are_iso_8601(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"at": 1.7e9, "due_at": None, "events": ({"since": 1.7e9 + 0.5, "reason": "ok"},), "elapsed_s": 1.7e9}]
+    echo_json(rows)
+    written = "2023-11-14T22:13:20Z"
+    assert json.loads(capsys.readouterr().out) == [
+        {"at": written, "due_at": None, "events": [{"since": written, "reason": "ok"}], "elapsed_s": 1.7e9}
+    ]
