@@ -28,7 +28,7 @@ from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.engine.sqlite.faults import damage, holder
-from geocrawl.store.engine.sqlite.files import make_file, make_private_file
+from geocrawl.store.engine.sqlite.files import KEPT, kept_names, make_file, make_private_file
 from geocrawl.store.read.processes import working_processes
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place, file_of
@@ -188,7 +188,9 @@ def _keep(place: Path) -> Path:
 
     Where the file system has no hard links, the database is renamed.
     """
-    first = place.with_name(place.name + ".before-restore")
+    if former := kept_names(place):  # of a restore that was stopped before the copy took the place
+        return former[0]
+    first = place.with_name(place.name + KEPT)
     kept = next(name for name in _numbered(first) if not any(map(os.path.lexists, with_sides(name))))
     try:
         os.link(place, kept)

@@ -111,6 +111,22 @@ def test_each_restore_keeps_the_former_catalogue_whole(path: Path, tmp_path: Pat
     assert pages(path) == 1
 
 
+def test_a_restore_that_was_stopped_between_two_names_leaves_a_catalogue_that_can_be_used(
+    path: Path, tmp_path: Path
+) -> None:
+    back_up(path, tmp_path / "b.db")
+    add_page(path, "b.example/")
+    half = tmp_path / f"{path.name}.before-restore"
+    half.hardlink_to(path)  # what a restore does before the copy takes the place
+    add_page(path, "c.example/")
+    kept = restore(tmp_path / "b.db", path, NOW)
+    assert kept == half and (pages(kept), pages(path)) == (3, 1)
+    assert path.stat().st_nlink == kept.stat().st_nlink == 1
+    half.with_name("other.db").hardlink_to(path)
+    with pytest.raises(DatabaseFault, match="2 names"):
+        add_page(path, "d.example/")
+
+
 def test_a_kept_catalogue_can_be_restored_and_stays(path: Path, tmp_path: Path) -> None:
     back_up(path, tmp_path / "b.db")
     add_page(path, "b.example/")

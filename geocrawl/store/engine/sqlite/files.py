@@ -8,11 +8,13 @@ SQLite copies the database's permissions to its side files (-wal, -shm).
 
 SQLite keeps what is not in the database yet in files beside it, by the database's name (`files.SIDE_FILES`). A symbolic
 link is followed first, so it is harmless. A hard link is not: processes that open one file by two names know nothing of
-each other's logs (sqlite.org/howtocorrupt.html, "Multiple links to the same file"). Reading does no harm.
+each other's logs (sqlite.org/howtocorrupt.html, "Multiple links to the same file"). Reading does no harm, and neither
+does the second name that a restore gives a database before a copy takes its place: nothing is opened by it then.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import stat
 from pathlib import Path
@@ -91,6 +93,17 @@ def _open_to_group(path: Path) -> None:
         path.chmod(stat.S_IMODE(found.st_mode) | SECRET)
 
 
+KEPT = ".before-restore"
+"""What the name of a database that a backup replaced ends in, perhaps with a number."""
+
+
+def kept_names(path: Path) -> list[Path]:
+    """Return the names under which a restore that was stopped was to keep the database at `path`, and which are that
+    file still."""
+    place = path.resolve()
+    return [each for each in place.parent.glob(f"{glob.escape(place.name)}{KEPT}*") if each.samefile(place)]
+
+
 def refuse_name(path: Path, *, to_write: bool) -> None:
     """Raise UsageError when SQLite keeps a part of another database at `path`; DatabaseFault for a folder, a pipe or a
     device, and for a file with several names that is opened to write it."""
@@ -102,9 +115,9 @@ def refuse_name(path: Path, *, to_write: bool) -> None:
         return
     if not stat.S_ISREG(found.st_mode):
         raise DatabaseFault(f"{path}: is not a file; name another --db")
-    if found.st_nlink > 1 and to_write:
+    if found.st_nlink > 1 and to_write and (names := found.st_nlink - len(kept_names(path))) > 1:
         raise DatabaseFault(
-            f"{path}: is one file with {found.st_nlink} names (hard links); SQLite keeps a part of a database beside "
+            f"{path}: is one file with {names} names (hard links); SQLite keeps a part of a database beside "
             "its name, so use by two names would damage it: remove the names that are not needed (rm); `geocrawl "
             "backup` makes copies"
         )
