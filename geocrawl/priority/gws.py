@@ -57,7 +57,7 @@ PRESETS: Mapping[str, Preset] = {
             "207 others, where the paper has 500 from a search engine.",
             "There is one topic vector and one list of link keywords for each language.",
             "A link with '?' that is no candidate is ranked like any other; the paper says nothing of it.",
-            "Depth (5) and threads (5) are the settings max_depth and workers.",
+            "Depth (5) and threads (5) are the settings max_depth, without a limit by default, and workers.",
             "A sub-queue is first come, first served at each host; hosts whose best links are equal take turns.",
         ),
         discards="a link of a page with r < 0.01 (eq. 2) is discarded when neither its URL nor its anchor has a "

@@ -28,6 +28,8 @@ OFTEN = {"hits.p": "40", "ipagerank.q": "40", "pagerank.q": "40", "bayes.revise"
 """So often are links ranked anew on made webs, whose crawls are short; on the demo's as often as by default."""
 RECORDED, RECORDED_BUDGET, STEP = ("portal", "agency", "mixed"), 2_000, 100
 """Recorded worlds, the pages that a crawl of one downloads, and after how many requests a hash is kept."""
+RECORDED_DEPTH = 5
+"""Links that crawls of recorded worlds follow, but for the default strategy: links that are too deep are held, too."""
 
 
 def names() -> list[str]:
@@ -94,7 +96,8 @@ def whole_recorded_order(name: str) -> list[str]:
     """Run the crawl of one of `recorded_names`; return its requests."""
     _, world, strategy = name.split("/")
     folder = shared_folder() / "worlds" / world
-    return crawl_world(folder, strategy.replace("_", ":"), RECORDED_BUDGET, {})
+    depth = None if strategy == "fusion" else RECORDED_DEPTH
+    return crawl_world(folder, strategy.replace("_", ":"), RECORDED_BUDGET, {}, max_depth=depth)
 
 
 def listed_strategies() -> Iterator[str]:

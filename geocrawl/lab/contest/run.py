@@ -29,6 +29,9 @@ from geocrawl.store.read.published import export_rows
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 
+_PAPER_DEPTH = 5
+"""Links that crawls of the papers' presets follow at most: Shen et al. 2015 print it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -49,6 +52,8 @@ class Job:
     """Delay between two requests to one host, in virtual time."""
     economy: float | None = None
     """The setting of that name; None: its default."""
+    max_depth: int | None = None
+    """The setting of that name; None: its default, and the papers' own for their presets."""
     label: str = ""
     """Name of the row in the results; '' for the strategy's."""
 
@@ -109,6 +114,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         set={name: value for name, value in job.set.items() if _owner(name) == _owner(job.strategy)},
         topic=job.topic,
         max_pages=job.budget,
+        max_depth=_depth(job),
         workers=job.workers,
         max_waiting=0 if is_strict else default.max_waiting,
         delay_s=job.delay_s,
@@ -120,6 +126,12 @@ def settings_for(job: Job, database: str = "") -> Settings:
         allow_private=True,
         maps=False,
     )
+
+
+def _depth(job: Job) -> int:
+    if job.max_depth is not None:
+        return job.max_depth
+    return _PAPER_DEPTH if job.strategy.endswith(":paper") else Settings().max_depth
 
 
 def run(job: Job) -> CrawlResult:

@@ -19,6 +19,9 @@ from geocrawl.lab.recorded_worlds.recording import RecordedWeb
 from geocrawl.lab.recorded_worlds.world import TOPIC_KIND
 from geocrawl.urls import endpoint_key, read_url
 
+DEPTH = 5
+"""Beyond it is the calendar, which goes on for as long as the clock of the crawl says: a replay has another one."""
+
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CrawlReport, set[str]]:
@@ -26,7 +29,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CrawlRepor
     folder = tmp_path_factory.mktemp("recorded")
     file = folder / "demo.warc.gz"
     with DemoWeb() as web:
-        settings = replace(settings_for(Job(file, "bfs", 1000)), proxy=web.proxy_url)
+        settings = replace(settings_for(Job(file, "bfs", 1000, max_depth=DEPTH)), proxy=web.proxy_url)
         seeds = read_seeds(web.seeds)
         report = run_crawl(settings, folder / "a.db", seeds, observer=_Stopwatch(), record=file)
     return file, report, {_key(url) for url, kind in valid_endpoints(folder / "a.db") if kind == TOPIC_KIND}
@@ -40,7 +43,7 @@ def _key(address: str) -> str:
 
 def test_a_replay_of_a_recording_finds_what_the_crawl_found(recorded: tuple[Path, CrawlReport, set[str]]) -> None:
     file, _, endpoints = recorded
-    again = run(Job(file, "bfs", 1000))
+    again = run(Job(file, "bfs", 1000, max_depth=DEPTH))
     assert set(again.score.endpoints) == endpoints
     assert again.unrecorded == 0
 
