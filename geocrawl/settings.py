@@ -132,10 +132,6 @@ class Option:
     """Placeholder of the value in help; '' for N, DURATION or SIZE, as the unit says."""
 
 
-NO_DEPTH_LIMIT = 1_000_000
-"""A depth that no crawl reaches."""
-
-
 def setting(
     default: Any,
     help_: str,
@@ -237,8 +233,8 @@ class Settings:
         option=Option(("crawl",)),
         unused="daemon",
     )
-    max_depth: Annotated[Count, Field(le=NO_DEPTH_LIMIT)] = setting(
-        NO_DEPTH_LIMIT,
+    max_depth: Annotated[Count, Field(le=1_000_000)] = setting(
+        1_000_000,
         "maximum link distance from a start page (the default: no limit, depth only costs)",
         unit="links",
         option=Option(("crawl",)),
