@@ -27,6 +27,7 @@ from geocrawl.settings import Settings
 from geocrawl.web import discovery
 from geocrawl.web.answers import Answers, Format, Problem, problem_response, wanted_format, wanted_language
 from geocrawl.web.connections import MOST_CONNECTIONS, Connections
+from geocrawl.web.downloads import FILES, download
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import IDLE_S, Options
 from geocrawl.web.pages import overview, search, service, statistics
@@ -101,7 +102,7 @@ def _routes() -> list[Route | Mount]:
         Route("/collections", _in_formats(html=overview.collections, json=landing.collections)),
         Route("/collections/services", _in_formats(html=overview.collection, json=landing.collection)),
         Route("/collections/services/sortables", _in_formats(html=overview.sortables, json=landing.sortables)),
-        Route(ITEMS, _in_formats(html=search.search, json=items.items)),
+        Route(ITEMS, _in_formats(html=search.search, json=items.items, file=download)),
         Route(_ITEM, _in_formats(html=service.service, json=items.item)),
         Route(f"{_ITEM}/layers", _kept(service.layers)),
         Route(f"{_ITEM}/health", _kept(items.health)),
@@ -122,10 +123,13 @@ def _routes() -> list[Route | Mount]:
     ]
 
 
-def _in_formats(*, html: Make, json: Make) -> Make:
-    """Return an endpoint that answers in the format that the client wants."""
+def _in_formats(*, html: Make, json: Make, file: Make | None = None) -> Make:
+    """Return an endpoint that answers in the format that the client wants; `file` makes those of `FILES`."""
 
     async def answer(request: Request) -> Response:
+        named = request.query_params.get("f", "").lower()
+        if file is not None and named in FILES:
+            return await _answer(request, file, named)
         wants_html = wanted_format(request) is Format.HTML
         return await _answer(request, html if wants_html else json, "html" if wants_html else "json")
 

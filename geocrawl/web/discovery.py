@@ -12,6 +12,7 @@ from starlette.responses import Response
 from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.store.read.statistics import last_service_number, service_numbers
 from geocrawl.web.answers import Later, Problem, wanted_language
+from geocrawl.web.downloads import newest_found
 from geocrawl.web.publishing import published
 from geocrawl.web.site import ITEMS, base_url, document, site_of
 from geocrawl.web.texts import Words, sentence_of
@@ -21,19 +22,30 @@ _MOST = 100
 
 
 async def _news(request: Request) -> list[NewsRow]:
-    return await site_of(request).reader.read(lambda connection: read_news(connection, _MOST))
+    """Return the latest news: of all services, or of those that the request searches for as `items` does."""
+    numbers = await newest_found(request)
+    return await site_of(request).reader.read(lambda connection: read_news(connection, _MOST, numbers))
+
+
+def _own(request: Request, base: str) -> tuple[str, str]:
+    """Return the address of a feed and the one of the page with what it tells of."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return f"{base}{request.url.path}{query}", f"{base}{ITEMS}{query}" if query else f"{base}/"
 
 
 async def atom(request: Request) -> Response:
     """Return the latest news as Atom."""
     base, words, news = base_url(request), Words(wanted_language(request)), await _news(request)
     updated = iso(news[0].at if news else time.time())
+    own, page = _own(request, base)
+    identity = own if request.url.query else f"{base}/"
+    title = " ".join(filter(None, (f"geocrawl: {words('news')}", request.query_params.get("q", ""))))
     parts = [
         '<?xml version="1.0" encoding="utf-8"?>',
         f'<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="{words.language}">',
-        f"<title>geocrawl: {_text(words('news'))}</title><id>{_text(base)}/</id><updated>{updated}</updated>",
-        f'<link rel="self" type="application/atom+xml" href={_attribute(f"{base}/feed.atom")}/>',
-        f'<link rel="alternate" type="text/html" href={_attribute(f"{base}/")}/><author><name>geocrawl</name></author>',
+        f"<title>{_text(title)}</title><id>{_text(identity)}</id><updated>{updated}</updated>",
+        f'<link rel="self" type="application/atom+xml" href={_attribute(own)}/>',
+        f'<link rel="alternate" type="text/html" href={_attribute(page)}/><author><name>geocrawl</name></author>',
     ]
     for each in news:
         place = f"{base}{ITEMS}/{each.service_id}"
@@ -49,6 +61,7 @@ async def atom(request: Request) -> Response:
 async def json_feed(request: Request) -> Response:
     """Return the latest news as a JSON feed."""
     base, words, news = base_url(request), Words(wanted_language(request)), await _news(request)
+    own, page = _own(request, base)
     items = [
         {
             "id": _identity(each, base),
@@ -63,8 +76,8 @@ async def json_feed(request: Request) -> Response:
     feed = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": f"geocrawl: {words('news')}",
-        "home_page_url": f"{base}/",
-        "feed_url": f"{base}/feed.json",
+        "home_page_url": page,
+        "feed_url": own,
         "language": words.language,
         "items": items,
     }

@@ -25,6 +25,11 @@ DEFAULT_LIMIT, MAX_LIMIT = 20, 1_000
 MAX_OFFSET = 1_000_000
 SORTS = {"title": Sort.NAME, "health": Sort.HEALTH, "created": Sort.NEWEST, "relevance": Sort.RELEVANCE}
 FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
+FACET_FIELDS = {
+    **{"kind": "kinds", "health": "health", "country": "countries", "provider": "providers"},
+    **{"crs": "systems", "format": "formats"},
+}
+"""Facet of which several values may hold → its field of `Filters`."""
 PARAMETERS: Mapping[str, str] = {
     "q": "Words and conditions in the query language of docs/search.md, such as: kind:wms alive:30d land cover; in "
     "JSON a comma between words means or",
@@ -48,7 +53,8 @@ PARAMETERS: Mapping[str, str] = {
     "limit": f"Most records of the answer, {DEFAULT_LIMIT} by default, {MAX_LIMIT} at most",
     "offset": "Records to leave out, for paging; follow the links next and prev",
     "facets": "true: count the values of all facets; or names of facets with commas (an extension)",
-    "f": "html or json, instead of the Accept header",
+    "f": "html or json, instead of the Accept header; csv, geojson, gpkg (GeoPackage) or qgis (connections for QGIS): "
+    f"what is found as a file, {MAX_LIMIT:,} services at most",
     "lang": "en or zh, the language of the page",
 }
 """Parameter → what it means."""
@@ -133,7 +139,11 @@ def as_typed(request: Request) -> Asked:
 
 
 def _given(request: Request) -> dict[str, list[str]]:
-    return {name: request.query_params.getlist(name) for name in PARAMETERS if name in request.query_params}
+    """Return the known parameters, each value of `kind=wms,wfs` by itself; names of providers have commas."""
+    given = {name: request.query_params.getlist(name) for name in PARAMETERS if name in request.query_params}
+    for name in given.keys() & (FACET_FIELDS.keys() - {"provider"}):
+        given[name] = [part.strip() for value in given[name] for part in value.split(",")]
+    return given
 
 
 def _asked(given: Mapping[str, list[str]], now: float) -> Asked:

@@ -9,17 +9,17 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import QueryError, Sort
-from geocrawl.search.results import Results
+from geocrawl.search.results import FacetValue, Results
 from geocrawl.store import Connection, Store
 from geocrawl.store.read.history import EndpointHistory, NewsRow, history_of_service, read_news
 from geocrawl.store.read.published import with_thumbnail
@@ -28,7 +28,7 @@ from geocrawl.store.search.index import search_engine
 from geocrawl.urls.database import Place, ServerDatabase
 from geocrawl.web.answers import Problem
 from geocrawl.web.options import ANSWER_S
-from geocrawl.web.parameters import Asked
+from geocrawl.web.parameters import FACET_FIELDS, Asked
 from geocrawl.web.site import site_of
 from geocrawl.web.visitors import Workers
 
@@ -161,7 +161,10 @@ class Finder:
                     raise TimeoutError
 
             check()
-            results = _search(self._engine_of(connection), asked, check, facets=facets, apart=apart)
+            engine = self._engine_of(connection)
+            results = _search(engine, asked, check, facets=facets, apart=apart)
+            if facets and not apart:
+                results = replace(results, facets={**results.facets, **_open_facets(engine, asked, check)})
             return Found(results, with_thumbnail(connection, [hit.id for hit in results.hits]))
 
         try:
@@ -202,6 +205,17 @@ def _search(engine: SearchEngine, asked: Asked, check: Callable[[], None], *, fa
         apart=apart,
         check=check,
     )
+
+
+def _open_facets(engine: SearchEngine, asked: Asked, check: Callable[[], None]) -> Mapping[str, tuple[FacetValue, ...]]:
+    """Return the values of the facets of which some are chosen, counted as if none were: a second one may be added."""
+    found = {}
+    for name, field in FACET_FIELDS.items():
+        if asked.all.get(name):
+            unset: dict[str, Any] = {field: ()}
+            without = replace(asked, filters=replace(asked.filters, **unset), limit=1, offset=0)
+            found[name] = _search(engine, without, check, facets=True, apart=False).facets.get(name, ())
+    return found
 
 
 # --------------------------------------------------------------------------- one service
@@ -273,7 +287,7 @@ async def find_detail(request: Request, number: int) -> Detail | None:
         if service is None:
             return None
         histories = history_of_service(connection, number, time.time())
-        news = tuple(read_news(connection, _MOST_NEWS, number))
+        news = tuple(read_news(connection, _MOST_NEWS, [number]))
         return Detail(service, histories, news, bool(with_thumbnail(connection, [number])))
 
     return await site_of(request).reader.read(question)

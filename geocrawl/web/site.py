@@ -61,8 +61,8 @@ class Links:
 
     def __init__(self, request: Request) -> None:
         self.base = base_url(request)
-        self._root = "/" + self.base.split("://", 1)[-1].partition("/")[2] if "://" in self.base else ""
-        self._root = self._root.rstrip("/")
+        self.root = "/" + self.base.split("://", 1)[-1].partition("/")[2] if "://" in self.base else ""
+        self.root = self.root.rstrip("/")
         chosen = request.query_params.get("lang")
         self._fixed = {"lang": wanted_language(request)} if chosen else {}
 
@@ -70,11 +70,11 @@ class Links:
         """Return the path of a page with these parameters; those that are None or '' are left out."""
         given = {key.rstrip("_"): value for key, value in {**self._fixed, **parameters}.items()}
         query = urlencode({key: value for key, value in given.items() if value not in (None, "")}, doseq=True)
-        return f"{self._root}{quote(path)}" + (f"?{query}" if query else "")
+        return f"{self.root}{quote(path)}" + (f"?{query}" if query else "")
 
     def static(self, name: str) -> str:
         """Return the address of a shipped file, which changes with its content."""
-        return f"{self._root}/static/{name}?v={_digest(name)}"
+        return f"{self.root}/static/{name}?v={_digest(name)}"
 
     def service(self, number: int, **parameters: object) -> str:
         """Return the path of a service's page."""

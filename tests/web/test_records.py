@@ -319,4 +319,4 @@ def test_parameters_are_declared_as_the_standards_define_them(client: TestClient
         assert (declared[name]["schema"]["type"], declared[name]["style"], declared[name]["explode"]) == (
             ("array", "form", False)
         )
-    assert declared["f"]["schema"]["enum"] == ["html", "json"]
+    assert declared["f"]["schema"]["enum"] == ["html", "json", "csv", "geojson", "gpkg", "qgis"]

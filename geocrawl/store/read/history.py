@@ -11,6 +11,7 @@ from sqlalchemy import Select, bindparam, case, func, literal, select, union_all
 
 from geocrawl.model.health import DAY_S, LEAST_OBSERVED_S, availability
 from geocrawl.store.engine.connection import Connection, Rows
+from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
 
@@ -234,13 +235,13 @@ class NewsRow:
 
 
 _OWN, _BEST = ENDPOINT.alias("own"), ENDPOINT.alias("best")
-_ENDPOINTS_OF_SERVICE = select(ENDPOINT.c.id).where(ENDPOINT.c.service_id == bindparam("service"))
+_ENDPOINTS_OF_SERVICES = select(ENDPOINT.c.id).where(in_list(ENDPOINT.c.service_id, "services"))
 
 
-def _news(*, of_service: bool) -> Select[Any]:
+def _news(*, of_services: bool) -> Select[Any]:
     """Return the statement that reads the latest news: the latest of each table, and of these the latest."""
     parts = [
-        rows.where(*([rows.selected_columns.endpoint_id.in_(_ENDPOINTS_OF_SERVICE)] if of_service else []))
+        rows.where(*([rows.selected_columns.endpoint_id.in_(_ENDPOINTS_OF_SERVICES)] if of_services else []))
         .order_by(rows.selected_columns.at.desc(), rows.selected_columns.id.desc())
         .limit(bindparam("most"))
         .subquery()
@@ -262,10 +263,10 @@ def _news(*, of_service: bool) -> Select[Any]:
     )
 
 
-_LATEST, _LATEST_OF_SERVICE = _news(of_service=False), _news(of_service=True)
+_LATEST, _LATEST_OF_SERVICES = _news(of_services=False), _news(of_services=True)
 
 
-def read_news(connection: Connection, most: int, service_id: int | None = None) -> list[NewsRow]:
-    """Return the latest news, at most `most`, newest first: of all services, or of one."""
-    statement = _LATEST if service_id is None else _LATEST_OF_SERVICE
-    return [NewsRow(*row) for row in connection.execute(statement, {"most": most, "service": service_id})]
+def read_news(connection: Connection, most: int, service_ids: Sequence[int] | None = None) -> list[NewsRow]:
+    """Return the latest news, at most `most`, newest first: of all services, or of these."""
+    statement = _LATEST if service_ids is None else _LATEST_OF_SERVICES
+    return [NewsRow(*row) for row in connection.execute(statement, {"most": most, "services": service_ids or []})]

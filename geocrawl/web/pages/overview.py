@@ -15,6 +15,7 @@ from geocrawl.store import Connection
 from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.store.read.statistics import kind_counts
 from geocrawl.web.answers import LANGUAGES, wanted_language
+from geocrawl.web.downloads import FILES
 from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
 from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
@@ -107,8 +108,8 @@ PATHS: Mapping[str, tuple[str, str]] = {
     f"{ITEMS}/{_NUMBER}/changes": ("Changes of the description", "application/json"),
     f"{ITEMS}/{_NUMBER}/thumbnail": ("Small picture of its content", "image/png"),
     f"{ITEMS}/{_NUMBER}/badge.svg": ("Badge of its health", "image/svg+xml"),
-    "/feed.atom": ("News as Atom", "application/atom+xml"),
-    "/feed.json": ("News as JSON feed", "application/feed+json"),
+    "/feed.atom": ("News as Atom; of a search with its parameters", "application/atom+xml"),
+    "/feed.json": ("News as JSON feed; of a search with its parameters", "application/feed+json"),
     "/opensearch.xml": ("OpenSearch description", "application/opensearchdescription+xml"),
     "/sitemap.xml": ("Sitemaps", "application/xml"),
 }
@@ -174,6 +175,11 @@ _PROBLEM = {
 
 def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
     schema = {"type": "object"} if "json" in media_type else {"type": "string"}
+    content = {media_type: {"schema": schema}}
+    if path == ITEMS:
+        content |= {
+            file.media_type: {"schema": {"type": "string", "format": "binary"}} for file in FILES.values()
+        } | content
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}}
     failing = {
         "400": "A parameter cannot be read",
@@ -187,7 +193,7 @@ def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
         "summary": summary,
         "parameters": _parameters(path),
         "responses": {
-            "200": {"description": summary, "content": {media_type: {"schema": schema}}},
+            "200": {"description": summary, "content": content},
             **{status: {"description": text, "content": problem} for status, text in failing.items()},
         },
     }
@@ -197,7 +203,7 @@ def _parameters(path: str) -> list[dict[str, Any]]:
     found = []
     if _NUMBER in path:
         found.append({"name": "number", "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}})
-    if path == ITEMS:
+    if path in (ITEMS, "/feed.atom", "/feed.json"):
         found += [
             {"name": name, "in": "query", "required": False, "description": text, **_form(_SCHEMAS.get(name, _TEXT))}
             for name, text in PARAMETERS.items()
@@ -223,6 +229,6 @@ _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
     "externalIds": _TEXTS,
     "sortby": {"type": "array", "items": {"type": "string", "pattern": f"[+-]?({'|'.join(SORTS)})"}},
     "facets": {**_TEXTS, "example": ["kind", "country"], "description": ", ".join(FACETS)},
-    "f": {"type": "string", "enum": ["html", "json"]},
+    "f": {"type": "string", "enum": ["html", "json", *FILES]},
     "lang": {"type": "string", "enum": list(LANGUAGES)},
 }

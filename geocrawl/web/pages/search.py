@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from geocrawl.search.places import country_name
 from geocrawl.search.results import FacetValue, Results
 from geocrawl.web.answers import Problem, wanted_language
+from geocrawl.web.downloads import FILES
 from geocrawl.web.parameters import FACETS, Asked, as_typed, read_known
 from geocrawl.web.reader import Found
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
@@ -70,6 +71,7 @@ def _values(request: Request, asked: Asked, found: Found) -> dict[str, Any]:
     """Return what the page of a search shows of its results."""
     words, links = Words(wanted_language(request)), Links(request)
     results = found.results
+    kept = {**asked.all, "offset": "", "limit": "", "f": ""}
     return {
         "asked": asked,
         "results": results,
@@ -77,6 +79,9 @@ def _values(request: Request, asked: Asked, found: Found) -> dict[str, Any]:
         "facets": _facets(asked, results, words, links),
         "chosen": _chips(asked, words, links),
         **_neighbours(asked, results, links),
+        "taken": [(name, links(ITEMS, **kept | {"f": name})) for name in FILES],
+        "feed": links("/feed.atom", **kept),
+        "permanent": f"{base_url(request).removesuffix(links.root)}{links(ITEMS, **kept)}",
         "extents": [{"id": hit.id, "box": hit.extent, "title": hit.title} for hit in results.hits if hit.extent],
     }
 
@@ -117,8 +122,13 @@ def _facet_link(name: str, value: FacetValue, asked: Asked, words: Words, links:
         wanted = [each for each in chosen if each != value.value]
     else:
         wanted = [value.value] if name in _SINGLE else [*chosen, value.value]
-    href = links(ITEMS, **{**asked.all, name: wanted or "", "offset": ""})
-    return FacetLink(_label(name, value.value, words), value.count, href, is_chosen)
+    return FacetLink(_label(name, value.value, words), value.count, _with(asked, links, name, wanted), is_chosen)
+
+
+def _with(asked: Asked, links: Links, name: str, values: Sequence[str]) -> str:
+    """Return the link to the search with these values of a facet; names of providers have commas themselves."""
+    written = values if name == "provider" else ",".join(values)
+    return links(ITEMS, **{**asked.all, name: written or "", "offset": ""})
 
 
 def _label(name: str, value: str, words: Words) -> str:
@@ -135,9 +145,8 @@ def _chips(asked: Asked, words: Words, links: Links) -> list[Chip]:
     chips = []
     for name, value in asked.chosen:
         rest = [each for each in asked.all[name] if each != value]
-        href = links(ITEMS, **{**asked.all, name: rest or "", "offset": ""})
         label = f"{words(f'facet-{name}')}: " if words.knows(f"facet-{name}") else f"{name}: "
-        chips.append(Chip(label + _label(name, value, words), href))
+        chips.append(Chip(label + _label(name, value, words), _with(asked, links, name, rest)))
     return chips
 
 

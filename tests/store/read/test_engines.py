@@ -77,7 +77,7 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "signals": lambda q: signal_yields(q),
     "kinds": lambda q: kind_counts(q),
     "statistics": lambda q: (read_statistics(q), read_growth(q, 7), read_software_growth(q, 7)),
-    "news": lambda q: (read_news(q, 9), read_news(q, 9, 1)),
+    "news": lambda q: (read_news(q, 9), read_news(q, 9, [1])),
     "history": lambda q: history_of_service(q, 1, NOW + 99),
     "changes": lambda q: list(changes_since(q, 0.0, 9)),
     "report": lambda q: list(month_report(q, 0.0, NOW + 1)),

@@ -1,0 +1,109 @@
+"""Answer a search as a file to take along (`items?f=csv`): a table, files for maps, connections for QGIS."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+import zipfile
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from geocrawl.export.endpoints import formula_safe
+from geocrawl.export.properties import SERVICE_COLUMNS, service_properties
+from geocrawl.export.services import export_services
+from geocrawl.model.published import PublishedService
+from geocrawl.search.filters import Sort
+from geocrawl.store import Connection
+from geocrawl.store.read.published import Selection, published_layers, published_services
+from geocrawl.web.parameters import MAX_LIMIT, Asked, read_asked
+from geocrawl.web.site import site_of
+from geocrawl.wording import iso
+
+_MOST_LAYERS = 50_000
+"""Most layers of one GeoPackage."""
+
+
+class File(NamedTuple):
+    """What a search is written as."""
+
+    media_type: str
+    ending: str
+
+
+FILES = {
+    "csv": File("text/csv; charset=utf-8", "csv"),
+    "geojson": File("application/geo+json", "geojson"),
+    "gpkg": File("application/geopackage+sqlite3", "gpkg"),
+    "qgis": File("application/zip", "zip"),
+}
+"""Value of `f` → the file."""
+
+
+async def download(request: Request) -> Response:
+    """Return the services that a search finds as a file, `MAX_LIMIT` of them unless `limit` says fewer."""
+    form = request.query_params["f"].lower()
+    asked = read_asked(request, time.time())
+    numbers = await numbers_found(request, asked if "limit" in asked.all else replace(asked, limit=MAX_LIMIT))
+    body = await site_of(request).reader.read(lambda connection: _written(connection, form, numbers))
+    named = f'attachment; filename="services.{FILES[form].ending}"'
+    return Response(body, headers={"Content-Disposition": named}, media_type=FILES[form].media_type)
+
+
+async def numbers_found(request: Request, asked: Asked) -> list[int]:
+    """Return the numbers of the services that a search finds, or names."""
+    site = site_of(request)
+    if asked.ids is not None or asked.address:
+        return (await site.reader.read(asked.numbers_at))[asked.offset : asked.offset + asked.limit]
+    found = await site.finder.find(asked, facets=False, apart=True)
+    return [hit.id for hit in found.results.hits]
+
+
+async def newest_found(request: Request) -> list[int] | None:
+    """Return the numbers of the newest services that a request searches for; None where it does not search."""
+    asked = read_asked(request, time.time())
+    if not asked.all.keys() - {"f", "lang"}:
+        return None
+    return await numbers_found(request, replace(asked, sorts=(Sort.NEWEST,), limit=MAX_LIMIT, offset=0))
+
+
+def _written(connection: Connection, form: str, numbers: Collection[int]) -> bytes:
+    selection = Selection(ids=numbers)
+    services = published_services(connection, selection)
+    if form == "csv":
+        return _table(services, list(numbers))
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "services"
+        layers = islice(published_layers(connection, selection), _MOST_LAYERS)
+        export_services(services, layers, form, out, now=time.time())
+        return _zipped(out) if form == "qgis" else out.read_bytes()
+
+
+def _table(services: Iterable[PublishedService], order: list[int]) -> bytes:
+    """Return services as CSV (RFC 4180) in the order of the search, after a mark by which Excel knows UTF-8."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow((*SERVICE_COLUMNS, "west", "south", "east", "north"))
+    for service in sorted(services, key=lambda each: order.index(each.id)):
+        values = [
+            iso(value) if isinstance(value, float) else formula_safe(value) if isinstance(value, str) else value
+            for value in service_properties(service).values()
+        ]
+        writer.writerow((*values, *(service.box or ("",) * 4)))
+    return b"\xef\xbb\xbf" + stream.getvalue().encode()
+
+
+def _zipped(folder: Path) -> bytes:
+    """Return the files of a folder in one archive, empty where QGIS has a connection for none of the services."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            archive.write(path, path.name)
+    return stream.getvalue()

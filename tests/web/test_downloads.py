@@ -1,0 +1,116 @@
+"""A search is taken along: as a file, as connections, as a feed, as an address."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sqlite3
+import zipfile
+from html import unescape
+from pathlib import Path
+
+from lxml import etree
+from starlette.testclient import TestClient
+
+from tests.web.conftest import Serve
+
+HTML = {"Accept": "text/html"}
+ITEMS = "/collections/services/items"
+WATER = {"q": "water", "kind": "wms"}
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def found(client: TestClient, **asked: str) -> list[int]:
+    """Return the numbers of the services that a search finds, best first."""
+    return [int(each["id"]) for each in client.get(ITEMS, params={"limit": 100, **asked}).json()["features"]]
+
+
+def rows(body: bytes) -> list[dict[str, str]]:
+    """Return the rows of a table."""
+    return list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"))))
+
+
+def test_a_table_has_what_the_search_finds_in_its_order(client: TestClient) -> None:
+    answer = client.get(ITEMS, params={**WATER, "f": "csv"})
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert answer.headers["content-disposition"] == 'attachment; filename="services.csv"'
+    table = rows(answer.content)
+    assert [int(row["id"]) for row in table] == found(client, **WATER) and len(table) > 2
+    assert all(row["kind"] == "wms" and row["first_seen"].endswith("Z") and row["west"] for row in table)
+    assert len(rows(client.get(ITEMS, params={**WATER, "f": "csv", "limit": "2"}).content)) == 2
+    assert [row["id"] for row in rows(client.get(ITEMS, params={"ids": "3,4,999", "f": "csv"}).content)] == ["3", "4"]
+
+
+def test_files_for_maps_have_what_the_search_finds(client: TestClient, tmp_path: Path) -> None:
+    wanted = set(found(client, **WATER))
+    geojson = json.loads(client.get(ITEMS, params={**WATER, "f": "geojson"}).content)
+    assert {each["id"] for each in geojson["features"]} == wanted
+    package = tmp_path / "services.gpkg"
+    package.write_bytes(client.get(ITEMS, params={**WATER, "f": "gpkg"}).content)
+    database = sqlite3.connect(package)
+    assert {row[0] for row in database.execute("SELECT id FROM services")} == wanted
+    assert {row[0] for row in database.execute("SELECT DISTINCT service_id FROM layers")} == wanted
+    database.close()
+    archive = zipfile.ZipFile(io.BytesIO(client.get(ITEMS, params={"q": "water", "f": "qgis"}).content))
+    assert sorted(archive.namelist()) == ["wfs.xml", "wms.xml"]
+    assert len(etree.fromstring(archive.read("wms.xml"))) == len(wanted)
+
+
+def test_no_file_has_a_key_or_a_formula(serve: Serve, catalogue: Path) -> None:
+    with sqlite3.connect(catalogue) as writer:
+        writer.execute("UPDATE service SET title = '=cmd()' WHERE id = 1")
+        writer.execute("UPDATE endpoint SET url = url || '?key=s3cr3tKEY', masked_url = url || '?key=***'")
+    writer.close()
+    client = serve(catalogue)
+    for form in ("csv", "geojson", "gpkg"):
+        assert b"s3cr3tKEY" not in client.get(ITEMS, params={"f": form}).content
+    assert "'=cmd()" in {row["title"] for row in rows(client.get(ITEMS, params={"f": "csv"}).content)}
+
+
+def test_the_page_leads_to_everything_that_is_taken_along(client: TestClient) -> None:
+    page = client.get(ITEMS, params={**WATER, "offset": "1", "limit": "1"}, headers=HTML).text
+    links = {
+        name: unescape(href)
+        for href, name in re.findall(r'class="chip" href="([^"]+)" rel="nofollow"[^>]*>([^<]+)<', page)
+    }
+    assert {"CSV", "GeoJSON", "GeoPackage", "QGIS connections", "Atom feed", "Permanent address"} <= links.keys()
+    assert [int(row["id"]) for row in rows(client.get(links["CSV"]).content)] == found(client, **WATER)
+    assert links["Permanent address"] == f"http://localhost{ITEMS}?q=water&kind=wms"
+    assert set(of_feed(client.get(links["Atom feed"]).content)) == set(found(client, **WATER))
+
+
+def of_feed(body: bytes) -> list[int]:
+    """Return the numbers of the services of a feed's entries."""
+    entries = etree.fromstring(body).iterfind(f"{ATOM}entry/{ATOM}link")
+    return [int(str(each.get("href")).rpartition("/")[2]) for each in entries]
+
+
+def test_a_feed_of_a_search_tells_of_what_it_finds_alone(client: TestClient) -> None:
+    every, water = (of_feed(client.get("/feed.atom", params=each).content) for each in ({}, WATER))
+    assert set(water) == set(found(client, **WATER)) < set(every)
+    feed = client.get("/feed.json", params=WATER).json()
+    assert len(feed["items"]) == len(water) and feed["feed_url"] == "http://localhost/feed.json?q=water&kind=wms"
+    identity = [
+        etree.fromstring(client.get("/feed.atom", params=each).content).findtext(f"{ATOM}id") for each in ({}, WATER)
+    ]
+    assert identity[0] != identity[1]
+    for path in ("/feed.atom?colour=red", "/feed.atom?q=kind:wmz", f"{ITEMS}?f=csv&colour=red", f"{ITEMS}?f=xlsx"):
+        assert client.get(path).status_code == 400, path
+
+
+def test_the_description_of_the_api_names_the_files(client: TestClient) -> None:
+    operation = client.get("/api", headers={"Accept": "application/json"}).json()["paths"][ITEMS]["get"]
+    [form] = [each["schema"]["enum"] for each in operation["parameters"] if each["name"] == "f"]
+    assert set(form) == {"html", "json", "csv", "geojson", "gpkg", "qgis"}
+    assert {"text/csv; charset=utf-8", "application/geo+json"} <= operation["responses"]["200"]["content"].keys()
+
+
+def test_a_second_value_of_a_facet_can_be_added_and_taken_away(client: TestClient) -> None:
+    page = client.get(ITEMS, params={"kind": "wms"}, headers=HTML).text
+    facet = page.partition("<summary>Kind</summary>")[2].partition("</details>")[0]
+    assert f'href="{ITEMS}?kind=wms%2Cwfs"' in facet and f'href="{ITEMS}" ' in facet
+    assert len(found(client, kind="wms,wfs")) == len(found(client, kind="wms")) + len(found(client, kind="wfs"))
+    both = client.get(ITEMS, params={"kind": "wms,wfs"}, headers=HTML).text
+    assert both.count("is-chosen") == 2 and f'href="{ITEMS}?kind=wfs"' in both
