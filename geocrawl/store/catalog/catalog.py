@@ -16,7 +16,6 @@ from geocrawl.model import (
     Deviation,
     Endpoint,
     Evidence,
-    Service,
     Status,
     Verdict,
     Visit,
@@ -24,7 +23,6 @@ from geocrawl.model import (
 )
 from geocrawl.model.health import Event, Health
 from geocrawl.sanitize import masked
-from geocrawl.store.catalog.changes import write_changes
 from geocrawl.store.catalog.health import (
     COLUMNS,
     FORBIDDEN_S,
@@ -242,7 +240,7 @@ class Catalog:
         written = {"endpoint": endpoint_id, "last_probe": at, **said, **valid, **moved, **health}
         self._connection.execute(_WRITE_VERDICT, written)
         if service is not None:
-            self._describe(endpoint_id, candidate.endpoint, service, at)
+            self._services.write(without_secrets(service), endpoint_id, candidate.endpoint, at)
         else:
             self._services.choose_best(endpoint_id)
 
@@ -324,13 +322,6 @@ class Catalog:
             "weak": _weakness(candidate),
             "first_seen": at,
         }
-
-    def _describe(self, endpoint_id: int, endpoint: Endpoint, service: Service, at: float) -> None:
-        service = without_secrets(service)
-        former = self._services.last_described_by(endpoint_id)
-        if former is not None:
-            write_changes(self._connection, endpoint_id, former, service, at)
-        self._services.write(service, endpoint_id, endpoint, at)
 
     # ----------------------------------------------------------------------- reading back
 

@@ -17,6 +17,7 @@ from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, inser
 
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.sanitize import masked
+from geocrawl.store.catalog.changes import write_changes
 from geocrawl.store.catalog.clusters import EndpointClusters
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list, upsert
@@ -61,6 +62,9 @@ _COPY_LAYERS = insert(LAYER).from_select(
 )
 """Add the layers of a service to another one."""
 _ADD_LAYER = insert(LAYER)
+_SAID = select(*(column for column in _copied if column.name not in ("first_seen", "last_ok"))).where(_is_service)
+_SAID_OF_LAYERS = select(*LAYER.c).where(_of_service).order_by(LAYER.c.position)
+"""Read what a service said of itself."""
 _DROP_LAYERS = delete(LAYER).where(_of_service)
 _is_endpoint = ENDPOINT.c.id == bindparam("endpoint")
 _is_assigned = ENDPOINT.c.service_id == bindparam("service")
@@ -104,6 +108,7 @@ class ServiceWriter:
 
     def write(self, service: Service, endpoint_id: int, endpoint: Endpoint, at: float) -> None:
         """Write an endpoint's description, and assign the endpoint to the service that it belongs to."""
+        was_its_own = self._value(_LAST_DESCRIBED_BY, endpoint=endpoint_id) is not None
         is_new = self._clusters.keep_description(endpoint_id, endpoint.key, service, at)
         site = endpoint.url.site
         number = self._service_of(endpoint_id)
@@ -117,15 +122,10 @@ class ServiceWriter:
                 self._regroup(endpoint_id, new=(service, site, at))
                 number = self._service_of(endpoint_id)
             assert number is not None, "joined or regrouped with a description of its own"
-            self._describe(number, service, endpoint_id, site, at)
+            self._describe(number, service, endpoint_id, site, at, was_its_own=was_its_own)
             if number not in self._unindexed and self._search.is_behind(number):
                 self._unindexed.add(number)
         self._index()
-
-    def last_described_by(self, endpoint_id: int) -> int | None:
-        """Return the service of an endpoint, if the service's stored description is the last one of this endpoint."""
-        number: int | None = self._value(_LAST_DESCRIBED_BY, endpoint=endpoint_id)
-        return number
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
         """Store a person's decision that two valid endpoints are one service, or are not."""
@@ -210,18 +210,29 @@ class ServiceWriter:
                 self._drop(number, successors[number])
         return {member for members in clusters for member in members}
 
-    def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
+    def _describe(
+        self, number: int, service: Service, endpoint_id: int, site: str, at: float, *, was_its_own: bool
+    ) -> None:
         """Store an endpoint's description as that of its service, if the endpoint is the service's best one, or if none
-        of the service's endpoints has the stored description any longer."""
+        of the service's endpoints has the stored description any longer. `was_its_own`: the stored one was the last one
+        of this endpoint, so what differs has changed."""
         stored = self._value(_FINGERPRINT, service=number)
         is_best = self._write_best(number) == endpoint_id
-        if stored == service.fingerprint or not (is_best or self._is_said_by_none(number, stored)):
+        row, layers = service_row(service, site, at), _layer_rows(number, service)
+        if not (is_best or self._is_said_by_none(number, stored)) or self._is_stored(number, row, layers):
             self._connection.execute(_CONFIRM, {"service": number, "at": at})
             return
-        row = service_row(service, site, at)
+        if was_its_own:
+            write_changes(self._connection, endpoint_id, number, service, at)
         self._connection.execute(_WRITE_SERVICE, {"service": number, **row})
         self._drop_parts(number)
         self._add_parts(number, service)
+
+    def _is_stored(self, number: int, row: Mapping[str, object], layers: list[dict[str, object]]) -> bool:
+        """Return whether a description is the stored one of a service, to the last word."""
+        stored = dict(next(self._connection.execute(_SAID, {"service": number}).dicts()))
+        stored_layers = list(self._connection.execute(_SAID_OF_LAYERS, {"service": number}).dicts())
+        return stored == {name: row[name] for name in stored} and stored_layers == layers
 
     def _is_said_by_none(self, number: int, fingerprint: str) -> bool:
         return self._value(_SAYS_STILL, service=number, fingerprint=fingerprint) is None
@@ -258,9 +269,7 @@ class ServiceWriter:
 
     def _add_parts(self, number: int, service: Service) -> None:
         """Add the layers and the words of a service that has none."""
-        layers = enumerate(service.layers)
-        rows = [{"service_id": number, "position": position, **layer_row(layer)} for position, layer in layers]
-        if rows:
+        if rows := _layer_rows(number, service):
             self._connection.executemany(_ADD_LAYER, rows)
         self._unindexed.add(number)
 
@@ -342,6 +351,12 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "last_ok": at,
         **_sides(layer.box for layer in service.layers),
     }
+
+
+def _layer_rows(number: int, service: Service) -> list[dict[str, object]]:
+    """Return the rows of the layers of a service with this number."""
+    layers = enumerate(service.layers)
+    return [{"service_id": number, "position": position, **layer_row(layer)} for position, layer in layers]
 
 
 def layer_row(layer: Layer) -> Mapping[str, object]:

@@ -85,9 +85,7 @@ _ADD_WATCH = insert(WATCH).returning(WATCH.c.id)
 _ADD_NOTICE = insert(NOTICE)
 _CHANGE_WATCH = update(WATCH).where(WATCH.c.id == bindparam("watch"))
 _RESERVE = _CHANGE_WATCH.where(WATCH.c.busy_until <= bindparam("now")).values(busy_until=bindparam("until"))
-_NOTE_LOOK = _CHANGE_WATCH.values(
-    known=bindparam("now_known"), change_id=bindparam("highest"), service_id=bindparam("subject")
-)
+_NOTE_LOOK = _CHANGE_WATCH.values(known=bindparam("now_known"), change_id=bindparam("highest"))
 _NOTE_ERROR = _CHANGE_WATCH.values(last_error=bindparam("error"))
 _NOTE_FAILURE = _CHANGE_WATCH.values(failures=WATCH.c.failures + 1, retry_at=bindparam("again_at"), busy_until=0)
 _NOTE_DELIVERY = _CHANGE_WATCH.values(
@@ -179,10 +177,14 @@ class Watches:
         if row is None:  # removed meanwhile
             return 0
         then = {int(number): bool(dead) for number, dead in json.loads(row[0]).items()}
-        former = dict(self._connection.execute(_FORMER, {"ids": list(then)}).fetchall())
+        subject = watch.service_id
+        asked = [*then] if subject is None else [*then, subject]
+        former = dict(self._connection.execute(_FORMER, {"ids": asked}).fetchall())
         known = {number: dead for number, dead in then.items() if number not in former}
-        for number, successor in former.items():  # services that became one with another since
-            known.setdefault(successor, then[number])
+        for number, dead in then.items():  # services that became one with another since
+            known.setdefault(former.get(number, number), dead)
+        if subject is not None:  # which may be a service of its own again
+            known = {former.get(subject, subject): dead for dead in then.values()}
         now = _dead(self._connection, known.keys() | (found or frozenset()))
         highest = self._connection.execute(_HIGHEST_CHANGE).fetchone()[0]
         since = {"after": row[1], "highest": highest}
@@ -198,9 +200,7 @@ class Watches:
             if (detail := quiet.detail(each))
         ]
         self._connection.executemany(_ADD_NOTICE, rows)
-        subject = former.get(watch.service_id, watch.service_id)
-        told = {"now_known": json.dumps(now), "highest": highest, "subject": subject}
-        self._connection.execute(_NOTE_LOOK, {"watch": watch.id, **told})
+        self._connection.execute(_NOTE_LOOK, {"watch": watch.id, "now_known": json.dumps(now), "highest": highest})
         return len(rows)
 
     # ----------------------------------------------------------------------- delivering

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -238,3 +239,26 @@ def test_status_names_runs_hosts_and_failures(world: World) -> None:
     assert [host.name for host in answer.resting] == ["b.example"]
     assert [row[:2] for row in answer.failures] == [("http://a.example/", "dns")]
     assert (answer.runs[0].strategy, answer.runs[0].pages, answer.runs[0].stopped) == ("gws", 1, "done")
+
+
+def test_a_description_is_kept_up_to_the_last_word_and_each_change_is_told_once(engine_url: str) -> None:
+    world, at, day_s = World(engine_url), candidate("a.example/wms"), 86_400.0
+    first = Service(Kind.WMS, "1.3.0", "Roads", fingerprint="f1", layers=(Layer("l1", "L 1"),), fees="none")
+    now = replace(first, fees="10 EUR", keywords=("roads",), layers=(Layer("l1", "L 1", crs=("EPSG:3006",)),))
+    connection = world.database.connection
+    for day, described in enumerate((first, first, now, now, now), 1):
+        world.record(at, verdict("ok", described), day * day_s)
+    said = "SELECT s.fees, s.keywords, l.crs, s.last_ok FROM service s JOIN layer l ON l.service_id = s.id"
+    assert connection.execute(said).fetchall() == [("10 EUR", '["roads"]', '["EPSG:3006"]', 5 * day_s)]
+    assert connection.execute("SELECT what, before, after, at FROM change").fetchall() == [
+        ("fees", "none", "10 EUR", 3 * day_s)
+    ]
+
+
+def test_an_unchanged_description_is_not_written_again(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    record(world, "a.example/wms", ROADS)
+    refuses = "CREATE TRIGGER refuses BEFORE DELETE ON layer BEGIN SELECT RAISE(ABORT, 'written again'); END"
+    world.database.connection.execute(refuses)
+    record(world, "a.example/wms", ROADS)
+    assert world.database.connection.execute("SELECT count(*) FROM probe WHERE status = 'valid'").fetchone() == (2,)

@@ -233,3 +233,26 @@ def test_a_service_that_was_removed_is_forgotten_silently(world: Watched) -> Non
     forget(world.store.database, "a.example", "asked", world.clock.now())
     assert world.look() == []
     assert [watch.services for watch in world.watches.all()] == [0, 0]
+
+
+def test_a_watch_follows_its_service_into_another_one_and_out_again(world: Watched) -> None:
+    world.probe("b.example/wms", RIVERS)
+    world.watch(2)
+    catalog = world.store.catalog()
+    catalog.decide(1, 2, same=True, at=world.clock.now())
+    assert world.look() == [] and world.watches.all()[0].services == 1
+    world.die("b.example/wms")
+    assert world.look() == [], "the service answers at its other address"
+    catalog.decide(1, 2, same=False, at=world.clock.now())
+    assert world.look() == [(What.DIED, 2)]
+    world.die("a.example/wms")
+    assert world.look() == [], "the other one is a service that nobody watches"
+
+
+def test_what_becomes_another_service_is_no_loss_of_the_one_that_it_was(world: Watched) -> None:
+    world.probe("a.example/maps", ROADS)
+    world.watch(1)
+    world.probe("a.example/maps", replace(RIVERS, layers=RIVERS.layers[:3]))
+    assert world.database.connection.execute("SELECT count(*) FROM service").fetchone() == (2,)
+    assert world.look() == []
+    assert world.database.connection.execute("SELECT what FROM change WHERE service_id = 1").fetchall() == []
