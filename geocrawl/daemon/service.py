@@ -14,6 +14,7 @@ import logging
 import math
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -65,14 +66,24 @@ TICKS = (
 """
 
 
+_STEP_S = 1.0
+"""A wall clock that goes on by more or less than the monotonic one, by so much between two jobs, was set."""
+
+
 class _Scheduler(AsyncIOScheduler):  # type: ignore[misc]  # untyped
-    """Runs jobs at intervals, also after the clock was set back: none waits for longer than its interval."""
+    """Runs jobs at intervals, and all of them at once after the wall clock was set, forwards or back: when the next one
+    is due was reckoned by a clock that was wrong. Whoever waits for a job wakes in time, as timers are monotonic."""
+
+    _wall_ahead_s: float | None = None
+    """The wall clock's time minus the monotonic one when jobs were looked at last."""
 
     def _process_jobs(self) -> float | None:
-        now = datetime.now(UTC)
-        for job in self.get_jobs():
-            if job.next_run_time and job.next_run_time - now > job.trigger.interval:
-                job.modify(next_run_time=now + job.trigger.interval)
+        wall_ahead_s = time.time() - time.monotonic()
+        if self._wall_ahead_s is not None and abs(wall_ahead_s - self._wall_ahead_s) > _STEP_S:
+            for job in self.get_jobs():
+                if job.next_run_time:  # one that is paused has none
+                    job.modify(next_run_time=datetime.now(UTC))
+        self._wall_ahead_s = wall_ahead_s
         wait_s: float | None = super()._process_jobs()
         return wait_s
 
@@ -364,6 +375,8 @@ class Daemon:
         began, before, error = self._clock.now(), self._clock.monotonic(), ""
         try:
             error = await self._do(name)
+        except asyncio.CancelledError:
+            pass  # the daemon ends; its successor does the job
         except PassingFault as fault:
             error = str(fault)
             if name != "crawl":  # which has waited and said so
