@@ -1,0 +1,274 @@
+"""Compare what the catalogue says with what is true, and the notices that were sent with those that were due.
+
+What may be said depends on how long something has been true: a stable service is asked once in a week, a dead one less
+and less often, one whose robots.txt is out of order after a month. These latencies are stated here, in days.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from geocrawl.model.health import DAY_S
+from tests.fates.fates import MadeService, Truth
+from tests.fates.life import Life
+from tests.simulation.scheduler import START
+
+ASKED_WITHIN = 8.0
+"""A stable service is asked within so many days: seven, a tenth more by lot, and hours in which the daemon is away."""
+DEAD_WITHIN = ASKED_WITHIN + 1.0
+"""Three failures, an hour and more apart, make a service down."""
+UNASKED, UNSEEN = 14.0, 30.0
+"""For so long a service counts as alive that may not be asked, or that asks for patience (`model.health`)."""
+_SURE = 2.0
+"""Days after a backup was put back in which nothing is judged: all that is overdue is asked first."""
+_ANY = frozenset({"new", "alive", "degraded", "unconfirmed", "down"})
+_ALIVE, _DOWN, _UNCONFIRMED = frozenset({"alive"}), frozenset({"down"}), frozenset({"unconfirmed"})
+
+_SAYS = """
+SELECT e.host, e.health, e.reason, e.service_id, s.alive, s.url FROM endpoint e
+LEFT JOIN v_services s ON s.id = e.service_id WHERE e.last_ok IS NOT NULL"""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What is true of a service on a day."""
+
+    truth: Truth
+    since: float
+    """Days for which it has been true."""
+    before: Truth
+    troubled: float
+    """Days from the end of its last long good time to the beginning of this."""
+
+
+def situation(service: MadeService, day: float) -> Situation:
+    """Return what is true of a service on a day."""
+    place = service.place(day)
+    truths = [service.behaviour(begins).truth for begins, _ in service.phases]
+    begins = [phase[0] for phase in service.phases]
+    first = place
+    while first and truths[first - 1] is truths[place]:  # another way of being the same
+        first -= 1
+    good = first - 1
+    while good > 0 and (truths[good] is not Truth.UP or begins[good + 1] - begins[good] < 10.0):
+        good -= 1
+    before = next((each for each in truths[first - 1 :: -1] if each is not truths[place]), Truth.UP)
+    troubled = begins[first] - begins[good + 1] if first else 0.0
+    return Situation(truths[place], day - begins[first], before, troubled)
+
+
+def up_within(now: Situation) -> float:
+    """Return within how many days a service is called alive that is well again."""
+    if now.before is Truth.UNBORN:
+        return 30.0
+    if now.before in (Truth.DEAD, Truth.MUTE):  # the pauses between probes double
+        return min(30.0, now.troubled + 3.0) * 1.1 + 2.0
+    return ASKED_WITHIN + 1.0
+
+
+def allowed(now: Situation) -> frozenset[str]:
+    """Return what the catalogue may say of the health of the address at which pages name a service."""
+    since = now.since
+    if now.truth is Truth.UP:
+        return _ANY if since <= up_within(now) and now.before is not Truth.UP else _ALIVE
+    if now.troubled:  # the second trouble soon after the first one
+        return _ANY if since < DEAD_WITHIN + up_within(now) else _DOWN
+    if now.truth is Truth.DEAD:
+        return _DOWN if since > DEAD_WITHIN else _ALIVE | _DOWN | {"degraded"}
+    if now.truth in (Truth.MUTE, Truth.SHY) and since > UNSEEN:
+        if since < UNSEEN + 2 * ASKED_WITHIN:
+            return _ANY
+        return _DOWN if now.truth is Truth.MUTE else _ALIVE
+    if now.truth in (Truth.MUTE, Truth.SHY, Truth.FORBIDDEN):
+        return _aged(since, UNASKED)
+    if now.truth is Truth.PATIENCE:
+        return _aged(since, UNSEEN)
+    return _ALIVE | _UNCONFIRMED  # moved: the service is judged by its new address
+
+
+def _aged(since: float, after: float) -> frozenset[str]:
+    if since > after + ASKED_WITHIN + 1.0:
+        return _UNCONFIRMED
+    return _ALIVE | _UNCONFIRMED if since > after - ASKED_WITHIN else _ALIVE
+
+
+@dataclass(slots=True)
+class Judge:
+    """Looks at the catalogue day by day."""
+
+    life: Life
+    looks: int = 0
+    """Services looked at, each day anew."""
+    false: list[str] = field(default_factory=list)
+    """What was said and is not true."""
+    days: list[dict[str, Any]] = field(default_factory=list)
+    """What the catalogue said each day, by truth."""
+    _numbers: dict[int, int] = field(default_factory=dict)
+    """The numbers by which services were first known."""
+
+    def look(self) -> None:
+        """Compare all that the catalogue says with the truth."""
+        day = self.life.today()
+        said: Counter[str] = Counter()
+        rows = {row[0]: row[1:] for row in self.life.rows(_SAYS)}
+        aliases = dict(self.life.rows("SELECT old, new FROM service_alias"))
+        is_judged = not any(0 <= day - each.at < _SURE for each in self.life.restored)
+        wrong = 0
+        for service in self.life.services:
+            now = situation(service, day)
+            row = rows.get(service.host)
+            said[f"{now.truth}: {row[0] if row else 'not listed'}"] += 1
+            if is_judged:
+                self.looks += 1
+                problem = self._problem(service, now, row, aliases)
+                if problem:
+                    wrong += 1
+                    self.false.append(f"day {day:.2f}: {service.host} ({service.fate}; {now}): {problem}")
+        self.days.append({"day": round(day), "false": wrong, **dict(sorted(said.items()))})
+
+    def _problem(
+        self, service: MadeService, now: Situation, row: tuple[Any, ...] | None, aliases: dict[int, int]
+    ) -> str:
+        """Return what is false of what is said of one service; '' for nothing."""
+        if now.truth in (Truth.UNBORN, Truth.FORGOTTEN):
+            return f"is listed: {row}" if row else ""
+        if row is None:
+            may_be_new = now.since <= (up_within(now) if now.before is Truth.UNBORN else 1.0)
+            return "" if may_be_new else "is not listed"
+        health, reason, number, alive, url = row
+        may = allowed(now)
+        if health not in may:
+            return f"is called {health} ({reason}), not {' or '.join(sorted(may))}"
+        is_wrong = alive != 1 if may <= _ALIVE else bool(alive) if may <= _DOWN | _UNCONFIRMED else False
+        if service.twin is None and is_wrong:
+            return f"alive is {alive} ({health}, {reason})"
+        first = self._numbers.setdefault(service.number, number)
+        if aliases.get(first, first) != number and service.fate != "twins that part":
+            return f"its number {first} leads to {aliases.get(first, first)}, and it is {number}"
+        if now.truth is Truth.MOVED and not alive:
+            return f"has moved, and is not called alive ({health}, {reason})"
+        if now.truth is Truth.MOVED and now.since > ASKED_WITHIN + 2 and f"new.{service.host}" not in url:
+            return f"has moved, and its best address is {url}"
+        return self._problem_of_twins(service, number, now)
+
+    def _problem_of_twins(self, service: MadeService, number: int, now: Situation) -> str:
+        if service.twin is None or service.twin.number not in self._numbers or not service.host.startswith("s"):
+            return ""
+        rows = dict(self.life.rows(f"SELECT host, service_id FROM endpoint WHERE host LIKE '%{service.host}'"))
+        is_one = rows.get(service.host) == rows.get(service.twin.host)
+        today = self.life.today()
+        wanted = service.document == service.twin.document
+        if service.fate == "twins that part" and today > service.twin.phases[-1][0]:
+            if today < service.twin.phases[-1][0] + ASKED_WITHIN + 1:
+                return ""
+            wanted = False
+        for day, same in service.decisions:
+            if today > day:
+                wanted = same
+        return "" if is_one is wanted else f"it and its twin are {'one' if is_one else 'two'}"
+
+
+# --------------------------------------------------------------------------- notices
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A notice that is due, or may be sent."""
+
+    what: str
+    earliest: float
+    latest: float
+    is_due: bool = True
+
+
+def due_notices(service: MadeService, end: float) -> Iterator[Due]:
+    """Yield what the watcher of a service has to be told in the days of a run, by what is true of it."""
+    is_told_dead = may_be_told = False
+    for place, (begins, behaviour) in enumerate(service.phases[1:], 1):
+        ends = min(service.phases[place + 1][0] if place + 1 < len(service.phases) else end, end)
+        now = situation(service, begins)
+        slow = up_within(now) if now.troubled and now.truth is not Truth.UP else 0.0
+        dead_after = {Truth.DEAD: (0.0, DEAD_WITHIN + slow), Truth.MUTE: (UNSEEN, UNSEEN + 2 * ASKED_WITHIN)}
+        if now.truth in dead_after:
+            least, most = dead_after[now.truth]
+            if not is_told_dead and ends > begins + least:
+                is_told_dead = ends - begins > most
+                may_be_told = not is_told_dead
+                yield Due("died", begins + least, min(begins + most, end), is_told_dead)
+        elif now.truth in (Truth.UP, Truth.SHY):
+            if is_told_dead or may_be_told:
+                latest = begins + up_within(now)
+                yield Due("returned", begins, latest, is_told_dead and latest < ends)
+            is_told_dead = may_be_told = False
+            if behaviour in ("other layers", "no layers"):
+                yield Due("layers-removed", begins, begins + ASKED_WITHIN, begins + ASKED_WITHIN < end)
+        elif now.truth is Truth.MOVED:
+            yield Due("moved", begins, begins + ASKED_WITHIN + 2, begins + ASKED_WITHIN + 2 < end)
+
+
+def judge_notices(life: Life) -> dict[str, Any]:
+    """Return how many notices were due, sent, missed, false and sent twice; the last three as sentences."""
+    sent: dict[int, list[tuple[float, str]]] = {}
+    for path in sorted(life.notices.iterdir()):
+        for line in path.read_text().splitlines():
+            message = json.loads(line)
+            for each in message["notices"]:
+                at = (datetime.fromisoformat(each["at"]).timestamp() - START) / DAY_S
+                sent.setdefault(message["watch"]["id"], []).append((at, each["what"]))
+    missed, false, twice, delays, count = list[str](), list[str](), list[str](), list[float](), 0
+    for number, service in life.watched.items():
+        got = sorted(sent.get(number, ()))
+        name = f"{service.host} ({service.fate}, watch {number})"
+        dues = list(due_notices(service, life.days))
+        if service.fate == "flaps":
+            continue
+        for due in dues:
+            late = 1.0 + _SURE * any(due.earliest <= each.at <= due.latest + _SURE for each in life.restored)
+            fitting = [each for each in got if each[1] == due.what and due.earliest <= each[0] <= due.latest + late]
+            got = [each for each in got if each not in fitting]
+            count += due.is_due
+            if fitting:
+                delays.append(fitting[0][0] - due.earliest)
+            elif due.is_due:
+                missed.append(f"{name}: {due.what} between days {due.earliest:.1f} and {due.latest:.1f}")
+            if len(fitting) > 1 and not _is_told_again(life, fitting[0][0]):
+                twice.append(f"{name}: {fitting}")
+        false += [f"{name}: {what} on day {at:.2f}" for at, what in got]
+    return {
+        "watches": len(life.watched),
+        "due": count,
+        "sent": sum(map(len, sent.values())),
+        "median_delay_days": round(statistics.median(delays), 2) if delays else None,
+        "missed": missed,
+        "false": false,
+        "twice": twice,
+    }
+
+
+def _is_told_again(life: Life, at: float) -> bool:
+    """Return whether a backup was put back that did not know that somebody was told on a day."""
+    return any(each.made_at <= at + 1 / 24 and each.at >= at for each in life.restored)
+
+
+# --------------------------------------------------------------------------- manners
+
+
+def judge_manners(life: Life) -> list[str]:
+    """Return what was asked although a server had asked for a pause, or its operator to be left alone."""
+    found, rests = list[str](), dict[str, tuple[float, Any]]()
+    gone = {each.host: begins for each in life.services for begins, name in each.phases if name == "forgotten"}
+    for request in life.requests:
+        until, process = rests.get(request.host, (0.0, None))
+        if request.at < until and request.process is process:  # a killed one told nobody
+            found.append(f"day {request.at / DAY_S:.3f}: {request.host} was asked {until - request.at:.0f} s too early")
+        if request.retry_after_s:
+            rests[request.host] = request.at + request.retry_after_s, request.process
+        if request.at > gone.get(request.host, life.days + 1) * DAY_S + 60.0:
+            found.append(f"day {request.at / DAY_S:.3f}: {request.host} was asked though it had opted out")
+    return found
