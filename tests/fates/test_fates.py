@@ -10,6 +10,7 @@ from tests.fates.__main__ import measure
 from tests.fates.fates import BEHAVIOURS, FATES, Truth, draw
 
 
+@pytest.mark.timeout(600)
 def test_a_month_of_all_fates_is_told_as_it_was() -> None:
     found = measure(services=len(FATES), days=30, seed=1)
     assert found["missed"] == []
@@ -17,6 +18,7 @@ def test_a_month_of_all_fates_is_told_as_it_was() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("seed", range(2, 5))
 def test_ninety_days_of_all_fates_are_told_as_they_were(seed: int) -> None:
     assert measure(services=2 * len(FATES), days=90, seed=seed)["missed"] == []
