@@ -394,7 +394,7 @@ class Life:
                 self.failures.append(f"{each.host}: it or its twin is not in the catalogue")
                 return
             self._do("merged" if same else "split", each.host)
-            store.catalog().decide(one[0], other[0], same=same, at=self._now())
+            store.catalog().decide((one[0], other[0]), same=same, at=self._now())
 
     async def _forget(self, each: MadeService) -> None:
         self._do("host forgotten", each.host)

@@ -239,11 +239,11 @@ def test_a_watch_follows_its_service_into_another_one_and_out_again(world: Watch
     world.probe("b.example/wms", RIVERS)
     world.watch(2)
     catalog = world.store.catalog()
-    catalog.decide(1, 2, same=True, at=world.clock.now())
+    catalog.decide((1, 2), same=True, at=world.clock.now())
     assert world.look() == [] and world.watches.all()[0].services == 1
     world.die("b.example/wms")
     assert world.look() == [], "the service answers at its other address"
-    catalog.decide(1, 2, same=False, at=world.clock.now())
+    catalog.decide((1, 2), same=False, at=world.clock.now())
     assert world.look() == [(What.DIED, 2)]
     world.die("a.example/wms")
     assert world.look() == [], "the other one is a service that nobody watches"
