@@ -190,6 +190,7 @@ class Due:
 def due_notices(service: MadeService, end: float) -> Iterator[Due]:
     """Yield what the watcher of a service has to be told in the days of a run, by what is true of it."""
     is_told_dead = may_be_told = False
+    """Whether the watcher was told that it died, for sure or perhaps, and not since that it is back."""
     for place, (begins, behaviour) in enumerate(service.phases[1:], 1):
         ends = min(service.phases[place + 1][0] if place + 1 < len(service.phases) else end, end)
         now = situation(service, begins)
@@ -198,14 +199,15 @@ def due_notices(service: MadeService, end: float) -> Iterator[Due]:
         if now.truth in dead_after:
             least, most = dead_after[now.truth]
             if not is_told_dead and ends > begins + least:
-                is_told_dead = ends - begins > most
-                may_be_told = not is_told_dead
+                is_told_dead = ends - begins > most and not may_be_told
                 yield Due("died", begins + least, min(begins + most, end), is_told_dead)
+                may_be_told = not is_told_dead
         elif now.truth in (Truth.UP, Truth.SHY):
             if is_told_dead or may_be_told:
                 latest = begins + up_within(now)
                 yield Due("returned", begins, latest, is_told_dead and latest < ends)
-            is_told_dead = may_be_told = False
+                may_be_told = latest >= ends
+            is_told_dead = False
             if behaviour in ("other layers", "no layers"):
                 yield Due("layers-removed", begins, begins + ASKED_WITHIN, begins + ASKED_WITHIN < end)
         elif now.truth is Truth.MOVED:
@@ -265,7 +267,7 @@ def judge_manners(life: Life) -> list[str]:
     gone = {each.host: begins for each in life.services for begins, name in each.phases if name == "forgotten"}
     for request in life.requests:
         until, process = rests.get(request.host, (0.0, None))
-        if request.at < until and request.process is process:  # a killed one told nobody
+        if request.at < until and request.process is process and not request.is_clock_wrong:  # a killed one told nobody
             found.append(f"day {request.at / DAY_S:.3f}: {request.host} was asked {until - request.at:.0f} s too early")
         if request.retry_after_s:
             rests[request.host] = request.at + request.retry_after_s, request.process

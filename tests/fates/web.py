@@ -41,6 +41,8 @@ class Request:
     status: int
     """0: no answer."""
     retry_after_s: int
+    is_clock_wrong: bool
+    """Whether the client's clock is wrong just now: it rests by its clock."""
 
 
 def capabilities(document: int, *, fewer: bool = False) -> bytes:
@@ -152,7 +154,7 @@ class FateTransport(httpx.AsyncBaseTransport):
             reply.fault == "certificate" and is_verified
         )
         status = reply.status if is_answered else 0
-        self._log.append(Request(at, host, self._process, status, reply.retry_after_s))
+        self._log.append(Request(at, host, self._process, status, reply.retry_after_s, self._process.wrong_by_s != 0))
         await asyncio.sleep({"silent": _SILENT_S, "slow": SLOW_S}.get(reply.fault, 0.1))
         if not is_answered:
             raise _failure(reply.fault, host)
