@@ -18,6 +18,8 @@ MEMBER = "member:"
 """Facts of this name, a run and an owner: since when the process takes part in the run, as JSON (`SharedRun`)."""
 BEAT = "worker:"
 """Facts of this name and an owner: how many visits the process has settled, as JSON (`Frontier`)."""
+_ENDED = -1
+"""Start of a process that has ended, and whose parent has not noticed."""
 _INITIAL_NAMESPACE = "4026531836"
 """The PID namespace outside all containers (PROC_PID_INIT_INO in Linux's include/linux/proc_ns.h)."""
 
@@ -90,11 +92,11 @@ def is_dead(owner: str, here: Owner) -> bool:
 def started_ticks(pid: int) -> int | None:
     """Return when a process started (`Owner.started`); None when that cannot be read, or there is no such process.
 
-    One that has ended, and waits for its parent to notice, started at -1.
+    One that has ended, and waits for its parent to notice, started at `_ENDED`.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return -1 if fields[0] in "ZX" else int(fields[19])
+        return _ENDED if fields[0] in "ZX" else int(fields[19])
     except (OSError, ValueError, IndexError):
         return None
 
@@ -102,7 +104,7 @@ def started_ticks(pid: int) -> int | None:
 def _is_running(pid: int, started: int) -> bool:
     ticks = started_ticks(pid)
     if ticks is not None:
-        return started in (0, ticks)
+        return ticks != _ENDED and started in (0, ticks)
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -15,7 +15,8 @@ from sqlalchemy import Column, update
 from geocrawl.model.health import JITTER, PACES
 from geocrawl.store.catalog.health import FORBIDDEN_S
 from geocrawl.store.engine.database import Database
-from geocrawl.store.schema.tables import ENDPOINT, HOST, ROBOTS, SERVICE, URL, VALIDATOR
+from geocrawl.store.maintenance.watches import LONGEST_RETRY_S, RESERVED_S
+from geocrawl.store.schema.tables import ENDPOINT, HOST, NOTICE, ROBOTS, SERVICE, URL, VALIDATOR, WATCH
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -52,6 +53,7 @@ def _columns(settings: Settings) -> Iterator[tuple[Column[float], float]]:
     revisit_s = max(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)
     yield HOST.c.next_at, rest_s
     yield HOST.c.last_error_at, 0.0
+    yield HOST.c.troubled_at, 0.0
     yield HOST.c.lease_until, max(settings.lease_s, max(delays_s) * (settings.map_requests + _REQUESTS))
     yield URL.c.retry_at, max(retry_s, robots_s)
     yield URL.c.revisit_at, revisit_s
@@ -63,3 +65,6 @@ def _columns(settings: Settings) -> Iterator[tuple[Column[float], float]]:
     yield ENDPOINT.c.last_ok, 0.0
     yield ENDPOINT.c.last_probe, 0.0
     yield SERVICE.c.last_ok, 0.0
+    yield WATCH.c.retry_at, LONGEST_RETRY_S
+    yield WATCH.c.busy_until, RESERVED_S
+    yield NOTICE.c.at, 0.0

@@ -43,6 +43,7 @@ from geocrawl.store.schema.tables import (
     SAME_SERVICE,
     SEED,
     SERVICE,
+    SERVICE_ALIAS,
     THUMBNAIL,
     URL,
 )
@@ -54,9 +55,10 @@ _UNFINISHED = "forgetting:"
 _OF_ENDPOINT: dict[Table, Column[Any]] = {
     **{table: table.c.id for table in (EVIDENCE, PROBE, HEALTH_EVENT, CHANGE)},
     **{table: table.c.endpoint_id for table in (PROOF, THUMBNAIL, DESCRIPTION)},
+    SERVICE_ALIAS: SERVICE_ALIAS.c.old,
 }
 """Table of rows that belong to an endpoint → the column by which they are deleted, a few rows for each value."""
-_INDEXED = tuple(table for table in _OF_ENDPOINT if table is not CHANGE)
+_INDEXED = tuple(table for table in _OF_ENDPOINT if table not in (CHANGE, SERVICE_ALIAS))
 _ENDPOINTS_AT_ONCE = 100
 _HOSTS = select(HOST.c.id, HOST.c.name).where(is_host_or_subdomain(HOST.c.name, "host"))
 _IS_ON_HOST = is_host_or_subdomain(ENDPOINT.c.host, "host")

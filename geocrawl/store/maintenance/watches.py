@@ -27,8 +27,8 @@ Numbers = Callable[[str], Collection[int]]
 
 QUIET_AFTER, QUIET_S = 4, 7 * DAY_S
 """So many deaths and returns of one service within this time are reported; further ones are not."""
-_FIRST_RETRY_S, _LONGEST_RETRY_S = 60.0, DAY_S
-_RESERVED_S = 300.0
+_FIRST_RETRY_S, LONGEST_RETRY_S = 60.0, DAY_S
+RESERVED_S = 300.0
 _MOST_NOTICES = 500
 """Most notices of one message; the others follow in the next one."""
 _MOST_NEW = 500
@@ -223,7 +223,7 @@ class Watches:
 
     def failed(self, delivery: Delivery, error: str, at: float) -> None:
         """Write that a message did not arrive: it is sent again after a pause that doubles, up to a day."""
-        pause = min(_FIRST_RETRY_S * 2.0 ** min(delivery.watch.failures, MOST_FAILURES + 1), _LONGEST_RETRY_S)
+        pause = min(_FIRST_RETRY_S * 2.0 ** min(delivery.watch.failures, MOST_FAILURES + 1), LONGEST_RETRY_S)
         with self._database.transaction:
             self._connection.execute(_NOTE_FAILURE, {"watch": delivery.watch.id, "again_at": at + pause})
         self._note_error(delivery.watch.id, error)
@@ -231,7 +231,7 @@ class Watches:
     def _reserve(self, number: int, at: float) -> bool:
         """Return whether this process may deliver a watch's notices now; no other one does meanwhile."""
         with self._database.transaction:
-            values = {"watch": number, "until": at + _RESERVED_S, "now": at}
+            values = {"watch": number, "until": at + RESERVED_S, "now": at}
             return self._connection.execute(_RESERVE, values).rowcount > 0
 
     def _note_error(self, number: int, error: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from geocrawl.store.engine.owner import Owner, is_dead, started_ticks, this_process
 from tests.support.parts import NAMESPACES, ROOT_USER, lack
 from tests.support.world import World
 
@@ -66,6 +66,18 @@ def test_two_machines_of_one_name_whose_containers_number_alike_are_not_told_by_
 
 def test_a_number_that_was_given_out_again_is_another_process() -> None:
     assert replace(HERE, started=HERE.started - 1).is_running(HERE) is False
+
+
+def test_a_process_that_ended_is_dead_before_its_parent_waits_for_it() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    owner = replace(HERE, pid=process.pid, started=started_ticks(process.pid) or 0)
+    rows = (owner.text, f"{HERE.machine}:{process.pid}")
+    assert not any(is_dead(text, HERE) for text in rows)
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it is a zombie from now on
+    assert started_ticks(process.pid) == -1
+    assert all(is_dead(text, HERE) for text in rows)
+    process.communicate()
 
 
 # --------------------------------------------------------------------------- another PID namespace

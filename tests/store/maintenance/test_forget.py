@@ -128,3 +128,15 @@ def test_a_registry_is_no_host(host: str, expected: bool) -> None:
 
 def test_two_spellings_of_a_host_are_one() -> None:
     assert url("http://BAD.example./").host == HOST
+
+
+def test_the_former_number_of_a_service_of_the_host_leads_nowhere(engine_url: str) -> None:
+    world = filled(engine_url)
+    late = candidate(f"http://late.{HOST}/wms")
+    world.record(late, verdict(service=service("late")), 1.0)
+    connection = world.database.connection
+    numbers = dict(connection.execute("SELECT host, id FROM endpoint").fetchall())
+    world.catalog.decide((numbers["good.example"], numbers[f"late.{HOST}"]), same=True, at=1.0)
+    assert len(connection.execute("SELECT old FROM service_alias").fetchall()) == 1
+    forget(world.database, HOST, "asked by mail", 2.0)
+    assert connection.execute("SELECT old FROM service_alias").fetchall() == []

@@ -12,6 +12,8 @@ from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import Kind, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import MOST_FAILURES, Notice, What
+from geocrawl.settings import Settings
+from geocrawl.store.maintenance.clock_limits import shorten_waits
 from geocrawl.store.maintenance.forget import forget
 from geocrawl.store.maintenance.watches import QUIET_AFTER, Watches
 from tests.support.world import World, candidate, verdict
@@ -256,3 +258,19 @@ def test_what_becomes_another_service_is_no_loss_of_the_one_that_it_was(world: W
     assert world.database.connection.execute("SELECT count(*) FROM service").fetchone() == (2,)
     assert world.look() == []
     assert world.database.connection.execute("SELECT what FROM change WHERE service_id = 1").fetchall() == []
+
+
+def test_a_wrong_clock_silences_no_watch(world: Watched) -> None:
+    world.watch(1)
+    right = world.clock.time
+    world.clock.time = right + 400 * DAY_S
+    world.die("a.example/wms")
+    world.watches.look(world.numbers, world.clock.now())
+    (delivery,) = world.watches.due(world.clock.now())
+    world.watches.failed(delivery, "away", world.clock.now())
+    (delivery,) = world.watches.due(world.clock.now() + DAY_S)
+    world.clock.time = right  # and the process that delivers was killed
+    off = shorten_waits(world.store.database, Settings(), right)
+    assert {"watch.retry_at", "watch.busy_until", "notice.at"} <= off.keys()
+    (delivery,) = world.watches.due(right + DAY_S)
+    assert [notice.what for notice in delivery.notices] == [What.DIED]
