@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.app import one_address
 from tests.attacks import attacks, politeness
+from tests.fates import __main__ as fates
 from tests.store.maintenance import statement_kills
 from tests.support import soak
 from tests.support.postgres import running_server
@@ -23,8 +24,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", help="attacks, statement_kills: those whose name holds this")
     parser.add_argument("--step", type=int, default=1, help="statement_kills: at each n-th [1]")
     parser.add_argument("--hosts", type=int, default=None, help="politeness: of each sort [12]; ip_bound [40]")
-    parser.add_argument("--days", type=int, default=90, help="soak [90]")
-    parser.add_argument("--seed", type=int, default=11, help="soak [11]")
+    parser.add_argument("--days", type=int, default=90, help="soak and fates [90]")
+    parser.add_argument("--seed", type=int, default=11, help="soak and fates [11]")
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
@@ -33,6 +34,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "attacks": lambda: _attacks(options.only),
         "politeness": lambda: politeness.measure(options.hosts or 12, 25),
         "ip_bound": lambda: _one_address(options.hosts or 40),
+        "fates": lambda: fates.measure(days=options.days, seed=options.seed),
         "soak": lambda: _soak(options.days, options.seed),
         "statement_kills": lambda: _statement_kills(options.only, options.step),
     }[options.name]()
