@@ -35,9 +35,10 @@ NAMES = (
     "politeness",
     "fuzzed_visits",
     "soak",
+    "fates",
     "statement_kills",
 )
-SMALL_IN_TESTS = {"ip_bound", "attacks", "politeness", "soak", "statement_kills"}
+SMALL_IN_TESTS = {"ip_bound", "attacks", "politeness", "soak", "fates", "statement_kills"}
 """What `tests.support` measures and tests run with smaller sizes: `benchmarks.same_as_tests` has the full ones."""
 ON_DEMAND = ("page_cpu",)
 """What needs arguments."""
