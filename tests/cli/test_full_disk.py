@@ -1,0 +1,90 @@
+"""With a full disk every command says so and ends: by itself, or within 15 seconds of one signal."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from geocrawl.demo.web import DemoWeb
+from geocrawl.model import Kind, Service
+from geocrawl.store.maintenance.backup import back_up
+from tests.daemon.test_faults import fill, small_disk
+from tests.support.places import ROOT
+from tests.support.samples import sampled
+from tests.support.world import World, candidate, verdict
+
+WMS = "http://maps.norvale-geoportal.example/geoserver/hydro/wms"
+COMMANDS = {
+    "crawl": ("crawl", "--db", "{db}", "{web}"),
+    "daemon": ("daemon", "--db", "{db}", "{web}"),
+    "probe": ("probe", "--save", "--db", "{db}", "{web}", WMS),
+    "harvest": ("harvest", "--db", "{db}", "{web}", "http://catalogue.example/csw"),
+    "export": ("export", "--db", "{whole}", "--format", "gpkg", "--out", "{disk}/e.gpkg"),
+    "backup": ("backup", "--db", "{whole}", "{disk}/b.db"),
+    "migrate to it": ("migrate", "{whole}", "{disk}/n.db"),
+    "migrate from it": ("migrate", "{db}", "{whole}.copy"),
+    "restore": ("restore", "--db", "{db}", "{backup}"),
+    "merge": ("merge", "--db", "{db}", "1", "2"),
+    "forget": ("forget", "--db", "{db}", "maps.example"),
+    "retry": ("retry", "--db", "{db}"),
+    "check": ("check", "--repair", "--db", "{db}"),
+}
+WORDS = ("disk is full", "disk fails", "No space left", "free some space")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalogue of two services."""
+    path = tmp_path_factory.mktemp("whole") / "c.db"
+    world = World(path)
+    world.seed("a.example/")
+    for host in ("maps", "geo"):
+        world.record(candidate(f"{host}.example/wms"), verdict(service=Service(Kind.WMS, "1.3.0", host)), 5.0)
+    world.store.close()
+    back_up(path, path.with_name("b.db"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[DemoWeb]:
+    with DemoWeb() as demo:
+        yield demo
+
+
+@pytest.mark.parametrize("name", sampled(COMMANDS, "backup", "probe"))
+def test_a_command_whose_disk_is_full_says_so_and_ends(name: str, whole: Path, web: DemoWeb, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        database = disk / "c.db"
+        shutil.copyfile(whole, database)
+        fill(disk / "other")
+        places = {"db": database, "disk": disk, "whole": whole, "backup": whole.with_name("b.db")}
+        words = [
+            word for part in COMMANDS[name] for word in (("--proxy", web.proxy_url) if part == "{web}" else (part,))
+        ]
+        command = [sys.executable, "-m", "geocrawl", *(word.format(**places) for word in words)]
+        with (
+            (tmp_path / "said").open("w") as said,
+            subprocess.Popen(command, stdout=said, stderr=said, cwd=ROOT) as process,
+        ):
+            try:
+                code = process.wait(20)
+                assert code in (1, 3), "ended by itself"
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)
+                began = time.monotonic()
+                code = process.wait(60)
+                assert time.monotonic() - began < 15 and code in (0, 3, 130), "ended by one signal"
+        text = (tmp_path / "said").read_text()
+        assert any(each in text for each in WORDS), text
+        assert "Traceback" not in text and "written again" not in text, text
+        (disk / "other").unlink()
+        check = [sys.executable, "-m", "geocrawl", "check", "--db", str(database)]
+        assert subprocess.run(check, cwd=ROOT, capture_output=True, check=False).returncode in (0, 1, 2)
+        assert not list(disk.glob(".*.part*"))
