@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Self
@@ -80,10 +81,8 @@ class StopRules:
     def load(cls, extra: Path | None = None) -> Self:
         """Return the rules that come with geocrawl and those of the file `extra`; raise UsageError for a bad file."""
         stop, keep = _Tables(), _Tables()
-        built_in = resources.files("geocrawl").joinpath("data/stop_rules.toml")
-        for name, text in [("the built-in stop rules", built_in.read_text("utf-8")), *_read_extra(extra)]:
-            for section, key, entry in _entries(name, text):
-                getattr(keep if section == KEEP else stop, key)[entry] = section
+        for section, key, entry in [*_built_in(), *_read_extra(extra)]:
+            getattr(keep if section == KEEP else stop, key)[entry] = section
         return cls(stop, keep)
 
     def reason(self, url: Url) -> str:
@@ -98,13 +97,20 @@ class StopRules:
 # --------------------------------------------------------------------------- the files
 
 
-def _read_extra(path: Path | None) -> Iterator[tuple[str, str]]:
+@cache
+def _built_in() -> tuple[tuple[str, str, str], ...]:
+    text = resources.files("geocrawl").joinpath("data/stop_rules.toml").read_text("utf-8")
+    return tuple(_entries("the built-in stop rules", text))
+
+
+def _read_extra(path: Path | None) -> Iterator[tuple[str, str, str]]:
     if path is None:
         return
     try:
-        yield str(path), path.read_text("utf-8")
+        text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"stop rules {path}: cannot be read: {error}") from error
+    yield from _entries(str(path), text)
 
 
 def _entries(name: str, text: str) -> Iterator[tuple[str, str, str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import socket
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 LEARNER = "strategy:learner"
@@ -114,6 +115,7 @@ def _is_running(pid: int, started: int) -> bool:
     return True
 
 
+@cache
 def _boot() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")[:8]

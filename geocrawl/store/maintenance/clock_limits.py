@@ -8,9 +8,10 @@ future.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Column, update
+from sqlalchemy import Column, Update, bindparam, update
 
 from geocrawl.model.health import JITTER, PACES
 from geocrawl.store.catalog.health import FORBIDDEN_S
@@ -31,15 +32,20 @@ def shorten_waits(database: Database, settings: Settings, now: float) -> dict[st
     """Limit all times to `now` and the longest wait from then on; return how many times of each kind were off."""
     off = {}
     for column, longest_s in _columns(settings):
-        limit = update(column.table).where(column > now + longest_s + _MARGIN_S).values({column.name: now + longest_s})
+        values = {"latest": now + longest_s, "off_after": now + longest_s + _MARGIN_S}
         with database.transaction:
-            count = database.connection.execute(limit).rowcount
+            count = database.connection.execute(_shorten(column), values).rowcount
         if count:
             off[f"{column.table.name}.{column.name}"] = count
     today = int(now // 86_400)
     with database.transaction:
         database.connection.execute(update(HOST).where(HOST.c.asked_day > today).values(asked_day=today, asked=0))
     return off
+
+
+@cache
+def _shorten(column: Column[float]) -> Update:
+    return update(column.table).where(column > bindparam("off_after")).values({column.name: bindparam("latest")})
 
 
 def _columns(settings: Settings) -> Iterator[tuple[Column[float], float]]:
