@@ -21,9 +21,13 @@ _AT_ONCE = 1_000
 class Simulator:
     """Runs seeds on one engine."""
 
-    def __init__(self, engine: Engine, *, crawlers: int | None = None, fault: str | None = None) -> None:
-        """`crawlers`: number of crawlers in place of the drawn one. `fault`: pass over other classes of seeds."""
+    def __init__(
+        self, engine: Engine, *, alone: Engine | None = None, crawlers: int | None = None, fault: str | None = None
+    ) -> None:
+        """`alone`: engine of the undisturbed crawler, which comes to the same on each. `crawlers`: number of crawlers
+        in place of the drawn one. `fault`: pass over other classes of seeds."""
         self._engine = engine
+        self._alone = alone or engine
         self._crawlers = crawlers
         self._fault = fault
         self._references: dict[int, Result] = {}
@@ -54,7 +58,7 @@ class Simulator:
         if found is None:
             alone = replace(scenario, fault="calm", workers=(1,), starts_s=(0.0,), faults=(), disorder=0.0)
             alone = replace(alone, max_pages=0, max_time_s=0.0, requests_per_day=0, together=False, delay_s=0.5)
-            found = self._references[scenario.web] = simulate(alone, self._engine)
+            found = self._references[scenario.web] = simulate(alone, self._alone)
         return found
 
 

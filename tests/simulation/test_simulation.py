@@ -16,6 +16,7 @@ from tests.simulation.scenario import FAULTS, WEBS, draw
 from tests.simulation.seeds import Simulator
 from tests.support.places import ROOT
 from tests.support.postgres import Server
+from tests.support.samples import sampled
 
 SEEDS, MORE_SEEDS = 300, range(1_000, 2_200)
 POSTGRES_SEEDS, MORE_POSTGRES_SEEDS = 8, 8
@@ -34,11 +35,11 @@ def postgres(postgres_server: Server) -> Engine:
     return Postgres(postgres_server)
 
 
-def failures(engine: Engine, seeds: range) -> list[str]:
-    """Return what failed, with the command that shows it."""
+def failures(engine: Engine, seeds: range, *, alone: Engine) -> list[str]:
+    """Return what failed, with the command that shows it; `alone`: engine of the crawler to compare with."""
     return [
         f"python -m tests.simulation --seed {result.scenario.seed} --engine {engine.name} --trace: {text}"
-        for result in Simulator(engine).results(seeds)
+        for result in Simulator(engine, alone=alone).results(seeds)
         for text in result.failures
     ]
 
@@ -46,24 +47,24 @@ def failures(engine: Engine, seeds: range) -> list[str]:
 # The seeds of one web are run together: what one crawler alone comes to there is found once.
 @pytest.mark.parametrize("web", range(WEBS))
 def test_crowds_on_sqlite(sqlite: Engine, web: int) -> None:
-    assert failures(sqlite, range(web, SEEDS, WEBS)) == []
+    assert failures(sqlite, range(web, SEEDS, WEBS), alone=sqlite) == []
 
 
 @pytest.mark.parametrize("first", range(0, POSTGRES_SEEDS, 4))
-def test_crowds_on_postgres(postgres: Engine, first: int) -> None:
-    assert failures(postgres, range(first, first + 4)) == []
+def test_crowds_on_postgres(postgres: Engine, sqlite: Engine, first: int) -> None:
+    assert failures(postgres, range(first, first + 4), alone=sqlite) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(3 * WEBS))
 def test_more_crowds_on_sqlite(sqlite: Engine, first: int) -> None:
-    assert failures(sqlite, MORE_SEEDS[first :: 3 * WEBS]) == []
+    assert failures(sqlite, MORE_SEEDS[first :: 3 * WEBS], alone=sqlite) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("web", range(WEBS))
-def test_more_crowds_on_postgres(postgres: Engine, web: int) -> None:
-    assert failures(postgres, range(web, MORE_POSTGRES_SEEDS, WEBS)) == []
+def test_more_crowds_on_postgres(postgres: Engine, sqlite: Engine, web: int) -> None:
+    assert failures(postgres, range(web, MORE_POSTGRES_SEEDS, WEBS), alone=sqlite) == []
 
 
 def test_the_seeds_draw_all_kinds_of_runs() -> None:
@@ -73,7 +74,7 @@ def test_the_seeds_draw_all_kinds_of_runs() -> None:
     assert {scenario.web for scenario in drawn} == set(range(WEBS))
 
 
-@pytest.mark.parametrize("seed", [3, 42])
+@pytest.mark.parametrize("seed", sampled([3, 42], 42))
 def test_a_seed_does_the_same_in_every_process(sqlite: Engine, seed: int) -> None:
     digests = set()
     for hashes in ("0", "1"):
