@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import clean_environment, geocrawl, run
+from tests.support import forked
+from tests.support.processes import clean_environment
 from tests.support.samples import sampled
 
 COMMANDS = {
@@ -59,18 +60,15 @@ def test_certificates_that_cannot_be_read_end_a_command_with_one_line(
     common = ("--db", str(tmp_path / "c.db"))
     env = clean_environment(tmp_path)
     if command == "seeds check":
-        assert run(geocrawl("seeds", "add", "https://127.0.0.1:9/", *common), env=env, limit_s=300).exit_code == 0
-    done = run(geocrawl(*COMMANDS[command], *common), env={**env, **named}, limit_s=300)
-    assert done.exit_code == 3, done.stderr
+        assert forked.geocrawl(("seeds", "add", "https://127.0.0.1:9/", *common), env=env).returncode == 0
+    done = forked.geocrawl((*COMMANDS[command], *common), env={**env, **named})
+    assert done.returncode == 3, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert value in done.stderr and f"correct {name}, or unset it" in done.stderr
 
 
 def test_a_folder_with_a_certificate_under_its_hashed_name_is_used(tmp_path: Path) -> None:
     (tmp_path / "0123abcd.0").write_text("any")
-    done = run(
-        geocrawl("probe", "https://127.0.0.1:9/wms", "--allow-private", "--json"),
-        env=clean_environment(tmp_path, SSL_CERT_DIR=str(tmp_path)),
-        limit_s=300,
-    )
+    command = ("probe", "https://127.0.0.1:9/wms", "--allow-private", "--json")
+    done = forked.geocrawl(command, env=clean_environment(tmp_path, SSL_CERT_DIR=str(tmp_path)))
     assert '"refused"' in done.stdout, done.stderr

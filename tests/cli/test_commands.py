@@ -55,9 +55,8 @@ def web() -> Iterator[DemoWeb]:
 def catalogue(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home of a person whose catalogue was crawled once, for tests that work on copies."""
     folder = tmp_path_factory.mktemp("crawled")
-    command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
-    environment = clean_environment(folder, GEOCRAWL_SIBLINGS="0")
-    done = subprocess.run([*command, "--quiet"], capture_output=True, text=True, cwd=folder, env=environment)
+    command = ("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--quiet")
+    done = forked.geocrawl(command, env=clean_environment(folder, GEOCRAWL_SIBLINGS="0"), cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
 

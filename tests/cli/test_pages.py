@@ -14,6 +14,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from geocrawl.model import State, StoredPage, Visit
+from tests.support import forked
 from tests.support.processes import clean_environment, geocrawl
 from tests.support.world import World, url
 
@@ -32,11 +33,9 @@ class Kept:
     home: Path
     db: Path
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        command = geocrawl("pages", *arguments, "--db", str(self.db))
-        return subprocess.run(
-            command, capture_output=True, cwd=self.home, env=clean_environment(self.home), check=False
-        )
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = ("pages", *arguments, "--db", str(self.db))
+        return forked.geocrawl(command, env=clean_environment(self.home), cwd=self.home)
 
 
 @pytest.fixture
@@ -73,16 +72,16 @@ def test_the_best_pages_are_listed_first(kept: Kept) -> None:
     assert rows[0]["title"] == "Maps 地图" and rows[0]["size_bytes"] == len(zlib.compress(MAPS))
     assert len(json.loads(kept.run("list", "--json", "--min-score", "0.5").stdout)) == 1
     assert len(json.loads(kept.run("list", "--json", "--limit", "1").stdout)) == 1
-    table = kept.run("list").stdout.decode()
+    table = kept.run("list").stdout
     assert table.index("maps/") < table.index("hills") and "\x1b" not in table
-    assert "SECRET1" not in table and "SECRET1" in kept.run("list", "--secrets").stdout.decode()
+    assert "SECRET1" not in table and "SECRET1" in kept.run("list", "--secrets").stdout
 
 
 def test_a_page_is_shown_as_plain_text_or_as_its_bytes(kept: Kept) -> None:
     shown = kept.run("show", "http://a.example/maps/")
-    assert shown.stdout.decode().splitlines() == ["Maps 地图", "", "Rivers of the North"]
-    assert "Höhen" in kept.run("show", "http://a.example/hills?token=SECRET1").stdout.decode()
-    assert kept.run("show", "http://a.example/maps/", "--raw").stdout == MAPS
+    assert shown.stdout.splitlines() == ["Maps 地图", "", "Rivers of the North"]
+    assert "Höhen" in kept.run("show", "http://a.example/hills?token=SECRET1").stdout
+    assert kept.run("show", "http://a.example/maps/", "--raw").stdout.encode() == MAPS
 
 
 def test_bytes_of_a_page_are_never_sent_to_a_terminal(kept: Kept) -> None:
@@ -141,7 +140,7 @@ def test_what_exists_is_replaced_only_when_told_to(kept: Kept, form: str) -> Non
     file = out if form == "warc" else out / "index.jsonl"
     file.write_text("mine")
     refused = kept.run("export", "--format", form, "--out", str(out))
-    assert refused.returncode == 2 and b"--force" in refused.stderr
+    assert refused.returncode == 2 and "--force" in refused.stderr
     assert file.read_text() == "mine"
     assert kept.run("export", "--format", form, "--out", str(out), "--force").returncode == 0
     assert file.read_bytes() != b"mine"
@@ -153,7 +152,7 @@ def test_the_catalogue_is_never_written_over(kept: Kept) -> None:
     (kept.home / "hard.db").hardlink_to(kept.db)
     for name in ("c.db", "link.db", "hard.db", "c.db-wal", "c.db-shm"):
         done = kept.run("export", "--out", str(kept.home / name), "--force")
-        assert done.returncode == 2 and b"is the catalogue itself" in done.stderr, name
+        assert done.returncode == 2 and "is the catalogue itself" in done.stderr, name
     (kept.home / "hard.db").unlink()
     assert kept.db.read_bytes() == before
     kept.db.rename(kept.home / "index.jsonl")

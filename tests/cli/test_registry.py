@@ -14,6 +14,7 @@ import typer
 
 from geocrawl.cli import app
 from geocrawl.cli.registry import COMMANDS, GROUPS
+from tests.support.commands import geocrawl
 
 RECORDED = Path(__file__).parents[1] / "expectations" / "command_options.json"
 """Command → its options and arguments with what they take, as of commit 2fc88b6 and of what was added since."""
@@ -55,9 +56,9 @@ def test_every_group_has_commands_and_every_command_of_two_words_a_group() -> No
 
 @pytest.mark.parametrize("typed", ["serch", "crwal"])
 def test_a_mistyped_command_gets_a_suggestion(typed: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "geocrawl", typed], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "Did you mean" in done.stderr
+    done = geocrawl(typed)
+    assert done.code == 2
+    assert "Did you mean" in done.err
 
 
 def test_a_command_imports_no_other_command() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from geocrawl.demo.capabilities import Described, capabilities, picture
+from tests.support import forked
 from tests.support.http_server import answer
 from tests.support.tls_zoo import ANIMALS, housed, make_zoo
 
@@ -63,8 +62,7 @@ class _Commands:
         }
 
     def __call__(self, *arguments: str) -> str:
-        command = [sys.executable, "-m", "geocrawl", *arguments]
-        done = subprocess.run(command, cwd=self._folder, env=self._environment, text=True, capture_output=True)
+        done = forked.geocrawl(arguments, env=self._environment, cwd=self._folder)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{' '.join(arguments)}: {done.stderr}")
         return done.stdout + (done.stderr if arguments == ("search",) else "")

@@ -6,7 +6,6 @@ import json
 import signal
 import socket
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import pytest
 
 from geocrawl.demo.web import DemoWeb
 from tests.support import forked
-from tests.support.processes import clean_environment, geocrawl
+from tests.support.processes import clean_environment
 
 LIMIT_S = 300
 
@@ -30,12 +29,12 @@ def web() -> Iterator[DemoWeb]:
 class Running:
     """A daemon under way."""
 
-    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
+    def __init__(self, process: forked.Started, log: Path) -> None:
         self.process = process
         self._log = log
 
     def log(self) -> str:
-        return self._log.read_text("utf-8")
+        return self._log.read_text("utf-8") if self._log.exists() else ""
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
@@ -45,14 +44,13 @@ class Running:
 @contextmanager
 def daemon(tmp_path: Path, web: DemoWeb, *options: str, **environ: str) -> Iterator[Running]:
     log = tmp_path / f"daemon-{time.monotonic_ns()}.log"
-    command = geocrawl("daemon", "--db", str(tmp_path / "c.db"), "--proxy", web.proxy_url, "--delay", "0", *options)
-    env = {**clean_environment(tmp_path), **environ}
-    with log.open("w") as file, subprocess.Popen(command, stdout=file, stderr=file, env=env, text=True) as process:
-        try:
-            yield Running(process, log)
-        finally:
-            if process.poll() is None:
-                process.kill()
+    command = ("daemon", "--db", str(tmp_path / "c.db"), "--proxy", web.proxy_url, "--delay", "0", *options)
+    process = forked.start(command, env=clean_environment(tmp_path, **environ), out=log, err=log)
+    try:
+        yield Running(process, log)
+    finally:
+        process.kill()
+        process.wait()
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:

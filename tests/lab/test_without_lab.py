@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 import geocrawl
 from geocrawl.demo import DemoWeb
+from tests.support.daemons import Place, wait_for
 from tests.support.processes import clean_environment
 
 LIMIT_S = 300
@@ -25,8 +25,7 @@ class Installation:
     """A copy of the package without `geocrawl.lab`, and commands run with it."""
 
     def __init__(self, folder: Path) -> None:
-        without = shutil.ignore_patterns("lab", "__pycache__")
-        shutil.copytree(Path(geocrawl.__file__).parent, folder / "geocrawl", ignore=without)
+        shutil.copytree(Path(geocrawl.__file__).parent, folder / "geocrawl", ignore=shutil.ignore_patterns("lab"))
         self.folder = folder
         self.environment = {**clean_environment(folder), "PYTHONPATH": str(folder), "COLUMNS": "200"}
 
@@ -93,19 +92,13 @@ def test_the_daemon_starts_finds_the_services_and_ends(installed: Installation, 
         ) as daemon,
     ):
         try:
-            _wait_for_services(installed, len(web.expected_valid))
+            found = Place(installed.folder, db=installed.folder / "daemon.db").valid
+            wait_for(lambda: len(found()) >= len(web.expected_valid), "the services")
             daemon.send_signal(signal.SIGTERM)
             assert daemon.wait(LIMIT_S) == 0, log.read_text()
         finally:
             if daemon.poll() is None:
                 daemon.kill()
-
-
-def _wait_for_services(installed: Installation, number: int) -> None:
-    end = time.monotonic() + LIMIT_S
-    while json.loads(installed.answer("status", "--db", "daemon.db", "--json"))["endpoints"].get("valid", 0) < number:
-        assert time.monotonic() < end, (installed.folder / "daemon.log").read_text()
-        time.sleep(0.5)
 
 
 def test_help_names_no_command_of_the_laboratory(installed: Installation) -> None:

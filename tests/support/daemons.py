@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +13,7 @@ from typing import Any
 
 from geocrawl.demo.web import DemoWeb
 from tests.support import forked
-from tests.support.processes import clean_environment, geocrawl
+from tests.support.processes import clean_environment
 
 LIMIT_S = 300.0
 
@@ -22,13 +21,13 @@ LIMIT_S = 300.0
 class Daemon:
     """A daemon under way."""
 
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, process: forked.Started, log: Path) -> None:
         self.process = process
         self._log = log
 
     def log(self) -> str:
         """All that it said so far."""
-        return self._log.read_text("utf-8")
+        return self._log.read_text("utf-8") if self._log.exists() else ""
 
     def says(self, text: str) -> bool:
         """Whether it said so."""
@@ -52,14 +51,13 @@ class Place:
     def daemon(self, *options: str, **environ: str) -> Iterator[Daemon]:
         """One on this database, killed at the end if it still runs."""
         log = self.folder / f"daemon-{time.monotonic_ns()}.log"
-        env = {**clean_environment(self.folder), **environ}
-        command = geocrawl("daemon", "--db", str(self.db), *options)
-        with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, env=env) as process:
-            try:
-                yield Daemon(process, log)
-            finally:
-                if process.poll() is None:
-                    process.kill()
+        command, env = ("daemon", "--db", str(self.db), *options), clean_environment(self.folder, **environ)
+        process = forked.start(command, env=env, out=log, err=log)
+        try:
+            yield Daemon(process, log)
+        finally:
+            process.kill()
+            process.wait()
 
     def command(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
         """What a command says of this database."""

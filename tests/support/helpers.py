@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.support import forked
+
 LIMIT_S = 300.0
+PRINTED = ("out.txt", "err.txt")
+"""Names of the files that a crawl prints to, in its home."""
 
 
 class TeamCrawl:
     """A crawl under way."""
 
-    def __init__(self, process: subprocess.Popen[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, process: forked.Started, environment: Mapping[str, str]) -> None:
         self.process = process
+        self._folder = Path(environment["HOME"])
         self._environment = environment
         self.seen: set[int] = set()
         """Helpers that were found so far."""
@@ -39,23 +42,26 @@ class TeamCrawl:
         """Wait until `found()` is true while the crawl runs; return what it returned."""
         ends = time.monotonic() + LIMIT_S
         while not (value := found()):
-            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.process.communicate()}"
+            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self._printed()}"
             assert time.monotonic() < ends, "it did not happen"
             time.sleep(0.02)
         return value
 
     def workers(self) -> list[dict[str, Any]]:
         """Return what `geocrawl workers` shows."""
-        command = [sys.executable, "-m", "geocrawl", "workers", "--db", "c.db", "--json"]
-        environment, folder = dict(self._environment), self._environment["HOME"]
-        shown = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=LIMIT_S)
+        command = ("workers", "--db", "c.db", "--json")
+        shown = forked.geocrawl(command, env=self._environment, cwd=self._folder)
         return list(json.loads(shown.stdout)) if shown.returncode == 0 else []
 
     def end(self) -> tuple[int, dict[str, Any], str]:
         """Wait for the end, and until no helper is left; return exit code, report and notes."""
-        out, err = self.process.communicate(timeout=LIMIT_S)
+        code = self.process.wait(LIMIT_S)
         self.demand_no_helpers()
-        return self.process.returncode, json.loads(out) if out.strip() else {}, err
+        out, err = self._printed()
+        return code, json.loads(out) if out.strip() else {}, err
+
+    def _printed(self) -> list[str]:
+        return [(self._folder / name).read_text("utf-8") for name in PRINTED]
 
     def demand_no_helpers(self) -> None:
         """Wait until every helper that was seen has ended."""
@@ -70,9 +76,11 @@ def team_crawl(home: Path, *arguments: str) -> Iterator[TeamCrawl]:
     """Run `geocrawl crawl ARGUMENTS` on c.db in `home`; nothing of it is left in the end."""
     kept = {name: value for name, value in os.environ.items() if not name.lower().startswith(("geocrawl", "http"))}
     environment = kept | {"HOME": str(home), "COLUMNS": "200", "GEOCRAWL_SIBLINGS": "0"}
-    command = [sys.executable, "-m", "geocrawl", "crawl", *arguments, "--db", "c.db", "--json"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, cwd=home, env=environment, start_new_session=True, **pipes)  # type: ignore[call-overload]
+    out, err = (home / name for name in PRINTED)
+    for path in (out, err):
+        path.unlink(missing_ok=True)
+    command = ("crawl", *arguments, "--db", "c.db", "--json")
+    process = forked.start(command, env=environment, cwd=home, out=out, err=err)
     crawl = TeamCrawl(process, environment)
     try:
         yield crawl
