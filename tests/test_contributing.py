@@ -123,6 +123,11 @@ def copy_with_the_new_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+def test_the_file_of_the_text_is_the_one_that_is_shipped(copy_with_the_new_kind: Path) -> None:
+    shipped = Path(geocrawl.__file__).parent / "probe" / "kinds" / "sps.py"
+    assert (copy_with_the_new_kind / "geocrawl" / "probe" / "kinds" / "sps.py").read_text() == shipped.read_text()
+
+
 def _in(root: Path, *arguments: str) -> str:
     done = subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr

@@ -29,6 +29,7 @@ _PREFIXES = {
 _STANDARDS: Mapping[str, str] = {
     "ogcapi": "http://www.opengis.net/spec/ogcapi-common-1/1.0",
     "stac": "https://api.stacspec.org/v1.0.0/core",
+    "sensorthings": "http://www.opengis.net/spec/iot_sensing/1.1",
     "arcgis": "https://developers.arcgis.com/rest/",
     "tms": "https://wiki.osgeo.org/wiki/Tile_Map_Service_Specification",
     "tilejson": "https://github.com/mapbox/tilejson-spec",

@@ -24,9 +24,11 @@ class Kind(StrEnum):
     ARCGIS = "arcgis"
     OGCAPI = "ogcapi"
     STAC = "stac"
+    SPS = "sps"
+    SENSORTHINGS = "sensorthings"
 
 
-_ASKED_BY_PATH = frozenset({Kind.TMS, Kind.TILEJSON, Kind.ARCGIS, Kind.OGCAPI, Kind.STAC})
+_ASKED_BY_PATH = frozenset({Kind.TMS, Kind.TILEJSON, Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.SENSORTHINGS})
 
 
 def service_parameter(kind: str) -> str:
@@ -37,10 +39,7 @@ def service_parameter(kind: str) -> str:
 
 
 def stored_kind(name: str) -> Kind:
-    """Return the kind that a database calls `name`.
-
-    A kind of former versions (`sensorthings`, which had no probe) is probed as a WMS, as it was then.
-    """
+    """Return the kind that a database calls `name`; WMS for a kind that this version does not know."""
     try:
         return Kind(name)
     except ValueError:

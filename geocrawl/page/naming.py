@@ -15,11 +15,12 @@ from geocrawl.page.content import BOUNDARY
 from geocrawl.urls import read_url
 
 _KINDS = {
-    **{name: name for name in ("wms", "wmts", "wfs", "wcs", "csw", "wps", "sos", "tms", "wmsc", "stac")},
+    **{name: name for name in ("wms", "wmts", "wfs", "wcs", "csw", "wps", "sos", "tms", "wmsc", "stac", "sps")},
     **{"webmapservice": "wms", "webmaptileservice": "wmts", "webfeatureservice": "wfs", "webcoverageservice": "wcs"},
     **{"webprocessingservice": "wps", "sensorobservationservice": "sos", "tilemapservice": "tms"},
     **{"catalogueservice": "csw", "catalogservice": "csw", "ogcapi": "ogcapi", "ogcfeature": "ogcapi"},
-    **{"ogcapifeatures": "ogcapi", "tilejson": "tilejson"},
+    **{"ogcapifeatures": "ogcapi", "tilejson": "tilejson", "sensorthings": "sensorthings"},
+    **{"sensorplanningservice": "sps", "ogcapiprocesses": "ogcapi", "ogcprocesses": "ogcapi"},
     **{"arcgisrest": "arcgis", "arcgismapserver": "arcgis", "esrimapserver": "arcgis", "esrifeatureserver": "arcgis"},
 }
 """Name without separators → kind, as spelt in `model.Kind`."""

@@ -13,7 +13,7 @@ from geocrawl.model import Endpoint, Kind, Url
 from geocrawl.urls.endpoints import endpoint_address, endpoint_key, query_parameters
 from geocrawl.urls.reading import load_parameters, read_absolute
 
-_BY_PATH = frozenset({Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.TMS})
+_BY_PATH = frozenset({Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.TMS, Kind.SENSORTHINGS})
 """Kinds whose query belongs to one request and whose root may end in a slash or not."""
 _ARCGIS_SERVICE = re.compile(
     r"(.*?/rest/services(?:/[^/]+)*?/(?:Map|Image|Feature|Scene|VectorTile|GP|Geocode|Geometry|GeoData|NA|Stream|Mobile|Globe)"
@@ -25,6 +25,11 @@ _OGCAPI_RESOURCE = re.compile(
     r"(.*?)/(?:collections|conformance|processes|jobs|tilematrixsets|openapi(?:\.json|\.ya?ml)?)(?:/.*)?", re.IGNORECASE
 )
 _STAC_RESOURCE = re.compile(r"(.*?)/(?:collections|search|conformance|queryables)(?:/[^/.]*)*", re.IGNORECASE)
+_SENSORTHINGS_SET = re.compile(
+    r"(.*?/v1\.[01])(?:/(?:things|locations|historicallocations|datastreams|multidatastreams|sensors|observedproperties"
+    r"|observations|featuresofinterest)(?:[(/].*)?)?/?",
+    re.IGNORECASE,
+)
 _TMS_ROOT = re.compile(r"(.*?/tms(?:/[^/]+)?/1\.0\.0)(?:/.*)?", re.IGNORECASE)
 _WMTS_TILE = re.compile(
     r"(.*?/1\.0\.0)(?:/?|/[^/]+/[^/]+(?:/[^/]+){1,3}/[^/]+/[^/]+/[^/]+\.(?:png|jpe?g|webp|gif|tiff?|pbf|mvt))",
@@ -81,6 +86,8 @@ def _root(kind: Kind, path: str) -> str:
         found = _OGCAPI_RESOURCE.fullmatch(path)
     elif kind is Kind.STAC:
         found = _STAC_RESOURCE.fullmatch(path)
+    elif kind is Kind.SENSORTHINGS:
+        found = _SENSORTHINGS_SET.fullmatch(path)
     elif kind is Kind.TMS:
         found = _TMS_ROOT.fullmatch(path)
     elif kind is Kind.WMTS:

@@ -72,7 +72,7 @@ def test_a_request_of_a_wms_is_a_candidate_in_any_spelling(query: str) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "service=SPS&request=GetCapabilities",
+        "service=WTS&request=GetCapabilities",
         "service=cleaning&request=quote",
         "request=execute",
         "request=GetTile",
@@ -316,7 +316,7 @@ def test_json_of_a_service_is_told_by_its_keys(keys: tuple[str, ...], rel: str, 
 
 def test_other_documents_are_no_services() -> None:
     assert DETECTOR.candidates(page(xml_root="Capabilities")) == ()
-    assert DETECTOR.candidates(page(xml_root="Capabilities")._replace(xml_namespace="http://www.opengis.net/sps")) == ()
+    assert DETECTOR.candidates(page(xml_root="Capabilities")._replace(xml_namespace="http://www.opengis.net/tjs")) == ()
     assert DETECTOR.candidates(page()._replace(json_keys=("title", "links"))) == ()
     assert DETECTOR.candidates(page()._replace(json_keys=("type", "geometry", "stac_version", "links"))) == ()
 

@@ -31,7 +31,7 @@ OGC = "http://www.opengis.net"
             '<Capabilities><OperationsMetadata><Operation name="GetRecords"/></OperationsMetadata></Capabilities>',
             Kind.CSW,
         ),
-        (f'<Capabilities xmlns="{OGC}/sps/2.0"/>', None),
+        (f'<Capabilities xmlns="{OGC}/sps/2.0"/>', Kind.SPS),
         (f'<Capabilities xmlns="{OGC}/ows/1.1"/>', None),
         (f'<Capabilities xmlns="{OGC}/wfsx"/>', None),
         ("<Capabilities/>", None),

@@ -9,7 +9,10 @@ from tests.support.places import ROOT
 
 
 def add_kind(root: Path) -> None:
-    """Add the kind `sps`: its file, its name, its line in the registry."""
+    """Take the kind `sps` away, and add it as the text says: its file, its name, its line in the registry."""
+    (root / "geocrawl/probe/kinds/sps.py").unlink()
+    _insert(root / "geocrawl/probe/registry.py", "    Kind.SPS,\n", "", instead=True)
+    _insert(root / "geocrawl/model/kinds.py", '    SPS = "sps"\n', "", instead=True)
     _write_files(root, "## Add a kind of service")
     line = _line("## Add a kind of service", r"^    Kind\.\w+,$")
     _insert(root / "geocrawl/probe/registry.py", "REGISTRY = (\n", f"{line}\n")
@@ -43,7 +46,7 @@ def _line(heading: str, pattern: str) -> str:
     return str(line)
 
 
-def _insert(path: Path, behind: str, line: str) -> None:
+def _insert(path: Path, behind: str, line: str, *, instead: bool = False) -> None:
     text = path.read_text(encoding="utf-8")
     assert behind in text, f"{path} has no line {behind!r}"
-    path.write_text(text.replace(behind, behind + line, 1), encoding="utf-8")
+    path.write_text(text.replace(behind, line if instead else behind + line, 1), encoding="utf-8")

@@ -32,6 +32,12 @@ KIND = KindDeclaration(
             path=r"/(?:[^/]*(?:sos|52n|swe|ogc|geo|service|cgi-bin)[^/]*|ws)/sos(?:/kvp)?/?$|/sos/(?:kvp|server\.php)$",
             example="https://sensors.example.org/52n-sos-webapp/sos/kvp",
         ),
+        PathForm(
+            name="THREDDS and ERDDAP, a data set's observations",
+            hint="/sos/",
+            path="/thredds/sos/.+[^/]$|/erddap/sos/[^/]+/server$",
+            example="https://data.example.org/erddap/sos/buoys/server",
+        ),
     ),
     namespaces=("sos",),
     operation="GetObservation",

@@ -115,6 +115,12 @@ PATHS = (
         example="https://data.example.org/thredds/wms/ocean/sst.nc",
     ),
     PathForm(
+        name="ERDDAP, a data set's map service",
+        hint="/erddap/wms/",
+        path="/erddap/wms/[^/]+/request$",
+        example="https://data.example.org/erddap/wms/sst/request",
+    ),
+    PathForm(
         name="ERDAS Apollo",
         hint="erdas-iws/",
         path="/erdas-iws/ogc/wms/?[^/]*$",
