@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Item, Kind, Status
-from geocrawl.probe.kinds.arcgis import ArcGisProbe
+from geocrawl.probe.kinds.arcgis import ArcGisProbe, leads_of
 from tests.probe.json_answers import answer, ask
-from tests.support.answers import HTML, page
+from tests.support.answers import HTML, page, url
 
 SERVER = "http://gis.example.org/arcgis/rest/services"
 SERVICE = f"{SERVER}/Water/Rivers/MapServer"
@@ -193,3 +193,12 @@ def test_values_of_any_type_are_no_crash() -> None:
 def test_another_program_with_a_current_version_is_no_arcgis(version: object) -> None:
     verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer({"currentVersion": version, "services": [], "layers": []})})
     assert (verdict.status, verdict.reason) == (Status.INVALID, "not-capabilities")
+
+
+def test_a_layer_leads_to_its_service() -> None:
+    layer = {"currentVersion": 10.91, "id": 3, "name": "Wells", "type": "Feature Layer", "geometryType": "point"}
+    (found,) = leads_of(layer, url(f"{SERVICE}/3?f=json"))
+    assert (found.endpoint.kind, found.endpoint.url.address, found.evidence.page) == (
+        *(Kind.ARCGIS, SERVICE),
+        f"{SERVICE}/3?f=json",
+    )

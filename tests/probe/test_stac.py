@@ -45,6 +45,7 @@ def test_a_catalogue_in_files_is_one_request_with_its_children_as_pages() -> Non
     assert service is not None
     assert asked == [CATALOGUE]
     assert (service.kind, service.version, service.title) == (Kind.STAC, "1.0.0", "top")
+    assert verdict.detail == "catalog"
     assert [(layer.name, layer.title, layer.item) for layer in service.layers] == [
         ("s2", "Sentinel-2", Item.FOLDER),
         ("landsat", "landsat", Item.FOLDER),
@@ -114,6 +115,7 @@ def test_an_api_is_asked_for_its_collections() -> None:
     assert (asked, verdict.requests) == ([*answers], 2)
     assert [layer.title for layer in verdict.service.layers] == ["Sentinel-2"]
     assert verdict.service.formats == ("image/tiff", "application/xml")
+    assert verdict.detail == "api"
 
 
 def test_an_api_without_its_collections_is_valid_all_the_same() -> None:

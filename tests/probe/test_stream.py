@@ -201,3 +201,12 @@ def test_no_damage_to_a_document_makes_it_fail(data: st.DataObject) -> None:
         body[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=20))
     found = read(bytes(body), cut=data.draw(st.booleans()))
     assert all(around is None or around < index for index, (_, around) in enumerate(found.items))
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 9])
+def test_items_above_their_number_are_left_out(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr(stream, "MAX_ITEMS", 3)
+    layers = "".join(f"<Layer><Name>{number}</Name></Layer>" for number in range(count))
+    found = read(f"<C><Capability>{layers}</Capability></C>".encode())
+    assert [name for name, _ in found.items] == [f"{number}" for number in range(min(count, 3))]
+    assert ("over-limit" in [each.code for each in found.reading.deviations]) is (count > 3)
