@@ -31,6 +31,7 @@ from geocrawl.web.downloads import FILES, download
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import IDLE_S, Options
 from geocrawl.web.pages import overview, search, service, statistics
+from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
 from geocrawl.web.records import items, landing
@@ -105,6 +106,7 @@ def _routes() -> list[Route | Mount]:
         Route(ITEMS, _in_formats(html=search.search, json=items.items, file=download)),
         Route(_ITEM, _in_formats(html=service.service, json=items.item)),
         Route(f"{_ITEM}/layers", _kept(service.layers)),
+        Route(f"{_ITEM}/layer.qlr", _kept(layer_file)),
         Route(f"{_ITEM}/health", _kept(items.health)),
         Route(f"{_ITEM}/history", _kept(items.history)),
         Route(f"{_ITEM}/changes", _kept(items.changes)),

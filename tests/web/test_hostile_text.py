@@ -87,7 +87,7 @@ def test_the_interfaces_stay_well_formed_and_keep_secrets(attacked: TestClient) 
         assert answer.status_code == 200 and SECRET not in answer.text
         json.loads(answer.text)
         assert "\x1b" not in answer.text and "\u202e" not in answer.text and "\\u001b" not in answer.text
-    for path in ("/feed.atom", f"{ITEMS}/1/badge.svg", "/sitemap-0.xml", "/opensearch.xml"):
+    for path in ("/feed.atom", f"{ITEMS}/1/badge.svg", f"{ITEMS}/1/layer.qlr", "/sitemap-0.xml", "/opensearch.xml"):
         answer = attacked.get(path)
         assert SECRET not in answer.text
         etree.fromstring(answer.content)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
-from lxml import html
+from lxml import etree, html
 from starlette.testclient import TestClient
 
 from geocrawl.demo import DemoWeb
@@ -54,7 +55,7 @@ def test_owslib_reads_the_catalogue_by_the_lines_of_the_api_page(
 def test_all_lines_of_python_can_be_read_and_those_of_scripts_stay_apart(client: TestClient) -> None:
     for number in numbers(client):
         lines = copied(client.get(f"{ITEMS}/{number}", headers=HTML).text)
-        for name in lines.keys() & {"use-owslib", "use-qgis"}:
+        for name in lines.keys() & {"use-owslib", "use-pyqgis"}:
             ast.parse(lines[name])
         openlayers = lines.get("use-openlayers")
         assert openlayers is None or all(
@@ -63,3 +64,23 @@ def test_all_lines_of_python_can_be_read_and_those_of_scripts_stay_apart(client:
             if "import" in line
         )
         assert openlayers is None or len(openlayers.split("\n")) > 4
+
+
+def test_the_layer_that_is_chosen_is_the_one_of_all_lines(client: TestClient) -> None:
+    number = next(
+        int(each["id"]) for each in client.get(ITEMS, params={"q": '"青山省水系地图服务"'}).json()["features"]
+    )
+    part = client.get(f"{ITEMS}/{number}/layers", params={"layers": "湖泊"}, headers=HTML).text
+    [position] = re.findall(rf"{ITEMS}/{number}\?layer=(\d+)#use-title", part)
+    first = copied(client.get(f"{ITEMS}/{number}", headers=HTML).text)
+    chosen = copied(client.get(f"{ITEMS}/{number}", params={"layer": position}, headers=HTML).text)
+    named = copied(client.get(f"{ITEMS}/{number}", params={"layers": "湖泊"}, headers=HTML).text)
+    assert chosen == named and next(iter(first)) == "use-qgis" and first["use-qgis"] == chosen["use-qgis"]
+    for name in ("use-pyqgis", "use-openlayers", "use-leaflet"):
+        assert first[name] != chosen[name], name
+    answer = client.get(f"{ITEMS}/{number}/layer.qlr", params={"layer": position})
+    layer = etree.fromstring(answer.content).find("maplayers/maplayer")
+    assert layer is not None and layer.get("type") == "raster" and layer.findtext("layername") == "湖泊"
+    assert (
+        f'"{layer.findtext("datasource")}"' in chosen["use-pyqgis"] and ".qlr" in answer.headers["content-disposition"]
+    )

@@ -107,6 +107,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
     f"{ITEMS}/{_NUMBER}/history": ("Changes of health of the addresses", "application/json"),
     f"{ITEMS}/{_NUMBER}/changes": ("Changes of the description", "application/json"),
     f"{ITEMS}/{_NUMBER}/thumbnail": ("Small picture of its content", "image/png"),
+    f"{ITEMS}/{_NUMBER}/layer.qlr": ("A layer for QGIS", "application/x-qgis-layer-definition"),
     f"{ITEMS}/{_NUMBER}/badge.svg": ("Badge of its health", "image/svg+xml"),
     "/feed.atom": ("News as Atom; of a search with its parameters", "application/atom+xml"),
     "/feed.json": ("News as JSON feed; of a search with its parameters", "application/feed+json"),

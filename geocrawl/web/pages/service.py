@@ -15,6 +15,7 @@ from geocrawl.sanitize import masked
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.web.layers import Tree, layer_tree, systems_of
+from geocrawl.web.pages.qgis_layer import chosen_layer, qgis_source
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.preview_requests import can_be_shown, projection_of
 from geocrawl.web.publishing import is_masked
@@ -64,6 +65,7 @@ async def service(request: Request) -> Response:
     """Return the page of a service."""
     detail = await detail_of(request, number_of(request))
     found = detail.service
+    layer = chosen_layer(request, found)
     values = {
         "service": found,
         "title": found.title or masked(found.best),
@@ -74,7 +76,11 @@ async def service(request: Request) -> Response:
         "has_picture": detail.has_picture,
         "endpoints": _endpoints(detail),
         "systems": _systems(found),
-        "snippets": snippets(found),
+        "snippets": snippets(found, layer),
+        "layer": layer,
+        "layer_file": Links(request)(f"{ITEMS}/{found.id}/layer.qlr", layer=layer.position)
+        if layer and qgis_source(found, layer)
+        else "",
         "is_masked": is_masked(found.best),
         "facts": list(_facts(found)),
         "news": detail.news[:20],
@@ -104,7 +110,7 @@ def _layers(request: Request, service: ServiceDetail) -> dict[str, Any]:
         return links(f"{ITEMS}/{service.id}/preview", layer=row.position)
 
     tree: Tree = layer_tree(service.layers, words, preview_of)
-    return {"tree": tree, "layer_words": words}
+    return {"service": service, "tree": tree, "layer_words": words}
 
 
 def _endpoints(detail: Detail) -> list[ShownEndpoint]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from geocrawl.catalog import OWSLIB_CLIENTS, OWSLIB_VERSIONS
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.read.show import LayerRow, ServiceDetail
+from geocrawl.web.pages.qgis_layer import pyqgis
 from geocrawl.web.publishing import client_address
+
+_CONNECTED = ("wms", "wmsc", "wfs", "wcs", "csw", "ogcapi", "stac", "arcgis")
+"""Kinds of which QGIS has connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,19 +21,19 @@ class Snippet:
     """Text to copy."""
 
     name: str
-    """capabilities, qgis, owslib, openlayers, leaflet, curl."""
+    """qgis, capabilities, pyqgis, owslib, openlayers, leaflet, curl."""
     code: str
 
 
-def snippets(service: ServiceDetail) -> list[Snippet]:
-    """Return what fits the kind of a service, for its first layer that can be requested; keys are masked."""
+def snippets(service: ServiceDetail, layer: LayerRow | None) -> list[Snippet]:
+    """Return what fits the kind of a service, for a layer with a name; keys are masked."""
     address = plain(masked(service.best))
     described = plain(masked(client_address(service.kind, service.best)))
-    layer = next((row for row in service.layers if row.name), None)
     name = plain(layer.name) if layer else ""
     found = [
+        Snippet("qgis", _connection(service.kind, address, described)),
         Snippet("capabilities", described),
-        Snippet("qgis", _qgis(service, address, described, layer, name)),
+        Snippet("pyqgis", pyqgis(service, layer)),
         Snippet("owslib", _owslib(service, address)),
         Snippet("openlayers", _openlayers(service, address, described, name)),
         Snippet("leaflet", _leaflet(service, address, name)),
@@ -39,21 +42,11 @@ def snippets(service: ServiceDetail) -> list[Snippet]:
     return [each for each in found if each.code]
 
 
-def _qgis(service: ServiceDetail, address: str, described: str, layer: LayerRow | None, name: str) -> str:
-    """Return the source of a layer for QGIS's data source manager or `QgsRasterLayer(…)`."""
-    title, url = json.dumps(plain(service.title) or address, ensure_ascii=False), quote(address, safe=":/?=,")
-    if service.kind == "wms" and layer:
-        crs = next((code for code in layer.crs if code.upper().startswith("EPSG:")), "EPSG:4326")
-        source = f"crs={plain(crs)}&format=image/png&layers={quote(name)}&styles=&url={url}"
-        return f"QgsRasterLayer({json.dumps(source, ensure_ascii=False)}, {title}, 'wms')"
-    if service.kind == "wmts" and layer:
-        return f"# Layer > Add Layer > Add WMS/WMTS Layer > New, with this address:\n{described}"
-    if service.kind == "wfs" and layer:
-        source = f"typename='{name}' url='{address}' version='auto'"
-        return f"QgsVectorLayer({json.dumps(source, ensure_ascii=False)}, {title}, 'WFS')"
-    if service.kind in ("tms", "wmsc", "tilejson"):
-        return f"# Layer > Add Layer > Add XYZ Layer > New; the address of its tiles with {{z}}/{{x}}/{{y}}:\n{address}"
-    return ""
+def _connection(kind: str, address: str, described: str) -> str:
+    """Return the address that a new connection of QGIS takes; '' for kinds of which it has none."""
+    if kind == "wmts":
+        return described
+    return address if kind in _CONNECTED else ""
 
 
 def _owslib(service: ServiceDetail, address: str) -> str:
