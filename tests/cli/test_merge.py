@@ -100,3 +100,12 @@ def test_what_cannot_be_meant_is_wrong_use_and_a_missing_service_is_1(
     done = run("merge", one, other)
     assert done.returncode == code
     assert said in done.stderr
+
+
+def test_the_number_of_a_merged_service_goes_on_to_name_it(run: Run) -> None:
+    assert "http://b.example/wms" in run("show", "2").stdout
+    assert run("merge", "1", "2").returncode == 0
+    for command in ("show", "history"):
+        told = run(command, "2")
+        assert told.returncode == 0 and told.stdout == run(command, "1").stdout
+    assert "3 addresses" in run("show", "2").stdout

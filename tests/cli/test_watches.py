@@ -14,10 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.cli.status import WARNING, assess
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.model.watches import MOST_FAILURES
 from geocrawl.settings import Settings
 from geocrawl.store import Store
+from geocrawl.store.maintenance.daemon_lock import DaemonLock
+from geocrawl.store.read.status import read_status
 from tests.store.maintenance.test_watches import RIVERS, ROADS
 from tests.support.commands import Said, geocrawl
 from tests.support.published import HOSTILE
@@ -95,6 +99,34 @@ def test_a_receiver_that_is_away_gets_the_notice_later(place: Place, hook: Hook)
     assert place.run("watch", "send", "--allow-private").out == "0 new notices, 1 message sent.\n"
     refused = place.run("watch", "list")
     assert "503" not in refused.out and "sesame" not in refused.out
+
+
+def alarm(place: Place) -> str:
+    """Return of what `check` warns while a daemon runs that visits."""
+    with Store.open(place.path, clock=SystemClock()) as store:
+        lock, now = DaemonLock(store.database), time.time()
+        lock.acquire(now)
+        code, said = assess(read_status(store.connection, now), now, now, 60.0, place.path)
+        lock.release()
+    return said if code == WARNING else ""
+
+
+def test_watches_that_tell_nobody_are_an_alarm_of_check_and_status(place: Place, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    told.mkdir()
+    assert place.run("watch", "add", "1", "--to", f"file:{told}/notices").code == 0
+    told.rename(tmp_path / "away")
+    place.probe("a.example/wms", ok=False, times=4)
+    for _ in range(MOST_FAILURES):
+        assert alarm(place) == "" and place.run("watch", "send").code != 0
+    given_up = "watches: 1 given up after ten failed deliveries (`geocrawl watch list`)"
+    assert alarm(place) == given_up and given_up in place.run("status").out
+    (tmp_path / "away").rename(told)
+    assert place.run("watch", "send").code == 0 and alarm(place) == ""
+    assert place.run("forget", "a.example").code == 0
+    place.run("watch", "send")
+    nothing = "watches: 1 without their service (`geocrawl watch list`)"
+    assert alarm(place) == nothing and nothing in place.run("status").out
 
 
 def test_private_receivers_need_permission(place: Place, hook: Hook) -> None:

@@ -16,6 +16,8 @@ import yaml
 from referencing.jsonschema import DRAFT202012
 from starlette.testclient import TestClient
 
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.store import Store
 from tests.web.conftest import Serve
 
 ITEMS = "/collections/services/items"
@@ -320,3 +322,16 @@ def test_parameters_are_declared_as_the_standards_define_them(client: TestClient
             ("array", "form", False)
         )
     assert declared["f"]["schema"]["enum"] == ["html", "json", "csv", "geojson", "gpkg", "qgis"]
+
+
+@pytest.mark.parametrize("end", ["", "?f=json", "/badge.svg"])
+def test_the_number_of_a_merged_service_leads_to_the_service(catalogue: Path, serve: Serve, end: str) -> None:
+    with Store.open(catalogue, clock=SystemClock()) as store:
+        rows = store.connection.execute("SELECT service_id, min(id) FROM endpoint WHERE status = 'valid' GROUP BY 1")
+        (present, one), (former, other), *_ = rows.fetchall()
+        store.catalog().decide((one, other), same=True, at=store.clock.now())
+    client = serve(catalogue)
+    answer = client.get(f"/collections/services/items/{former}{end}", follow_redirects=False)
+    assert answer.status_code == 301
+    assert answer.headers["location"] == f"/collections/services/items/{present}{end}"
+    assert client.get(answer.headers["location"]).status_code == 200
