@@ -222,3 +222,15 @@ async def test_a_redirect_to_another_service_does_not_join_the_two(tmp_path: Pat
         site.fate, site.moved_to = "moves", address
         assert (await working.healths(8))[-1] == "down"
         assert working.rows("SELECT count(*) FROM service") == [(2,)]
+
+
+async def test_a_service_that_nobody_asked_for_a_month_is_unconfirmed_until_it_is_asked(tmp_path: Path) -> None:
+    changes = "SELECT before, after, reason FROM health_event ORDER BY id"
+    async with daemon(tmp_path, Site()) as (working, _):
+        working.watch(1)
+        await working.run(29)
+        assert working.rows(changes) == [("new", "alive", "ok")]
+        await working.run(31)
+        aged = [("alive", "unconfirmed", "unseen"), ("unconfirmed", "alive", "ok")]
+        assert working.rows(changes)[1:] == aged
+        assert working.told == []

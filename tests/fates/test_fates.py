@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
 from tests.fates.__main__ import measure
-from tests.fates.fates import BEHAVIOURS, FATES, Truth, draw
+from tests.fates.fates import BEHAVIOURS, FATES, MadeService, Truth, draw
+from tests.fates.judge import judge_manners
+from tests.fates.life import Life
 
 
 @pytest.mark.timeout(600)
@@ -22,6 +25,18 @@ def test_a_month_of_all_fates_is_told_as_it_was() -> None:
 @pytest.mark.parametrize("seed", range(2, 5))
 def test_ninety_days_of_all_fates_are_told_as_they_were(seed: int) -> None:
     assert measure(services=2 * len(FATES), days=90, seed=seed)["missed"] == []
+
+
+@pytest.mark.parametrize("behaviour", ["503 for an hour", "429", "everything 429"])
+def test_a_platform_that_asks_for_patience_is_never_asked_too_early(tmp_path: Path, behaviour: str) -> None:
+    services = [MadeService(number, behaviour, f"s{number}.example", number) for number in range(12)]
+    for each in services:
+        each.phases = [(-1.0, behaviour if each.number % 2 else "well"), (0.5, behaviour)]
+    life = Life(services, 3, 1, tmp_path)
+    life.run()
+    assert life.failures == [] and judge_manners(life) == []
+    asked = [request for request in life.requests if request.retry_after_s]
+    assert {request.host for request in asked} == {each.host for each in services}, "each asked for patience"
 
 
 def test_the_fates_are_of_all_kinds() -> None:
