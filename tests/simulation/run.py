@@ -280,7 +280,6 @@ class Run:
         try:
             yield
         finally:
-            gc.enable()
             hook, sys.unraisablehook = sys.unraisablehook, lambda raised: None
             try:
                 for process in self.processes:
@@ -290,7 +289,7 @@ class Run:
                 self.loop.forget()
                 for crawler in self.crawlers:
                     crawler.forget()
-                if self._kept or self.failures:
+                if self._kept or self.failures or asyncio.all_tasks(self.loop):
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", RuntimeWarning)
                         self._kept.clear()
@@ -298,6 +297,7 @@ class Run:
                         while gc.collect():  # ends the coroutines that nobody awaits any more
                             pass
             finally:
+                gc.enable()
                 sys.unraisablehook = hook
 
     def digest(self) -> str:
