@@ -16,7 +16,16 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.ingredients import Defaults, Ingredients
-from geocrawl.priority.nearness import MOST_WEIGHT, LinkMatch, LinkMeasure, LinkModel, TopicMeasure, TopicModel
+from geocrawl.priority.nearness import (
+    LAMBDA,
+    MOST_WEIGHT,
+    LinkMatch,
+    LinkMeasure,
+    LinkModel,
+    TopicMeasure,
+    TopicModel,
+    priority,
+)
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 
 NAME = "gws"
@@ -26,7 +35,7 @@ REMEMBERED_LINKS = 50_000
 """Links whose level is cached: a site's navigation is on each of its pages."""
 
 OPTIONS: Mapping[str, Option] = {
-    "lambda": Option(0.7, "share of the link in a priority, the rest is the page's (eq. 4)", 0.0, 1.0),
+    "lambda": Option(LAMBDA, "share of the link in a priority, the rest is the page's (eq. 4)", 0.0, 1.0),
     "high": Option(0.68, "a page with at least this r = cos(T, P) is of level 2 (eq. 2)", 0.0, 1.0),
     "low": Option(0.01, "a page with at least this r, below `high`, is of level 1 (eq. 2)", 0.0, 1.0),
     "title_weight": Option(0.5, "share of the title in the page vector P, the rest is the body's", 0.0, 1.0),
@@ -126,11 +135,6 @@ class GwsStrategy(Defaults):
 
     def _link(self, waiting: Waiting) -> LinkMatch:
         return self._match(waiting.url.address, waiting.anchor)
-
-
-def priority(lambda_: float, link: Relevance, page: Relevance) -> float:
-    """Return the priority by eq. 4: λ·link + (1−λ)·page, 0…2, rounded so that equal priorities are equal numbers."""
-    return round(lambda_ * link + (1.0 - lambda_) * page, 6)
 
 
 def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance, Rank | None]]:

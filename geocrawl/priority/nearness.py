@@ -1,4 +1,4 @@
-"""Measure how near a page or a link is to the topic: topic vectors (gws eq. 2) and link keywords (gws eq. 3)."""
+"""Measure how near page and link are to the topic: topic vectors, link keywords, and both (gws eq. 2, 3, 4)."""
 
 from __future__ import annotations
 
@@ -168,3 +168,15 @@ class LinkMeasure:
 def split_camel_case(text: str) -> str:
     """Return `text` with a space between the words of camel case: "getWMS" becomes "get WMS"."""
     return _CAMEL.sub(" ", text)
+
+
+# --------------------------------------------------------------------------- both
+
+
+LAMBDA = 0.7
+"""Share of the link in a priority (gws eq. 4)."""
+
+
+def priority(lambda_: float, link: Relevance, page: Relevance) -> float:
+    """Return the priority by gws eq. 4: λ·link + (1−λ)·page, 0…2, rounded so that equal ones are equal numbers."""
+    return round(lambda_ * link + (1.0 - lambda_) * page, 6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,9 +22,11 @@ from geocrawl.priority.fusion.crawl_memory import CrawlMemory, WaitingLink
 from geocrawl.priority.fusion.link_groups import FRONT, LinkGroups
 from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, unpack_features
 from geocrawl.priority.fusion.strategy import OPTIONS, FusionStrategy
-from geocrawl.priority.fusion.value_model import Prior, ValueModel, probability, read_prior, write_prior
+from geocrawl.priority.fusion.value_model import PRIOR_FILE, Prior, ValueModel, probability, read_prior, write_prior
 from geocrawl.priority.fusion.word_models import WordModels
+from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import BayesModel, FeatureReader
+from geocrawl.priority.nearness import LAMBDA, priority
 from geocrawl.priority.text.tfidf import TextModel
 from tests.priority.documents import LINKS, TOPIC, link, url, waiting
 
@@ -38,8 +41,9 @@ BAYES = BayesModel(
     10, 10, (5, 5), {"anchor wms": (9, 1), "context 地图": (4, 0), "anchor team": (0, 8)}, ("map layer",)
 )
 WORDS = WordModels(TEXTS, BAYES)
-PRIOR = {"any": -1.0, "link level:2": 1.0}
+PRIOR = {"any": -1.0, "sub-queue:6": 1.0}
 HOST = "http://toy.example"
+SHIPPED = ValueModel(read_prior(shipped_models() / PRIOR_FILE).weights, rate=0.1, trust=1.0)
 
 
 def fusion(**options: object) -> FusionStrategy:
@@ -297,7 +301,7 @@ def test_a_rank_is_explained_by_the_features_that_counted() -> None:
     assert isinstance(features, Mapping)
     assert isinstance(visits, Mapping)
     assert isinstance(brought, Mapping)
-    assert features["link level:2"] > 0
+    assert features["sub-queue:6"] > 0
     assert visits["folder:toy.example/good"] == 15
     assert brought["folder:toy.example/good"] == 15.0
     weights = [abs(weight) for weight in features.values()]
@@ -364,6 +368,21 @@ def test_a_value_lies_between_0_and_1(logit: float) -> None:
 
 def test_chinese_text_gives_pairs_of_characters() -> None:
     assert feature_names.words("地图服务 WMS", 10) == ["地图", "图服", "服务", "wms"]
+
+
+@given(
+    st.sets(st.sampled_from([name for name in feature_names.generic_names() if not name.startswith("sub-queue:")])),
+    st.sampled_from(["http://a.example/", "http://b.a.example/", "http://b.example/"]),
+)
+def test_at_first_links_stand_in_the_order_of_gws_all_else_equal(names: set[str], page: str) -> None:
+    """Whatever else is seen of them, and so a link with a keyword is never below one without."""
+    levels = itertools.product(Relevance, Relevance)
+    order = sorted(levels, key=lambda both: priority(LAMBDA, *both))
+    seen = [
+        (*names, *feature_names.of_both(link, level, "a.example", feature_names.host_of(page))) for link, level in order
+    ]
+    values = [SHIPPED.logit(feature_names.buckets(each)) for each in seen]
+    assert all(below < above for below, above in itertools.pairwise(values))
 
 
 def test_weights_are_written_and_read(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
-from geocrawl.priority.gws import GwsStrategy, priority
-from geocrawl.priority.nearness import LinkModel
+from geocrawl.priority.gws import GwsStrategy
+from geocrawl.priority.nearness import LinkModel, priority
 from geocrawl.priority.registry import make_strategy
 from tests.priority.documents import LINKS, TOPIC, document, link, waiting
 

@@ -5,7 +5,8 @@ part of its value that the crawl had learnt from its words and paths by then, wh
 0…1. The fit is a logistic regression with an L2 penalty. Ordered features are coded by steps (a weight is the sum of
 the steps up to its place), so that the penalty makes neighbouring weights similar. Where more of a feature can only be
 better, its steps are bounded to one sign: nearness to the topic, the words' odds, the share of an arm's visits that
-found something. So a page design that the examples happen to share cannot reverse the sign of evidence.
+found something. So a page design that the examples happen to share cannot reverse the sign of evidence. The sub-queues
+of gws (eq. 4) have a least step, too: their order holds whatever the examples say.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from geocrawl.priority.fusion.value_model import SHARES, SIZES
 
 Floats = NDArray[np.float64]
 PENALTY = 10.0
-RISING = frozenset({"page r", "page cos", "anchor cos", "bayes", "link level"})
+RISING = frozenset({"page r", "page cos", "anchor cos", "bayes", "sub-queue"})
 FALLING = frozenset({"since find", "tunnel"})
+LEAST_STEP = {"sub-queue": 0.1}
+"""What each step of a rising feature adds at least, 0 for others: all else equal, links begin in the order of gws."""
 ORDERED = RISING | FALLING | {"page depth", "page links"}
 _ITERATIONS = 300
 _SMALLEST = 0.0005
@@ -111,7 +114,7 @@ def _steps() -> Iterator[Step]:
         families.setdefault(name.partition(":")[0], []).append(name)
     for family, names in families.items():
         if family in ORDERED:
-            least, most = 0.0 if family in RISING else None, 0.0 if family in FALLING else None
+            least, most = LEAST_STEP.get(family, 0.0) if family in RISING else None, 0.0 if family in FALLING else None
             yield from (Step(tuple(names[n:]), least, most) for n in range(1, len(names)))
         elif not family.endswith(" so far"):
             yield from (Step((name,)) for name in names)

@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from zlib import crc32
 
 from geocrawl.model import Relevance
+from geocrawl.priority.nearness import LAMBDA, priority
 
 BUCKETS = 1 << 18
 LINK_ARMS = 4
@@ -42,6 +43,7 @@ _ODDS_STEPS = (-5.0, -3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 3.0)
 SHARE_LIMITS = (0.0, 0.05, 0.15, 0.35, 0.65)
 """Mean rewards of an arm above which the next step of its state begins."""
 _PLACES = ("stays", "sister", "leaves")
+_PRIORITIES = tuple(sorted({priority(LAMBDA, link, page) for link in Relevance for page in Relevance}))
 _FORMS = ("none", "number", "short", "word", "words")
 _TAGS = ("a", "area", "frame", "iframe", "link", "form", "xml", "sitemap", "meta-refresh")
 
@@ -163,14 +165,9 @@ def odds_step(odds: float) -> int:
 
 
 def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_host: str) -> tuple[str, ...]:
-    """Return the features of the link's level by gws, of link and page level together, and of leaving the host."""
-    place = _place(link_host, page_host)
-    return (
-        f"link level:{int(link_level)}",
-        f"levels:{int(page_level)} {int(link_level)}",
-        f"place:{place}",
-        f"place and level:{place} {int(page_level)}",
-    )
+    """Return the features of the sub-queue in which gws would put the link (eq. 4), and of leaving the host."""
+    sub_queue = _PRIORITIES.index(priority(LAMBDA, link_level, page_level))
+    return f"sub-queue:{sub_queue}", f"place:{_place(link_host, page_host)}"
 
 
 def generic_names() -> list[str]:
@@ -185,13 +182,11 @@ def generic_names() -> list[str]:
         "tunnel": FAR + 1,
         "anchor cos": len(_ANCHOR_STEPS) + 1,
         "bayes": len(_ODDS_STEPS) + 1,
-        "link level": 3,
+        "sub-queue": len(_PRIORITIES),
     }
     names += [f"{kind}:{n}" for kind, count in counted.items() for n in range(count)]
     names += [f"words:{n} {m}" for n in range(3) for m in range(len(_ODDS_STEPS) // 2 + 1)]
-    names += [f"levels:{n} {m}" for n in range(3) for m in range(3)]
     names += [f"place:{place}" for place in _PLACES]
-    names += [f"place and level:{place} {n}" for place in _PLACES for n in range(3)]
     names += [f"{kind} so far:0 0" for kind in ARM_KINDS]
     return names + [f"{kind} so far:{n} {m}" for kind in ARM_KINDS for n in range(1, 7) for m in range(6)]
 

@@ -3,7 +3,8 @@
 Evidence is the page's nearness to the topic and the link's words as in gws (eq. 2, 3); the words of URL, anchor and
 context; host, path and menu; the size of the page; the steps since the last find and through pages without relevance
 (tunnels); and the results of earlier requests with the same host, folder, URL pattern, anchor or page. One logistic
-model combines the evidence (`value_model`), starting from weights that were learnt on generated webs.
+model combines the evidence (`value_model`), starting from weights that were learnt on generated webs and in which the
+sub-queues of gws (eq. 4) order links at first, all else equal.
 
 A page with a valid service is a positive example for the link to it. Part of the credit, `credit` to the power of the
 steps, goes to each link on the path there, so that hubs and tunnels gain value from the pages behind them (the
@@ -44,7 +45,7 @@ from geocrawl.priority.fusion.value_model import (
 from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.naive_bayes import BAYES_FILE, read_bayes
-from geocrawl.priority.nearness import LinkModel, TopicMeasure, TopicModel
+from geocrawl.priority.nearness import LAMBDA, LinkModel, TopicMeasure, TopicModel, priority
 from geocrawl.priority.options import Option, parse_options
 
 NAME = "fusion"
@@ -184,8 +185,9 @@ class FusionStrategy:
         return rank_of(round(probability(logit), 4))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return the levels of page and link (gws eq. 2, 3) from which the value starts, with the link's keywords; the
-        value (0…1), the features present with their weights, and visits and rewards of the arms.
+        """Return the levels of page and link (gws eq. 2, 3) and the priority (eq. 4, 0…2) from which the value starts,
+        with the link's keywords; the value (0…1), the features present with their weights, and visits and rewards of
+        the arms.
         """
         seen = self._reader.named(waiting)
         names, arms = seen.names, feature_names.buckets(seen.arms)
@@ -204,6 +206,7 @@ class FusionStrategy:
             "page_level": int(waiting.page_relevance),
             "link_level": int(match.level),
             "keywords": list(match.words),
+            "priority": priority(LAMBDA, match.level, waiting.page_relevance),
             "band": TIERS[SEED_TIER if waiting.depth == 0 else rank_of(value).tier],
             "value": value,
             "group": dict(zip(("visits", "finds"), self._value.arm(kept.group), strict=True)) if kept else {},

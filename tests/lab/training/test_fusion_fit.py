@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -36,11 +37,18 @@ def test_weights_give_back_the_worth_that_made_the_examples() -> None:
 
 
 def test_more_evidence_never_counts_less() -> None:
-    against = [worth(1.0 - n / 8, "any", f"bayes:{n}", "link level:2") for n in range(9) for _ in range(30)]
+    against = [worth(1.0 - n / 8, "any", f"bayes:{n}", "sub-queue:8") for n in range(9) for _ in range(30)]
     against += [worth(1.0, "any", "host so far:3 0"), worth(0.0, "any", "host so far:3 5")] * 50
     weights = fit(against, penalty=1.0)
     assert level(weights, "bayes") == sorted(level(weights, "bayes"))
     assert weights.get("host so far:3 5", 0.0) >= weights.get("host so far:3 0", 0.0)
+
+
+def test_links_begin_in_the_order_of_the_sub_queues_whatever_the_examples_say() -> None:
+    weights = fit([worth(1.0 - n / 8, "any", f"sub-queue:{n}") for n in range(9) for _ in range(30)])
+    queues = level(weights, "sub-queue")
+    assert all(below < above for below, above in pairwise(queues))
+    assert len(queues) == 9
 
 
 def test_visits_in_vain_make_an_arm_worse_and_finds_better() -> None:
