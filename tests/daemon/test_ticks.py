@@ -8,7 +8,6 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -81,20 +80,6 @@ async def test_moments_that_were_missed_are_one() -> None:
     await until(lambda: len(moments) >= len(TICKS), "the ticks that were missed")
     scheduler.shutdown(wait=False)
     assert set(moments) == {1}
-
-
-async def test_jobs_go_on_after_the_clock_was_set_back() -> None:
-    begun = Counter[str]()
-
-    async def tick(name: str) -> None:
-        begun[name] += 1
-
-    scheduler = make_scheduler(tick, 0.0, OFTEN)
-    scheduler.start()
-    for job in scheduler.get_jobs():
-        job.modify(next_run_time=datetime.now(UTC) + timedelta(hours=1))  # as they stand after the step
-    await until(lambda: all(begun[each.name] >= 2 for each in TICKS), "two of each tick")
-    scheduler.shutdown(wait=False)
 
 
 async def test_how_the_jobs_stand_is_told(tmp_path: Path) -> None:
