@@ -86,10 +86,10 @@ def test_a_service_is_read_back_as_it_was_written(world: World) -> None:
 
 
 def test_an_endpoint_of_a_kind_of_former_versions_is_read_back_and_asked_as_a_wms(world: World) -> None:
-    number = record(world, "http://a.example/FROST/v1.1", None, "html")
-    world.database.connection.execute("UPDATE endpoint SET kind = 'sensorthings' WHERE id = ?", (number,))
+    number = record(world, "http://a.example/old/v1", None, "html")
+    world.database.connection.execute("UPDATE endpoint SET kind = 'gone' WHERE id = ?", (number,))
     found = world.catalog.candidate(number)
-    assert (found.endpoint.kind, found.endpoint.url.address) == (Kind.WMS, "http://a.example/FROST/v1.1")
+    assert (found.endpoint.kind, found.endpoint.url.address) == (Kind.WMS, "http://a.example/old/v1")
 
 
 def test_endpoints_of_one_site_with_the_same_content_are_one_service(world: World) -> None:
