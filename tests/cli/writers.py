@@ -113,6 +113,7 @@ READ = frozenset(
             ("crawl", "seeds"),
             ("seeds add", "file"),
             ("probe", "file"),
+            ("recognise", "file"),
             ("mine", "paths"),
             ("topics add", "text"),
             ("topics add", "seeds"),
