@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -105,6 +106,16 @@ def _main(arguments: list[str], env: dict[str, str], cwd: Path, printed: list[Pa
     os.environ.clear()
     os.environ.update(env)
     sys.argv = ["geocrawl", *arguments]
+    _customize(Path(env.get("PYTHONPATH", ""), "sitecustomize.py"))
     from geocrawl.cli import main
 
     main()
+
+
+def _customize(file: Path) -> None:
+    """Run a test's `sitecustomize.py`, as Python does when it starts."""
+    if file.is_file():
+        spec = spec_from_file_location("customized", file)
+        assert spec is not None and spec.loader is not None
+        sys.modules["customized"] = module = module_from_spec(spec)
+        spec.loader.exec_module(module)
