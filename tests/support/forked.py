@@ -113,7 +113,7 @@ def _main(arguments: list[str], env: dict[str, str], cwd: Path, printed: list[Pa
 
 
 def _customize(file: Path) -> None:
-    """Run a test's `sitecustomize.py`, as Python does when it starts."""
+    """Run the customisation that a test puts into PYTHONPATH, as Python does when it starts."""
     if file.is_file():
         spec = spec_from_file_location("customized", file)
         assert spec is not None and spec.loader is not None
