@@ -23,7 +23,7 @@ MOST_REQUESTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What an address or a page reveals."""
+    """An address or a page that was recognised: its software, the kind of its service, what a crawl would request."""
 
     address: str
     """As it was given."""

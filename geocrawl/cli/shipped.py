@@ -31,7 +31,7 @@ Limit = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is wanted of a shipped list; None and '' stand for all."""
+    """A choice of rows of a shipped list; None and '' stand for all."""
 
     country: str | None = None
     software: str | None = None

@@ -32,7 +32,7 @@ _MOST_LAYERS = 50_000
 
 
 class File(NamedTuple):
-    """What a search is written as."""
+    """A format in which a search is written."""
 
     media_type: str
     ending: str

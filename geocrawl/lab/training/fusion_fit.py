@@ -26,7 +26,7 @@ PENALTY = 10.0
 RISING = frozenset({"page r", "page cos", "anchor cos", "bayes", "sub-queue"})
 FALLING = frozenset({"since find", "tunnel"})
 LEAST_STEP = {"sub-queue": 0.1}
-"""What each step of a rising feature adds at least, 0 for others: all else equal, links begin in the order of gws."""
+"""Least weight of each step of a rising feature, 0 for others: all else equal, links begin in the order of gws."""
 ORDERED = RISING | FALLING | {"page depth", "page links"}
 _ITERATIONS = 300
 _SMALLEST = 0.0005

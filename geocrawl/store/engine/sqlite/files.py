@@ -94,7 +94,7 @@ def _open_to_group(path: Path) -> None:
 
 
 KEPT = ".before-restore"
-"""What the name of a database that a backup replaced ends in, perhaps with a number."""
+"""Ending of the name of a database that a backup replaced; a number may follow."""
 
 
 def kept_names(path: Path) -> list[Path]:
