@@ -29,6 +29,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else plural}"
 
 
+def percent(share: float | None) -> str:
+    """Return a share as a percentage that is 100 % only for all of it; '–' for None."""
+    if share is None:
+        return "–"
+    shown = f"{share:.1%}" if share < 1 else "100%"
+    return "99.9%" if shown == "100.0%" else shown
+
+
 def date_of(at: float) -> dt.date:
     """Return the UTC day of a time."""
     return dt.datetime.fromtimestamp(at, dt.UTC).date()

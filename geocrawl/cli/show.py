@@ -33,7 +33,7 @@ from geocrawl.store.read.show import (
     service_detail,
 )
 from geocrawl.urls import endpoint_key, service_keys
-from geocrawl.wording import counted, moment, read_duration, span
+from geocrawl.wording import counted, moment, percent, read_duration, span
 
 
 def show(
@@ -239,8 +239,9 @@ def history_lines(found: EndpointHistory) -> Iterator[str]:
     since = f" since {moment(found.since)} UTC" if found.since else ""
     yield f"{found.kind.upper()}  {plain(found.url, 300)}"
     yield f"  {found.health}{since}; next probe {moment(found.due_at) + ' UTC' if found.due_at else 'none'}"
-    shares = [f"{days} days {share:.1%}" for days, share in found.availability.items() if share is not None]
-    yield f"  available: {', '.join(shares) or 'unknown'}"
+    shares = [f"{days} days {percent(share)}" for days, share in found.availability.items() if share is not None]
+    observed = f"observed since {moment(found.first_seen)} UTC, {counted(found.probes, 'probe')}"
+    yield f"  available: {', '.join(shares) or 'too early to say'} ({observed})"
     if found.response_ms:
         yield "  response times: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in found.response_ms.items())
     for event in found.events[:20]:

@@ -77,11 +77,11 @@ def write_report_html(rows: Iterable[ReportRow], stream: TextIO, *, month: str) 
         _Section("Lost layers", lambda row: row.layers_removed, lambda row: f"{row.layers_removed:,} layers"),
         _Section("New", lambda row: row.is_new, lambda row: row.health),
     )
-    probes = valid = count = 0
+    probes = valid = addresses = count = 0
     worst: list[tuple[float, int, ReportRow]] = []
     for row in rows:
         count += 1
-        probes, valid = probes + row.probes, valid + row.valid
+        probes, valid, addresses = probes + row.probes, valid + row.valid, addresses + row.addresses
         for section in sections:
             section.add(row)
         if row.availability is not None and row.availability < 1:
@@ -89,7 +89,11 @@ def write_report_html(rows: Iterable[ReportRow], stream: TextIO, *, month: str) 
             if len(worst) > MOST_ROWS:
                 heapq.heappop(worst)
     least = _Section("Least available", bool, _share, len(worst), [row for _, _, row in sorted(worst, reverse=True)])
-    share = f"{valid / probes:.1%} of {probes:,} probes were valid" if probes else "no probes are kept"
+    share = (
+        f"{valid / probes:.1%} of {probes:,} probes were valid"
+        if probes > addresses
+        else "too few probes are kept for a share"
+    )
     stream.writelines(_head(month))
     stream.write(f"<p>{count:,} services were found, probed or changed; {share}.</p>\n")
     for section in (*sections, least):

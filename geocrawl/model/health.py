@@ -241,3 +241,12 @@ def availability(answers: Sequence[tuple[float, bool]], start: float, end: float
             known += lasted
             up += lasted * ok
     return up / known if known > 0 else None
+
+
+def availability_by_part(
+    answers: Sequence[tuple[float, bool]], start: float, end: float, parts: int
+) -> list[tuple[float, float | None]]:
+    """Return the beginning of each of equally long parts of the time from `start` to `end`, and the `availability` in
+    that part."""
+    bounds = [start + (end - start) * number / parts for number in range(parts + 1)]
+    return [(begin, availability(answers, begin, until)) for begin, until in pairwise(bounds)]

@@ -97,8 +97,10 @@ class ReportRow:
     """Time at which an address of the service last came back in the month; None: none did."""
     layers_added: int
     layers_removed: int
+    addresses: int
+    """Number of addresses that those probes asked."""
 
     @property
     def availability(self) -> float | None:
-        """Return the share of valid answers, 0…1; None without probes."""
-        return self.valid / self.probes if self.probes else None
+        """Return the share of valid answers, 0…1; None for one probe an address, which tells nothing of it."""
+        return self.valid / self.probes if self.probes > self.addresses else None

@@ -178,12 +178,29 @@ def _apart(heights: Sequence[float], floor: float) -> list[float]:
 def meter(share: float | None, title: str) -> Markup:
     """Return a short bar that is filled to a share of its length; an empty outline for None."""
     filled = 0.0 if share is None else max(0.0, min(share, 1.0)) * 60
-    kind = "none" if share is None else "good" if share >= 0.98 else "fair" if share >= 0.8 else "poor"
     parts = [
         Markup('<rect class="track" x="0" y="1" width="60" height="6" rx="3"/>'),
-        Markup('<rect class="fill {}" x="0" y="1" width="{:.1f}" height="6" rx="3"/>').format(kind, filled),
+        Markup('<rect class="fill {}" x="0" y="1" width="{:.1f}" height="6" rx="3"/>').format(_grade(share), filled),
     ]
     return framed(60, 8, title, parts, "meter", natural=True)
+
+
+def strip(parts: Sequence[tuple[str, float | None]], title: str) -> Markup:
+    """Return equal cells in a row, coloured by their shares; of each part of the time its name and its share, None
+    where nothing is known."""
+    across = _WIDTH / max(len(parts), 1)
+    cells = [
+        Markup(
+            '<rect class="fill {}" x="{:.1f}" y="0" width="{:.1f}" height="22" rx="1.5"><title>{}</title></rect>'
+        ).format(_grade(share), number * across, across - 1.5, name)
+        for number, (name, share) in enumerate(parts)
+    ]
+    return framed(_WIDTH, 22, title, cells, "strip")
+
+
+def _grade(share: float | None) -> str:
+    """Return the class of a share of the time: good, fair, poor; none for None."""
+    return "none" if share is None else "good" if share >= 0.98 else "fair" if share >= 0.8 else "poor"
 
 
 def steps(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float, float]]:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from geocrawl.store.read.history import NewsRow
-from geocrawl.wording import moment
+from geocrawl.wording import moment, percent
 
 _FOLDER = Path(__file__).parent
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -56,11 +56,8 @@ class Words:
 
     @staticmethod
     def percent(share: float | None) -> str:
-        """Return a share as a percentage that is 100 % only for all of it; '–' for None."""
-        if share is None:
-            return "–"
-        shown = f"{share:.1%}" if share < 1 else "100%"
-        return "99.9%" if shown == "100.0%" else shown
+        """Return a share as a percentage; '–' for None."""
+        return percent(share)
 
     @staticmethod
     def moment(at: float | None) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+import sqlite3
+import time
 from pathlib import Path
 from urllib.parse import unquote_plus
 
@@ -31,6 +33,29 @@ def test_a_service_has_as_many_layers_on_its_page_as_in_the_results(client: Test
     [count] = re.findall(r'id="layers-title">Layers <span class="count">(\d+)<', page)
     found = client.get(ITEMS, params={"q": '"Norvale base map" kind:wms'}, headers=HTML).text
     assert f"{count} layers" in found
+
+
+def test_health_over_time_is_shown_once_probes_tell_something(catalogue: Path, serve: Serve) -> None:
+    now = time.time()
+    early = serve(catalogue).get(f"{ITEMS}/1", headers=HTML).text
+    assert "Too early for figures" in early and 'class="strip"' not in early
+    with sqlite3.connect(catalogue) as database:
+        [endpoint] = database.execute("SELECT best_id FROM service WHERE id = 1").fetchone()
+        copied = (
+            "INSERT INTO probe (endpoint_id, at, status, reason, detail, content_type, first_bytes, elapsed_ms,"
+            " requests, deviations) SELECT endpoint_id, ?, ?, reason, detail, content_type, first_bytes, ?,"
+            " requests, deviations FROM probe WHERE endpoint_id = ? ORDER BY id LIMIT 1"
+        )
+        database.executemany(
+            copied,
+            [(now - day * 86_400, "invalid" if day == 9 else "valid", 100.0 + day, endpoint) for day in range(1, 60)],
+        )
+    page = serve(catalogue).get(f"{ITEMS}/1", headers=HTML).text
+    strips = re.findall(r'<svg class="strip".*?</svg>', page, re.DOTALL)
+    assert [strip.count("<rect") for strip in strips] == [30, 73]
+    assert strips[0].count("fill poor") == 1 and strips[0].count("fill good") == 29
+    assert "fill none" in strips[1] and "159 ms" in page
+    assert "Too early for figures" not in page
 
 
 def test_the_operations_page_says_why_a_run_ended(client: TestClient) -> None:

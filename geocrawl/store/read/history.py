@@ -27,6 +27,17 @@ WINDOWS_DAYS = (7, 30, 365)
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What one probe of an endpoint brought."""
+
+    at: float
+    is_valid: bool
+    milliseconds: float | None
+    """Duration of the decisive request; None where the server answered that nothing had changed (304), which is faster
+    than the document in whose place it stands."""
+
+
+@dataclass(frozen=True, slots=True)
 class EndpointHistory:
     """The probes of an endpoint over time."""
 
@@ -38,8 +49,11 @@ class EndpointHistory:
     in_a_row: int
     """Valid answers in a row, or failures as a negative number."""
     due_at: float | None
+    first_seen: float
     probes: int
     """Kept in the database."""
+    answers: tuple[Answer, ...]
+    """The answers of the last 365 days, oldest first."""
     availability: Mapping[int, float | None]
     """Days → share of that time, 0…1, in which the last answer was a valid one; None: nothing is known of it."""
     response_ms: Mapping[int, float]
@@ -57,14 +71,13 @@ _MOST_EVENTS = 100
 _MOST_CHANGES = 200
 _ENDPOINTS = select(
     *(ENDPOINT.c.id, ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.health, ENDPOINT.c.health_since.label("since")),
-    *(ENDPOINT.c.in_a_row, ENDPOINT.c.due_at),
+    *(ENDPOINT.c.in_a_row, ENDPOINT.c.due_at, ENDPOINT.c.first_seen),
 ).order_by(ENDPOINT.c.id)
 _OF_SERVICE = _ENDPOINTS.where(ENDPOINT.c.service_id == bindparam("service"))
 _AT_ADDRESS = _ENDPOINTS.where(ENDPOINT.c.key == bindparam("key"), ENDPOINT.c.probes > 0)
 _IS_VALID = PROBE.c.status == "valid"
 _IS_UNASKED = PROBE.c.status == "unasked"
 _OF_ENDPOINT = PROBE.c.endpoint_id == bindparam("endpoint")
-# A 304 comes faster than the document in whose place it stands.
 _PROBES = (
     select(PROBE.c.at, _IS_VALID, case((PROBE.c.reason != "not-modified", PROBE.c.elapsed_ms)))
     .where(_OF_ENDPOINT, ~_IS_UNASKED, PROBE.c.at >= bindparam("start"))
@@ -112,17 +125,19 @@ def _histories(connection: Connection, rows: Rows, now: float) -> tuple[Endpoint
 
 def _history(connection: Connection, row: dict[str, object], now: float) -> EndpointHistory:
     endpoint = {"endpoint": row["id"]}
-    window = {**endpoint, "start": now - max(WINDOWS_DAYS) * DAY_S}
-    probes = connection.execute(_PROBES, window).fetchall()
+    start = now - max(WINDOWS_DAYS) * DAY_S
+    window = {**endpoint, "start": start}
+    answers = tuple(Answer(at, bool(ok), elapsed) for at, ok, elapsed in connection.execute(_PROBES, window))
     earlier = connection.execute(_LAST_BEFORE, window).fetchone()
-    answers = [(at, bool(ok)) for at, ok, _ in probes]
+    over_time: list[tuple[float, bool]] = [(each.at, each.is_valid) for each in answers]
     if earlier is not None:
-        answers.insert(0, (window["start"], bool(earlier[0])))
-    elapsed = [milliseconds for _, ok, milliseconds in probes if ok and milliseconds is not None]
+        over_time.insert(0, (start, bool(earlier[0])))
+    elapsed = [each.milliseconds for each in answers if each.is_valid and each.milliseconds is not None]
     return EndpointHistory(
         **row,  # type: ignore[arg-type]  # named in the statement
-        probes=len(probes),
-        availability={days: availability(answers, now - days * DAY_S, now) for days in WINDOWS_DAYS},
+        probes=len(answers),
+        answers=answers,
+        availability={days: availability(over_time, now - days * DAY_S, now) for days in WINDOWS_DAYS},
         response_ms=percentiles(elapsed) if len(elapsed) > 1 else {},
         events=tuple(connection.execute(_EVENTS, endpoint).dicts()),
         unasked=tuple(connection.execute(_UNASKED, endpoint).dicts()),

@@ -250,6 +250,7 @@ _MONTH = select(
     _of_endpoints(_LAST_EVENT, HEALTH_EVENT, *_CAME_BACK).label("came_back"),
     _changes("layer-added").label("layers_added"),
     _changes("layer-removed").label("layers_removed"),
+    _of_endpoints(func.count(PROBE.c.endpoint_id.distinct()), PROBE, PROBE.c.status != "unasked").label("addresses"),
 ).order_by(_service.id)
 
 

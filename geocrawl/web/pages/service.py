@@ -1,19 +1,24 @@
-"""Show one service: layers with previews, how to use it, addresses, deviations, evidence, history."""
+"""Show one service: layers with previews, how to use it, its health over time, addresses, deviations, evidence."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.model.health import DAY_S, availability_by_part
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.web.answers import wanted_language
+from geocrawl.web.charts import curve, strip
 from geocrawl.web.layers import Tree, layer_tree, systems_of
 from geocrawl.web.pages.qgis_layer import chosen_layer, qgis_source
 from geocrawl.web.pages.snippets import snippets
@@ -22,7 +27,8 @@ from geocrawl.web.publishing import is_masked
 from geocrawl.web.reader import Detail, detail_of, number_of
 from geocrawl.web.records.record import linked_data
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
-from geocrawl.web.texts import deviations
+from geocrawl.web.texts import Words, deviations
+from geocrawl.wording import day_of
 
 _MOST_DEVIATIONS = 40
 
@@ -52,6 +58,20 @@ class ShownEndpoint:
     deviations: Sequence[ShownDeviation]
 
 
+_STRIPS = ((30, 30), (365, 73))
+"""(days, cells): a day a cell, and five."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthOverTime:
+    """What the probes of an address say of it over time, as pictures."""
+
+    strips: Sequence[tuple[int, float | None, Markup]]
+    """(days, availability, strip)."""
+    answer_times: Markup | None
+    """Curve of the times of valid answers; None for fewer than two."""
+
+
 @dataclass(frozen=True, slots=True)
 class Systems:
     """The reference systems of a service."""
@@ -75,6 +95,7 @@ async def service(request: Request) -> Response:
         "availability": detail.availability,
         "has_picture": detail.has_picture,
         "endpoints": _endpoints(detail),
+        "over_time": _over_time(detail.best, time.time(), Words(wanted_language(request))),
         "systems": _systems(found),
         "snippets": snippets(found, layer),
         "layer": layer,
@@ -126,6 +147,30 @@ def _endpoint(row: EndpointRow, history: EndpointHistory | None) -> ShownEndpoin
         meaning, done = known.get(code, ("", ""))
         shown.append(ShownDeviation(code, str(each.get("detail", "")), meaning, done))
     return ShownEndpoint(row, history, history.health if history else "new", shown)
+
+
+def _over_time(history: EndpointHistory | None, now: float, words: Words) -> HealthOverTime | None:
+    """Return the pictures of an address; None while its probes are too few, or too close together, to tell."""
+    if history is None or history.availability[365] is None:
+        return None
+    answers = [(each.at, each.is_valid) for each in history.answers]
+    strips = []
+    for days, cells in _STRIPS:
+        parts = availability_by_part(answers, now - days * DAY_S, now, cells)
+        named = [(f"{day_of(begin)}: {words.percent(share)}", share) for begin, share in parts]
+        title = f"{words('availability')}, {words('days-n', n=days)}: {words.percent(history.availability[days])}"
+        strips.append((days, history.availability[days], strip(named, title)))
+    return HealthOverTime(strips, _answer_times(history, words))
+
+
+def _answer_times(history: EndpointHistory, words: Words) -> Markup | None:
+    """Return the curve of the times of valid answers; None for fewer than two."""
+    points = [(each.at, each.milliseconds) for each in history.answers if each.is_valid and each.milliseconds]
+    if len(points) < 2:
+        return None
+    most = max(milliseconds for _, milliseconds in points)
+    ends = (day_of(points[0][0]), day_of(points[-1][0]))
+    return curve(points, words("response-time"), x_labels=ends, most=most, most_label=f"{most:,.0f} ms")
 
 
 def _systems(service: ServiceDetail) -> Systems:

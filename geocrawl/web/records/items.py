@@ -165,6 +165,7 @@ def _health_of(history: EndpointHistory) -> dict[str, object]:
         "since": iso(history.since),
         "inARow": history.in_a_row,
         "nextProbe": iso(history.due_at),
+        "observedSince": iso(history.first_seen),
         "probes": history.probes,
         "availability": {f"{days}d": share for days, share in history.availability.items()},
         "responseMs": {f"p{part}": ms for part, ms in history.response_ms.items()},

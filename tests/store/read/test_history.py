@@ -8,7 +8,7 @@ import pytest
 from shapely.geometry import box
 
 from geocrawl.model import SIBLING, Kind, Layer, Service
-from geocrawl.model.health import DAY_S, HOUR_S, availability
+from geocrawl.model.health import DAY_S, HOUR_S, availability, availability_by_part
 from geocrawl.store.catalog.health import due
 from geocrawl.store.read.history import changes_since, history_of_service, percentiles, read_survival
 from tests.support.world import World, candidate, verdict
@@ -98,6 +98,8 @@ def test_availability_is_the_share_of_time_and_not_of_probes(world: World) -> No
     record(world, after_days=1)
     found = history_of_service(world.database.connection, 1, world.clock.time)[0]
     assert found.response_ms == {50: 100.0, 90: 100.0, 99: 100.0}
+    assert [each.is_valid for each in found.answers] == [True, False, False, False, True]
+    assert found.answers[0].at == found.first_seen
 
 
 def test_an_answer_before_the_window_holds_into_it() -> None:
@@ -110,6 +112,15 @@ def test_one_answer_or_two_in_one_breath_say_nothing_of_a_service_over_time() ->
     assert availability([(0.0, True)], 0.0, 7 * DAY_S) is None
     assert availability([(0.0, True), (60.0, True)], 0.0, 7 * DAY_S) is None
     assert availability([(0.0, True), (HOUR_S, True)], 0.0, 7 * DAY_S) == 1.0
+
+
+def test_each_part_of_a_time_has_the_availability_in_it() -> None:
+    answers = [(1 * DAY_S, True), (2 * DAY_S, False), (2.5 * DAY_S, True)]
+    found = availability_by_part(answers, 0.0, 4 * DAY_S, 4)
+    assert found == [(0.0, None), (DAY_S, 1.0), (2 * DAY_S, 0.5), (3 * DAY_S, 1.0)]
+    assert availability_by_part(answers[:1], 0.0, 2 * DAY_S, 2) == [(0.0, None), (DAY_S, None)], (
+        "one answer tells nothing"
+    )
 
 
 def test_an_answer_does_not_count_for_ever() -> None:
