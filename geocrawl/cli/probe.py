@@ -90,8 +90,8 @@ def probe(
 
     Exit code 0 when at least one is valid, 1 when none is.
 
-    A long list can be interrupted at any time: the same command resumes. --shipped is the world's services that a
-    registry of portals knows: with --save a catalogue on the first day.
+    A long list can be interrupted at any time: the same command resumes. --shipped probes the services that a
+    registry of the world's portals lists: with --save they are a catalogue on the first day.
 
     If a catalogue exists, the probe shares hosts (delays, leases) and robots.txt with the daemon and crawls that work
     on it; without --save it reads and writes nothing else there.
