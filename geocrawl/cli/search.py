@@ -39,7 +39,9 @@ AtLevel = Annotated[
     str | None,
     typer.Option("--level", metavar="LEVEL", help="At least this level: advertised, answers or delivers."),
 ]
-Order = Annotated[str, typer.Option("--sort", metavar="ORDER", help="Order: relevance, name, health or newest.")]
+Order = Annotated[
+    str, typer.Option("--sort", metavar="ORDER", help="Order: relevance, name, health, newest or quality.")
+]
 Facets = Annotated[
     bool,
     typer.Option(
@@ -158,7 +160,7 @@ def _as_json(hit: Hit) -> dict[str, Any]:
     row = asdict(hit)
     named = {"layers": hit.layer_count, "url": hit.address, "last_ok": iso(hit.last_ok), "box": hit.extent}
     first = {name: row[name] for name in ("id", "kind", "title", "provider", "version", "alive", "level", "tls")}
-    more = ("health", "availability", "country", "abstract", "twins", "score", "is_whole")
+    more = ("health", "availability", "country", "abstract", "twins", "score", "is_whole", "quality")
     return first | named | {name: row[name] for name in more} | {"matching_layers": row["layers"]}
 
 

@@ -80,6 +80,7 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
     for name, value in facts.items():
         if value:
             yield f"  {name:<9} {plain(value, 600)}"
+    yield f"  quality   {service.quality} of 100: {', '.join(_points(service))}"
     yield f"  first seen {moment(service.first_seen)}, last valid {moment(service.last_ok)} UTC"
     yield f"  {counted(service.layer_count, 'named layer')}"
     depth: dict[int, int] = {}
@@ -93,6 +94,12 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
         yield from _same_lines(service)
     for endpoint in service.endpoints:
         yield from endpoint_lines(endpoint)
+
+
+def _points(service: ServiceDetail) -> Iterator[str]:
+    """Yield the parts of the score with their points: `proven 25/25`; those that are not known, as such."""
+    for name, part in service.quality_parts.items():
+        yield f"{name} not known" if part.share is None else f"{name} {part.share * part.weight:.3g}/{part.weight}"
 
 
 def _same_lines(service: ServiceDetail) -> Iterator[str]:

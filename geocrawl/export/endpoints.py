@@ -32,6 +32,11 @@ def _number(value: object) -> Value:
     return value if isinstance(value, int) else None
 
 
+def _rounded(value: object) -> Value:
+    """Return a share or a mean without digits that say nothing."""
+    return round(value, 3) if isinstance(value, float) and math.isfinite(value) else None
+
+
 def _time(value: object) -> Value:
     """Return seconds since the epoch as `2024-05-17T09:30:00Z`."""
     return iso(value) if isinstance(value, int | float) else None
@@ -41,6 +46,12 @@ def _list(value: object) -> Value:
     """Return a list that the database stores as JSON, control characters removed from its texts."""
     items = json.loads(value) if isinstance(value, str) and value else value
     return [_plain_item(item) for item in items] if isinstance(items, list | tuple) else []
+
+
+def _values(value: object) -> Value:
+    """Return the values of a mapping that the database stores as JSON, each once, control characters removed."""
+    found = json.loads(value) if isinstance(value, str) and value else value
+    return list(dict.fromkeys(map(_plain_item, found.values()))) if isinstance(found, Mapping) else []
 
 
 def _plain_item(item: object) -> object:
@@ -73,6 +84,12 @@ COLUMNS: Mapping[str, Callable[[object], Value]] = {
     "service_id": _number,
     "level": _text,
     "cors": _text,
+    "country": _text,
+    "contact": _values,
+    "availability": _rounded,
+    "mean_ms": _rounded,
+    "software": _text,
+    "quality": _number,
 }
 """Name → converter of the row's field of that name. New columns go to the end, since scripts may read by position."""
 

@@ -52,6 +52,7 @@ def write_geoparquet(services: Iterable[PublishedService], stream: BinaryIO) -> 
 
 def _schema(pa: Any) -> Any:
     types = {"INTEGER": pa.int64(), "TEXT": pa.string(), "BOOLEAN": pa.bool_(), "DATETIME": pa.string()}
+    types["DOUBLE"] = pa.float64()
     fields = [pa.field(name, types[type_]) for name, type_ in SERVICE_COLUMNS.items()]
     box = pa.struct([pa.field(side, pa.float64()) for side in _SIDES])
     geometry = [pa.field("geometry", pa.binary()), pa.field("bbox", box)]

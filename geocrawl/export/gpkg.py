@@ -131,7 +131,7 @@ class _Extent:
             yield (values.pop("id"), geometry_blob(extent), *values.values())
 
 
-def _with_milliseconds(time: str | int | bool | None) -> str | None:
+def _with_milliseconds(time: str | float | bool | None) -> str | None:
     """Return a time in the form that GeoPackage demands (table 1, DATETIME)."""
     return time.replace("Z", ".000Z") if isinstance(time, str) else None
 

@@ -40,6 +40,12 @@ SERVICE_COLUMNS: Mapping[str, str] = {
     "first_seen": "DATETIME",
     "last_ok": "DATETIME",
     "last_probe": "DATETIME",
+    "country": "TEXT",
+    "contact": "TEXT",
+    "availability": "DOUBLE",
+    "mean_ms": "DOUBLE",
+    "software": "TEXT",
+    "quality": "INTEGER",
 }
 """Name of a property → its type in SQL. Lists are joined with '; '."""
 
@@ -61,7 +67,7 @@ LAYER_COLUMNS: Mapping[str, str] = {
 }
 
 
-def service_properties(service: PublishedService) -> dict[str, str | int | bool | None]:
+def service_properties(service: PublishedService) -> dict[str, str | int | bool | float | None]:
     """Return the values of `SERVICE_COLUMNS`; control characters are removed from texts."""
     return {name: _plain_value(getattr(service, name)) for name in SERVICE_COLUMNS}
 
@@ -79,7 +85,7 @@ def layer_properties(layer: PublishedLayer) -> dict[str, str | int | bool | floa
 _SIDE_COLUMNS = ("west", "south", "east", "north")
 
 
-def _plain_value(value: str | int | bool | tuple[str, ...] | None) -> str | int | bool | None:
+def _plain_value(value: str | float | bool | tuple[str, ...] | None) -> str | float | bool | None:
     if isinstance(value, tuple):
         return "; ".join(filter(None, map(plain, value)))
     return plain(value) if isinstance(value, str) else value

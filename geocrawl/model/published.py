@@ -43,6 +43,18 @@ class PublishedService:
     first_seen: str
     last_ok: str
     last_probe: str | None
+    country: str = ""
+    """ISO 3166-1, two letters; '' for none."""
+    contact: tuple[str, ...] = ()
+    """Person, organization, address of mail … as the service names them."""
+    availability: float | None = None
+    """Share of valid answers, 0…1, among the kept probes of the best address; None where they tell too little."""
+    mean_ms: float | None = None
+    """Mean time of valid answers of the best address, milliseconds."""
+    software: str = ""
+    """Server software, where the address shows it."""
+    quality: int = 0
+    """0 to 100 (docs/services.md)."""
     tile: str = ""
     """Address of a tile that a tile service delivered; '' for other kinds and without one."""
     tile_zoom: int | None = None

@@ -303,7 +303,7 @@ class SearchEngine:
     def _hit(self, plan: Plan, found: _Found, position: int, row: HitRow, twins: Sequence[HitRow]) -> Hit:
         """Return what is shown of one service."""
         snapshot, now = self._snapshot, self._now()
-        column = {name: snapshot[name][position] for name in ("country", "health", "level", "alive")}
+        column = {name: snapshot[name][position] for name in ("country", "health", "level", "alive", "points")}
         return Hit(
             id=row.id,
             kind=row.kind,
@@ -319,6 +319,7 @@ class SearchEngine:
             level=("", *LEVELS)[column["level"]],
             alive=bool(column["alive"]),
             availability=self._availability(row, now),
+            quality=int(column["points"]),
             first_seen=row.first_seen,
             last_ok=row.last_ok,
             endpoint_id=row.endpoint_id,

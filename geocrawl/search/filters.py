@@ -38,6 +38,8 @@ class Sort(StrEnum):
     NAME = "name"
     HEALTH = "health"
     NEWEST = "newest"
+    QUALITY = "quality"
+    """The highest score first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

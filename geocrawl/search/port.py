@@ -53,6 +53,8 @@ class ServiceFacts(NamedTuple):
     host: str
     """Host of the best endpoint; '' without one."""
     health: str
+    quality: int
+    """Quality of the service, 0 to 100 (docs/services.md)."""
     level: str
     alive: bool
 

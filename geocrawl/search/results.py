@@ -66,6 +66,8 @@ class Hit:
     """Whether at least one address of the service was valid at its last probe."""
     availability: float | None
     """Share of the last 30 days in which the last answer was valid, 0 to 1; None when it is not known."""
+    quality: int
+    """Quality of the service, 0 to 100 (docs/services.md)."""
     first_seen: float
     """Time at which the service was found, seconds since 1970 UTC."""
     last_ok: float

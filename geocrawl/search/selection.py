@@ -156,6 +156,8 @@ def _keys(snapshot: Snapshot, positions: Positions, sort: Sort, relevance: Keys,
         return snapshot["first_seen"][positions]
     if sort is Sort.HEALTH:
         return snapshot["quality"][positions]
+    if sort is Sort.QUALITY:
+        return snapshot["points"][positions].astype(np.float64)
     titles = [snapshot.titles[position].strip().casefold() for position in positions]
     ordered = sorted(set(titles), key=lambda title: (not title, title), reverse=from_z)
     rank = {title: len(ordered) - n for n, title in enumerate(ordered)}

@@ -42,6 +42,7 @@ _COLUMNS: Final[Mapping[str, Any]] = {
     "title_words": np.int32,
     "words": np.int32,
     "quality": np.float32,
+    "points": np.int8,
     "server": np.int32,
     "is_there": np.bool_,
 }
@@ -174,6 +175,7 @@ class Snapshot:
         columns["health"][places] = [_HEALTHS.get(health, 0) for health in facts["health"]]
         columns["level"][places] = [_LEVELS.get(level, 0) for level in facts["level"]]
         columns["quality"][places] = list(map(quality_of, facts["health"], facts["level"], facts["completeness"]))
+        columns["points"][places] = facts["quality"]
         columns["is_there"][places] = True
 
     def _place(self, number: int) -> int:

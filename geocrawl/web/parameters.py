@@ -23,7 +23,10 @@ from geocrawl.web.answers import Problem, bad_parameter
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 1_000
 MAX_OFFSET = 1_000_000
-SORTS = {"title": Sort.NAME, "health": Sort.HEALTH, "created": Sort.NEWEST, "relevance": Sort.RELEVANCE}
+SORTS = {
+    **{"title": Sort.NAME, "health": Sort.HEALTH, "created": Sort.NEWEST, "quality": Sort.QUALITY},
+    "relevance": Sort.RELEVANCE,
+}
 FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
 FACET_FIELDS = {
     **{"kind": "kinds", "health": "health", "country": "countries", "provider": "providers"},
@@ -48,8 +51,8 @@ PARAMETERS: Mapping[str, str] = {
     "format": "Media type or a part of one",
     "alive": "true: valid at the last probe; a time such as 30d: the last valid answer is not older",
     "new": "A time such as 7d: found not earlier",
-    "sortby": "title, -title, health or created (newest first), several with commas; without it the best match comes "
-    "first",
+    "sortby": "title, -title, health, quality (best first) or created (newest first), several with commas; without it "
+    "the best match comes first",
     "limit": f"Most records of the answer, {DEFAULT_LIMIT} by default, {MAX_LIMIT} at most",
     "offset": "Records to leave out, for paging; follow the links next and prev",
     "facets": "true: count the values of all facets; or names of facets with commas (an extension)",

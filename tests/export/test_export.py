@@ -48,6 +48,12 @@ class Row:
     service_id: int | None = None
     level: str = ""
     cors: str = ""
+    country: str = "DE"
+    contact: str = '{"person": "Ann", "organization": "Office", "email": "ann@office.example"}'
+    availability: float | None = 0.75
+    mean_ms: float | None = None
+    software: str = "MapServer"
+    quality: int | None = 80
 
 
 def _csv(*rows: Row) -> list[dict[str, str]]:
@@ -75,6 +81,8 @@ def test_a_csv_line_holds_every_value_in_plain_words() -> None:
     assert (row["first_seen"], row["last_ok"]) == ("2024-05-17T09:30:00Z", "2024-05-17T10:30:00Z")
     assert (row["keywords"], row["deviations"]) == ("roads; rivers", "bom; content-type")
     assert row["abstract"] == "Two lines"
+    assert (row["contact"], row["availability"]) == ("Ann; Office; ann@office.example", "0.75")
+    assert (row["mean_ms"], row["quality"]) == ("", "80")
 
 
 def test_a_json_line_holds_lists_and_null() -> None:

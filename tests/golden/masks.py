@@ -29,9 +29,14 @@ MASKS = (
     Mask(re.compile(r"\b20\d\d-[01]\d\b"), "<month>", "the machine's clock"),
     Mask(re.compile(r"\b\d+(?:\.\d+)? ?(?:ms\b|毫秒)"), "<duration>", "how fast this machine answers itself"),
     Mask(
-        re.compile(r'("(?:p?[59]\d|\w+_ms|milliseconds|seconds)": )[\d.]+'),
+        re.compile(r'("(?:p?[59]\d|\w+_ms|milliseconds|seconds)": |\bmean_ms = )[\d.]+'),
         r"\1<duration>",
         "how fast this machine answers itself",
+    ),
+    Mask(
+        re.compile(r",\d+\.\d{1,3}(,[^,\n]*,\d+)$", re.MULTILINE),
+        r",<duration>\1",
+        "how fast this machine answers itself: the column mean_ms of a table",
     ),
     Mask(
         re.compile(r'points="[\d., ]{200,}"'),

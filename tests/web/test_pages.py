@@ -83,7 +83,10 @@ def test_chinese_has_every_text_and_the_same_values() -> None:
     differing = {name for name in english if set(values.findall(english[name])) != set(values.findall(chinese[name]))}
     assert differing == set()
     same = {name for name in english if english[name] == chinese[name]}
-    assert same <= {"use-openlayers", "use-leaflet", "use-curl", "take-csv", "take-geojson", "take-gpkg"}
+    assert same <= {
+        *("use-openlayers", "use-leaflet", "use-curl", "take-csv", "take-geojson", "take-gpkg"),
+        *("quality-https", "quality-cors"),
+    }
 
 
 def test_the_language_is_that_of_the_address_before_that_of_the_browser(client: TestClient) -> None:

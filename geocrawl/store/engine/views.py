@@ -27,7 +27,8 @@ from sqlalchemy.schema import CreateView
 
 from geocrawl.model.health import LEAST_OBSERVED_S
 from geocrawl.store.engine.constructs import json_elements, json_list, json_member, utc_text
-from geocrawl.store.schema.tables import ENDPOINT, LAYER, PROBE, SERVICE
+from geocrawl.store.engine.quality import quality
+from geocrawl.store.schema.tables import ENDPOINT, LAYER, PROBE, SEARCH_ENTRY, SERVICE
 
 
 class View(NamedTuple):
@@ -49,6 +50,24 @@ class View(NamedTuple):
         return found if self.where is None else found.where(self.where)
 
 
+SOFTWARE = {
+    "GeoServer": ("%/geoserver/%", "%/geowebcache/%"),
+    "ArcGIS Server": ("%/arcgis/%", "%/mapserver/wmsserver%", "%/rest/services/%", "%/wmsserver%"),
+    "QGIS Server": ("%qgis_mapserv%", "%/qgis%", "%lizmap%"),
+    "MapServer": ("%mapserv%",),
+    "MapProxy": ("%/mapproxy%",),
+    "MapCache": ("%/mapcache%",),
+    "deegree": ("%deegree%",),
+    "SuperMap iServer": ("%/iserver/%",),
+    "MapGIS IGServer": ("%/igs/rest/%",),
+    "THREDDS": ("%/thredds/%",),
+    "GeoNetwork": ("%/geonetwork/%",),
+    "ERDAS Apollo": ("%erdas-iws%",),
+    "pygeoapi": ("%pygeoapi%",),
+    "ldproxy": ("%ldproxy%",),
+}
+"""Server software → patterns (SQL LIKE) of its usual addresses, the first that fits counts. An address may hide its
+software, so that these are lower bounds."""
 _LIST = "JSON list"
 _TELL_ENOUGH = and_(func.count() > 1, func.max(PROBE.c.at) - func.min(PROBE.c.at) >= LEAST_OBSERVED_S)
 _OF_BEST = "of the best address"
@@ -72,9 +91,26 @@ def _of_service(value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> 
     return select(value).select_from(ENDPOINT).where(_OF_SERVICE, *conditions).scalar_subquery()
 
 
-def _of_probes(value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
-    """Return an aggregate over the probes of the endpoint."""
-    return select(value).select_from(PROBE).where(PROBE.c.endpoint_id == ENDPOINT.c.id, *conditions).scalar_subquery()
+def _of_probes(endpoint: FromClause, value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
+    """Return an aggregate over the probes of an endpoint."""
+    return select(value).select_from(PROBE).where(PROBE.c.endpoint_id == endpoint.c.id, *conditions).scalar_subquery()
+
+
+def valid_share(endpoint: FromClause) -> ColumnElement[float]:
+    """Return the share of valid answers, 0…1, among the kept probes of an endpoint; NULL where they tell too little."""
+    share = case((_TELL_ENOUGH, func.avg(cast(PROBE.c.status == "valid", Integer))))
+    return _of_probes(endpoint, share, PROBE.c.status != "unasked")
+
+
+def mean_ms(endpoint: FromClause) -> ColumnElement[float]:
+    """Return the mean time of an endpoint's valid answers that were read whole, in milliseconds."""
+    of_whole = (PROBE.c.status == "valid", PROBE.c.reason != "not-modified")
+    return _of_probes(endpoint, func.avg(PROBE.c.elapsed_ms), *of_whole)
+
+
+def software(endpoint: FromClause) -> ColumnElement[str]:
+    """Return the server software that an endpoint's address shows; '' for none."""
+    return case(*((or_(*map(endpoint.c.key.ilike, patterns)), name) for name, patterns in SOFTWARE.items()), else_="")
 
 
 VIEWS: Mapping[str, View] = {
@@ -122,8 +158,20 @@ VIEWS: Mapping[str, View] = {
             "first_seen": (utc_text(SERVICE.c.first_seen), ""),
             "last_ok": (utc_text(SERVICE.c.last_ok), "last valid answer of any of its addresses"),
             "last_probe": (utc_text(_BEST.c.last_probe), _OF_BEST),
+            "country": (func.coalesce(SEARCH_ENTRY.c.country, ""), "ISO 3166-1, two letters; '' for none"),
+            "contact": (SERVICE.c.contact, "JSON mapping: person, organization, email, phone …"),
+            "availability": (
+                valid_share(_BEST),
+                f"share of valid answers, 0…1, among the probes that are kept {_OF_BEST}; NULL for fewer than two, or "
+                "of one hour",
+            ),
+            "mean_ms": (mean_ms(_BEST), f"mean time of valid answers {_OF_BEST}, milliseconds"),
+            "software": (software(_BEST), "server software, where the best address shows it; '' for none"),
+            "quality": (quality(_BEST), "0 to 100 (docs/services.md)"),
         },
-        SERVICE.outerjoin(_BEST, _BEST.c.id == func.coalesce(SERVICE.c.best_id, _FIRST_VALID)),
+        SERVICE.outerjoin(_BEST, _BEST.c.id == func.coalesce(SERVICE.c.best_id, _FIRST_VALID)).outerjoin(
+            SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id
+        ),
     ),
     "v_layers": View(
         "A layer, or its counterpart in other kinds, with the properties that it states itself.",
@@ -166,14 +214,11 @@ VIEWS: Mapping[str, View] = {
             "in_a_row": (ENDPOINT.c.in_a_row, "valid answers in a row, or negative of failures"),
             "probes": (ENDPOINT.c.probes, "number of probes"),
             "valid_share": (
-                _of_probes(
-                    case((_TELL_ENOUGH, func.avg(cast(PROBE.c.status == "valid", Integer)))),
-                    PROBE.c.status != "unasked",
-                ),
+                valid_share(ENDPOINT),
                 "share of valid answers, 0…1, among the probes that are kept; NULL for fewer than two, or of one hour",
             ),
             "mean_ms": (
-                _of_probes(func.avg(PROBE.c.elapsed_ms), PROBE.c.status == "valid", PROBE.c.reason != "not-modified"),
+                mean_ms(ENDPOINT),
                 "mean time of valid answers, milliseconds",
             ),
             "level": (func.coalesce(ENDPOINT.c.level, ""), "advertised, answers, delivers; '' without a content check"),

@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Select, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Float, Select, bindparam, case, func, or_, select
 
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
 from geocrawl.store.catalog.health import GUESSED
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list
-from geocrawl.store.engine.views import V_LAYERS, V_SERVICES
-from geocrawl.store.schema.tables import ENDPOINT, PROOF, SERVICE, THUMBNAIL
+from geocrawl.store.engine.quality import quality
+from geocrawl.store.engine.views import V_LAYERS, V_SERVICES, mean_ms, software, valid_share
+from geocrawl.store.schema.tables import ENDPOINT, PROOF, SEARCH_ENTRY, SERVICE, THUMBNAIL
 
 _service, _layer_row = V_SERVICES.c, V_LAYERS.c
 _SIDES = ("west", "south", "east", "north")
 _LAST = ("alive", "health", "level", "https", "cors", "fees", "access_constraints", "deviations", *_SIDES)
+_DERIVED = ("country", "contact", "availability", "mean_ms", "software", "quality")
 _TEXTS = ("kind", "title", "abstract", "provider", "keywords", "version", "formats")
 # A tile service's address is a document; only a tile that was delivered tells the form of its tiles' addresses.
 _TILE = (
@@ -45,6 +47,7 @@ _MASKED = (_service.url, _service.online_resource)
 _IN_FULL = (_FULL_URL.scalar_subquery().label("url"), _FULL_RESOURCE.scalar_subquery().label("online_resource"))
 _SERVICES = select(
     *(_service[name] for name in ("id", *_TEXTS, "host", "layers", *_LAST, "first_seen", "last_ok", "last_probe")),
+    *(_service[name] for name in _DERIVED),
     _TILE.scalar_subquery().label("tile"),
     _TILE.with_only_columns(PROOF.c.zoom).scalar_subquery().label("tile_zoom"),
 )
@@ -144,7 +147,10 @@ def _layers(names: tuple[str, ...]) -> Select[Any]:
 
 def _published(row: dict[str, Any], with_secrets: bool) -> PublishedService:
     lists = {name: _texts(row[name]) for name in ("keywords", "formats", "deviations")}
+    lists["contact"] = tuple(dict.fromkeys(filter(None, map(str, json.loads(row["contact"]).values()))))
     tile = row["tile"] or ""
+    for name in ("availability", "mean_ms"):
+        row[name] = None if row[name] is None else round(row[name], 3)
     flags = {"alive": bool(row["alive"]), "https": None if row["https"] is None else bool(row["https"])}
     rest = {"url": row["url"] or "", "tile": tile if with_secrets else masked(tile), "box": _box(row)}
     return PublishedService(**row | lists | flags | rest)
@@ -201,6 +207,14 @@ class ExportRow:
     level: str
     """advertised, answers, delivers; '' without a content check."""
     cors: str
+    country: str
+    contact: str
+    """A JSON mapping."""
+    availability: float | None
+    mean_ms: float | None
+    software: str
+    quality: int | None
+    """0 to 100; None for an address that never was valid."""
 
 
 _ROWS = (
@@ -214,8 +228,15 @@ _ROWS = (
         *(SERVICE.c.west, SERVICE.c.south, SERVICE.c.east, SERVICE.c.north),
         *(func.coalesce(ENDPOINT.c.deviations, "[]"), ENDPOINT.c.service_id),
         *(func.coalesce(ENDPOINT.c.level, ""), func.coalesce(ENDPOINT.c.cors, "")),
+        *(func.coalesce(SEARCH_ENTRY.c.country, ""), func.coalesce(SERVICE.c.contact, "{}")),
+        *(valid_share(ENDPOINT), mean_ms(ENDPOINT), software(ENDPOINT)),
+        case((SERVICE.c.id.is_not(None), quality(ENDPOINT))),
     )
-    .select_from(ENDPOINT.outerjoin(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id))
+    .select_from(
+        ENDPOINT.outerjoin(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id).outerjoin(
+            SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == ENDPOINT.c.service_id
+        )
+    )
     .where(ENDPOINT.c.status.is_not(None), or_(ENDPOINT.c.weak < GUESSED, ENDPOINT.c.last_ok.is_not(None)))
     .order_by(ENDPOINT.c.id)
 )

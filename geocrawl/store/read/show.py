@@ -11,6 +11,7 @@ from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select
 
 from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection, Rows
+from geocrawl.store.engine.quality import quality, quality_parts
 from geocrawl.store.keys import page_key
 from geocrawl.store.schema.tables import (
     ENDPOINT,
@@ -106,6 +107,20 @@ class ServiceDetail:
     """The address to show and use."""
     same: tuple[SameRow, ...]
     """Why its addresses are one service."""
+    quality: int
+    """Score by `quality_parts`, 0 to 100."""
+    quality_parts: Mapping[str, QualityShare]
+    """Name → part of the score."""
+
+
+@dataclass(frozen=True, slots=True)
+class QualityShare:
+    """A part of the score of a service (`store/engine/quality.py`)."""
+
+    weight: int
+    """Most points of the part."""
+    share: float | None
+    """How far it is fulfilled, 0 to 1; None: not known."""
 
 
 _SIDES = ("west", "south", "east", "north")
@@ -154,6 +169,13 @@ _EVIDENCE = (
 )
 
 
+_BEST_ENDPOINT = ENDPOINT.alias("best")
+_QUALITY_PARTS = quality_parts(_BEST_ENDPOINT)
+_QUALITY = (
+    select(quality(_BEST_ENDPOINT), *(part.share for part in _QUALITY_PARTS.values()))
+    .select_from(SERVICE.outerjoin(_BEST_ENDPOINT, _BEST_ENDPOINT.c.id == SERVICE.c.best_id))
+    .where(SERVICE.c.id == bindparam("service"))
+)
 _CURRENT = select(SERVICE_ALIAS.c.new).where(SERVICE_ALIAS.c.old == bindparam("number"))
 
 
@@ -169,12 +191,18 @@ def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
     row = next(connection.execute(_SERVICE, {"service": number}).dicts(), None)
     if row is None:
         return None
+    points, *shares = connection.execute(_QUALITY, {"service": number}).fetchone()
+    parts = zip(_QUALITY_PARTS.items(), shares, strict=True)
     return ServiceDetail(
         **_decoded(row, "keywords", "formats", "contact"),
         layers=tuple(_layer(each) for each in connection.execute(_LAYERS, {"service": number}).dicts()),
         endpoints=_endpoints(connection, connection.execute(_OF_THIS_SERVICE, {"service": number})),
         best=best_address(connection, number),
         same=why_same(connection, number),
+        quality=int(points),
+        quality_parts={
+            name: QualityShare(part.weight, None if share is None else float(share)) for (name, part), share in parts
+        },
     )
 
 

@@ -7,33 +7,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Integer, Select, Table, and_, bindparam, case, func, or_, select
+from sqlalchemy import ColumnElement, Float, Integer, Select, Table, and_, bindparam, case, func, select
 
 from geocrawl.model.published import ReportRow
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import least, utc_text, whole
-from geocrawl.store.engine.views import V_SERVICES
+from geocrawl.store.engine.views import V_SERVICES, software
 from geocrawl.store.read.status import DEVIATIONS
 from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
-
-SOFTWARE = {
-    "GeoServer": ("%/geoserver/%", "%/geowebcache/%"),
-    "ArcGIS Server": ("%/arcgis/%", "%/mapserver/wmsserver%", "%/rest/services/%", "%/wmsserver%"),
-    "QGIS Server": ("%qgis_mapserv%", "%/qgis%", "%lizmap%"),
-    "MapServer": ("%mapserv%",),
-    "MapProxy": ("%/mapproxy%",),
-    "MapCache": ("%/mapcache%",),
-    "deegree": ("%deegree%",),
-    "SuperMap iServer": ("%/iserver/%",),
-    "MapGIS IGServer": ("%/igs/rest/%",),
-    "THREDDS": ("%/thredds/%",),
-    "GeoNetwork": ("%/geonetwork/%",),
-    "ERDAS Apollo": ("%erdas-iws%",),
-    "pygeoapi": ("%pygeoapi%",),
-    "ldproxy": ("%ldproxy%",),
-}
-"""Server software → patterns (SQL LIKE) of its usual addresses, the first that fits counts. An address may hide its
-software, so that these are lower bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +58,7 @@ class SoftwareGrowth:
 
 _AT_BEST = SERVICE.join(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id)
 _NUMBER = func.count().label("number")
-_OF_SOFTWARE: ColumnElement[str] = case(
-    *((or_(*map(ENDPOINT.c.key.ilike, patterns)), name) for name, patterns in SOFTWARE.items()), else_=""
-).label("software")
+_OF_SOFTWARE = software(ENDPOINT).label("software")
 _SOFTWARE = (
     select(_OF_SOFTWARE, _NUMBER).select_from(_AT_BEST).group_by("software").order_by(_NUMBER.desc(), "software")
 )
@@ -135,12 +114,9 @@ def read_software_growth(connection: Connection, parts: int) -> SoftwareGrowth |
     catalogue."""
     start, end, rows = _arrivals(connection, _SOFTWARE_ARRIVALS, parts)
     arrived = dict[str, dict[int, int]]()
-    for part, count, software in rows:
-        arrived.setdefault(software, {})[part] = count
-    known = [
-        (software, (0, *accumulate(counts.get(part, 0) for part in range(parts))))
-        for software, counts in arrived.items()
-    ]
+    for part, count, name in rows:
+        arrived.setdefault(name, {})[part] = count
+    known = [(name, (0, *accumulate(counts.get(part, 0) for part in range(parts)))) for name, counts in arrived.items()]
     return SoftwareGrowth(start, end, tuple(sorted(known, key=lambda each: (-each[1][-1], each[0])))) if rows else None
 
 

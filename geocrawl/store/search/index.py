@@ -21,6 +21,7 @@ from geocrawl.search.results import LayerHit
 from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list, json_elements
+from geocrawl.store.engine.quality import quality
 from geocrawl.store.engine.sqlite.connection import MEMORY
 from geocrawl.store.schema.tables import (
     ENDPOINT,
@@ -43,6 +44,7 @@ _FACTS = select(
     *(SERVICE.c[name] for name in (*_OF_SERVICE, "first_seen", "last_ok")),
     *(SEARCH_ENTRY.c[name] for name in _OF_ENTRY),
     *(func.coalesce(_BEST.c.key, ""), func.coalesce(_BEST.c.host, ""), func.coalesce(_BEST.c.health, "new")),
+    quality(_BEST),
 ).select_from(_SHOWN.join(SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id))
 _SOME_FACTS = _FACTS.where(in_list(SERVICE.c.id, "ids"))
 _PROOFS = (

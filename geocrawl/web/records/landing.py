@@ -119,7 +119,7 @@ async def sortables(request: Request) -> Response:
             "$id": f"{base_url(request)}/collections/services/sortables",
             "type": "object",
             "title": "services",
-            "properties": {"title": text, "health": text, "created": time},
+            "properties": {"title": text, "health": text, "quality": {"type": "integer"}, "created": time},
         },
         "application/schema+json",
     )

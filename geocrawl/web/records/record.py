@@ -38,6 +38,7 @@ def record_of_hit(hit: Hit, base: str, *, has_picture: bool) -> Value:
         "geocrawl:health": hit.health,
         "geocrawl:level": hit.level,
         "geocrawl:availability30d": hit.availability,
+        "geocrawl:quality": hit.quality,
         "geocrawl:layers": hit.layer_count,
         "geocrawl:version": hit.version,
         **({"geocrawl:country": hit.country} if hit.country else {}),
@@ -66,6 +67,8 @@ def record_of_service(service: ServiceDetail, health: str, base: str, *, has_pic
         "geocrawl:level": (best.level if best else None) or "",
         "geocrawl:layers": service.layer_count,
         "geocrawl:version": service.version,
+        "geocrawl:quality": service.quality,
+        "geocrawl:qualityParts": {name: part.share for name, part in service.quality_parts.items()},
     }
     links = _links(service.id, service.kind, service.best, base, has_picture=has_picture)
     items = f"{base}{ITEMS}/{service.id}"

@@ -140,4 +140,5 @@ def _in_order(table: Table) -> list[Index]:
 
 
 def _sql(element: ExecutableDDLElement) -> str:
-    return str(element.compile(dialect=postgresql.dialect()))  # type: ignore[no-untyped-call]
+    # With psycopg's style of parameters each % of a text would be doubled.
+    return str(element.compile(dialect=postgresql.dialect(paramstyle="named")))  # type: ignore[no-untyped-call]
