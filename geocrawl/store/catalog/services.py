@@ -46,10 +46,12 @@ _KEEP_ALIAS = upsert(SERVICE_ALIAS, "old")
 _MOVE_ALIASES = update(SERVICE_ALIAS).where(SERVICE_ALIAS.c.new == bindparam("number")).values(new=bindparam("new"))
 _DROP_ALIASES = delete(SERVICE_ALIAS).where(SERVICE_ALIAS.c.new == bindparam("number"))
 _DROP_ALIAS = delete(SERVICE_ALIAS).where(SERVICE_ALIAS.c.old == bindparam("number"))
-_FORMER_NUMBER = select(func.min(SERVICE_ALIAS.c.old)).where(
-    in_list(SERVICE_ALIAS.c.endpoint_id, "endpoints"), SERVICE_ALIAS.c.new == bindparam("new")
+_FORMER_NUMBER = (
+    select(func.min(SERVICE_ALIAS.c.old))
+    .join_from(SERVICE_ALIAS, ENDPOINT, ENDPOINT.c.id == SERVICE_ALIAS.c.endpoint_id)
+    .where(in_list(ENDPOINT.c.id, "endpoints"), ENDPOINT.c.service_id == SERVICE_ALIAS.c.new)
 )
-"""Find the former number of a service of these endpoints, which led to another service since."""
+"""Find the former number of a service of these endpoints, which leads to their service now."""
 _copied = [column for column in SERVICE.c if column.name not in ("id", "best_id")]
 _COPY_SERVICE = insert(SERVICE).from_select(
     [SERVICE.c.id, *_copied], select(bindparam("copy", type_=BigInteger), *_copied).where(_is_service)
@@ -190,6 +192,8 @@ class ServiceWriter:
         service of a cluster that has none."""
         claimed, successors = set[int](), dict[int, int]()
         clusters = self._clusters.clusters_around(endpoint_id)
+        if len(clusters) > 1:  # whoever had the number before the others joined keeps it
+            clusters = sorted(clusters, key=lambda members: self._former_number(members) is not None)
         for members in clusters:
             former = {number for member in members if (number := self._service_of(member)) is not None}
             if free := former - claimed:
@@ -247,13 +251,18 @@ class ServiceWriter:
     def _copy(self, number: int, members: tuple[int, ...]) -> int:
         """Add a service with the same description, for endpoints that were split off; return its id: the number under
         which people knew the service of one of them, if it was merged into this one."""
-        former = self._value(_FORMER_NUMBER, endpoints=list(members), new=number)
+        former = self._former_number(members)
         copy = int(former if former is not None else self._value(_NEXT_SERVICE))
         self._connection.execute(_DROP_ALIAS, {"number": copy})
         self._connection.execute(_COPY_SERVICE, {"service": number, "copy": copy})
         self._connection.execute(_COPY_LAYERS, {"copy": copy, "service": number})
         self._unindexed.add(copy)
         return copy
+
+    def _former_number(self, members: tuple[int, ...]) -> int | None:
+        """Return the number of a service of these endpoints that was merged into the one they belong to now."""
+        former: int | None = self._value(_FORMER_NUMBER, endpoints=list(members))
+        return former
 
     def _drop(self, number: int, successor: int | None = None) -> None:
         """Delete a service. `successor`: the service that its endpoints belong to now, to which its number leads from

@@ -36,6 +36,19 @@ def test_a_merged_service_is_found_by_its_former_number_and_has_it_again_when_sp
     assert connection.execute("SELECT service_id FROM endpoint ORDER BY id").fetchall() == [(1,), (2,), (2,)]
 
 
+def test_services_that_are_split_have_their_own_numbers_whichever_address_was_known_first(made: World) -> None:
+    first, second = candidate("4.example/wms"), candidate("5.example/wms")
+    made.record(first, verdict("timeout-read"), 1000.0)
+    for number, each in ((4, second), (5, first)):
+        made.record(each, verdict("ok", Service(ROADS.kind, "1.3.0", "Dams", fingerprint=f"f{number}")), 2000.0)
+    services = "SELECT service_id FROM endpoint WHERE id > 3 ORDER BY id"
+    seen = [made.database.connection.execute(services).fetchall()]
+    for same in (True, False):
+        made.catalog.decide((4, 5), same=same, at=3000.0)
+        seen.append(made.database.connection.execute(services).fetchall())
+    assert seen == [[(5,), (4,)], [(4,), (4,)], [(5,), (4,)]]
+
+
 def test_the_number_of_a_merged_service_is_given_to_no_other(made: World) -> None:
     made.catalog.decide((1, 3), same=True, at=2000.0)
     made.record(candidate("4.example/wms"), verdict("ok", Service(ROADS.kind, "1.3.0", "Dams", fingerprint="f4")), 3000)
