@@ -35,7 +35,7 @@ def measure(services: int = SERVICES, days: int = DAYS, seed: int = SEED, log: P
     if log is not None:
         log.write_text("\n".join(life.log))
     wrong = {"failure": life.failures, "false": judge.false, "manners": manners}
-    wrong |= {name: notices[name] for name in ("missed", "false", "twice") if notices[name]}
+    wrong |= {f"{name} notice": notices[name] for name in ("missed", "false", "twice")}
     return {
         "services": len(life.services),
         "fates": len(FATES),

@@ -1,7 +1,8 @@
 """Compare what the catalogue says with what is true, and the notices that were sent with those that were due.
 
 What may be said depends on how long something has been true: a stable service is asked once in a week, a dead one less
-and less often, one whose robots.txt is out of order after a month. These latencies are stated here, in days.
+and less often, one whose robots.txt is out of order after a month. These latencies are stated here, in days. A month of
+which nobody knows how long it was, as the clock was wrong meanwhile, begins anew.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -27,8 +28,12 @@ UNASKED, UNSEEN = 14.0, 30.0
 """For so long a service counts as alive that may not be asked, or that asks for patience (`model.health`)."""
 _SURE = 2.0
 """Days after a backup was put back in which nothing is judged: all that is overdue is asked first."""
+_LONGEST_STEP = 14.0
+"""A clock that is wrong by more makes everybody unseen for a while, and a robots.txt unreachable since then only."""
 _ANY = frozenset({"new", "alive", "degraded", "unconfirmed", "down"})
 _ALIVE, _DOWN, _UNCONFIRMED = frozenset({"alive"}), frozenset({"down"}), frozenset({"unconfirmed"})
+
+_ASKED = (Truth.UP, Truth.DEAD, Truth.MOVED)
 
 _SAYS = """
 SELECT e.host, e.health, e.reason, e.service_id, s.alive, s.url FROM endpoint e
@@ -61,6 +66,11 @@ def situation(service: MadeService, day: float) -> Situation:
     before = next((each for each in truths[first - 1 :: -1] if each is not truths[place]), Truth.UP)
     troubled = begins[first] - begins[good + 1] if first else 0.0
     return Situation(truths[place], day - begins[first], before, troubled)
+
+
+def steps(life: Life) -> list[float]:
+    """Return the days on which the clock was right again that had been wrong by weeks."""
+    return [each.until for each in life.wrong_clocks if abs(each.by) > _LONGEST_STEP]
 
 
 def up_within(now: Situation) -> float:
@@ -142,7 +152,7 @@ class Judge:
             may_be_new = now.since <= (up_within(now) if now.before is Truth.UNBORN else 1.0)
             return "" if may_be_new else "is not listed"
         health, reason, number, alive, url = row
-        may = allowed(now)
+        may = allowed(now) | (frozenset() if now.truth in _ASKED else self._unknown())
         if health not in may:
             return f"is called {health} ({reason}), not {' or '.join(sorted(may))}"
         is_wrong = alive != 1 if may <= _ALIVE else bool(alive) if may <= _DOWN | _UNCONFIRMED else False
@@ -156,6 +166,12 @@ class Judge:
         if now.truth is Truth.MOVED and now.since > ASKED_WITHIN + 2 and f"new.{service.host}" not in url:
             return f"has moved, and its best address is {url}"
         return self._problem_of_twins(service, number, now)
+
+    def _unknown(self) -> frozenset[str]:
+        """Return what may be said besides of services that may not be asked, after the clock was wrong."""
+        today = self.life.today()
+        is_new = any(0.0 < today - each < UNSEEN + 2 * ASKED_WITHIN for each in steps(self.life))
+        return _UNCONFIRMED if is_new else frozenset()
 
     def _problem_of_twins(self, service: MadeService, number: int, now: Situation) -> str:
         if service.twin is None or service.twin.number not in self._numbers or not service.host.startswith("s"):
@@ -187,8 +203,9 @@ class Due:
     is_due: bool = True
 
 
-def due_notices(service: MadeService, end: float) -> Iterator[Due]:
-    """Yield what the watcher of a service has to be told in the days of a run, by what is true of it."""
+def due_notices(service: MadeService, end: float, stepped: Sequence[float] = ()) -> Iterator[Due]:
+    """Yield what the watcher of a service has to be told in the days of a run, by what is true of it. `stepped`: the
+    days of `steps`."""
     is_told_dead = may_be_told = False
     """Whether the watcher was told that it died, for sure or perhaps, and not since that it is back."""
     for place, (begins, behaviour) in enumerate(service.phases[1:], 1):
@@ -198,9 +215,12 @@ def due_notices(service: MadeService, end: float) -> Iterator[Due]:
         dead_after = {Truth.DEAD: (0.0, DEAD_WITHIN + slow), Truth.MUTE: (UNSEEN, UNSEEN + 2 * ASKED_WITHIN)}
         if now.truth in dead_after:
             least, most = dead_after[now.truth]
+            latest = begins + most
+            for day in stepped if now.truth is Truth.MUTE else ():
+                latest = day + most if begins < day < latest else latest
             if not is_told_dead and ends > begins + least:
-                is_told_dead = ends - begins > most and not may_be_told
-                yield Due("died", begins + least, min(begins + most, end), is_told_dead)
+                is_told_dead = ends > latest and not may_be_told
+                yield Due("died", begins + least, min(latest, end), is_told_dead)
                 may_be_told = not is_told_dead
         elif now.truth in (Truth.UP, Truth.SHY):
             if is_told_dead or may_be_told:
@@ -222,12 +242,12 @@ def judge_notices(life: Life) -> dict[str, Any]:
             message = json.loads(line)
             for each in message["notices"]:
                 at = (datetime.fromisoformat(each["at"]).timestamp() - START) / DAY_S
-                sent.setdefault(message["watch"]["id"], []).append((at, each["what"]))
+                sent.setdefault(message["watch"]["id"], []).append((_true_day(life, at), each["what"]))
     missed, false, twice, delays, count = list[str](), list[str](), list[str](), list[float](), 0
     for number, service in life.watched.items():
         got = sorted(sent.get(number, ()))
         name = f"{service.host} ({service.fate}, watch {number})"
-        dues = list(due_notices(service, life.days))
+        dues = list(due_notices(service, life.days, steps(life)))
         if service.fate == "flaps":
             continue
         for due in dues:
@@ -251,6 +271,12 @@ def judge_notices(life: Life) -> dict[str, Any]:
         "false": false,
         "twice": twice,
     }
+
+
+def _true_day(life: Life, at: float) -> float:
+    """Return the day of a notice whose date is that of the daemon's clock, right or wrong."""
+    wrong_by = (each.by for each in life.wrong_clocks if each.since <= at - each.by <= each.until)
+    return at - next(wrong_by, 0.0)
 
 
 def _is_told_again(life: Life, at: float) -> bool:

@@ -88,6 +88,17 @@ class Restored:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class WrongClock:
+    """A time in which the daemon's clock was wrong."""
+
+    since: float
+    """Day."""
+    until: float
+    by: float
+    """Days."""
+
+
 @dataclass(slots=True)
 class Trouble:
     """What the database does for a while: busy, full or away."""
@@ -119,6 +130,7 @@ class Life:
         self.done: list[str] = []
         """What was done to the daemon."""
         self.restored: list[Restored] = []
+        self.wrong_clocks: list[WrongClock] = []
         self.watched: dict[int, MadeService] = {}
         """Number of a watch → whom it watches."""
         self.failures: list[str] = []
@@ -327,9 +339,10 @@ class Life:
         assert self.process is not None
         by_s = self.lot.choice((-400 * DAY_S, -DAY_S, -HOUR_S, HOUR_S, DAY_S, 40 * DAY_S, 400 * DAY_S))
         self._do("clock step", f"by {by_s / DAY_S:g} days")
-        self.process.wrong_by_s = by_s
+        self.process.wrong_by_s, since = by_s, self.today()
         await asyncio.sleep(self.lot.choice((60.0, HOUR_S, 5 * HOUR_S)))
         self.process.wrong_by_s = 0.0
+        self.wrong_clocks.append(WrongClock(since, self.today(), by_s / DAY_S))
         self.say("the clock is right again")
 
     async def _back_up(self) -> None:
