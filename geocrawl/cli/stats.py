@@ -15,13 +15,15 @@ from markupsafe import Markup
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.errors import UsageError
+from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.files import opened
 from geocrawl.export.report import write_report_csv, write_report_html
+from geocrawl.export.report_card import card_json, card_lines, write_cards_html
 from geocrawl.files import write_whole
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
 from geocrawl.store.read.history import Survival, read_survival
+from geocrawl.store.read.provider_report import provider_cards
 from geocrawl.store.read.published import Selection, published_services
 from geocrawl.store.read.statistics import (
     kind_counts,
@@ -126,28 +128,74 @@ REPORT_FORMATS = ("html", "csv")
 
 def report(
     overrides: opt.Overrides,
-    month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="Month, in UTC.")],
+    month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="Month, in UTC.")] = "",
+    by: Annotated[
+        str,
+        typer.Option("--by", metavar="provider", help="Write a report card of each provider, in the place of a month."),
+    ] = "",
+    provider: Annotated[
+        str, typer.Option("--provider", metavar="TEXT", help="With --by provider: those whose name holds this text.")
+    ] = "",
     format_: Annotated[
         str, typer.Option("--format", metavar="html|csv", help="A page of what matters, or a table of all services.")
     ] = "html",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="File to write \\[standard output].")
     ] = None,
+    json: opt.Json = False,
 ) -> None:
-    """Write what happened to services in a month: new ones, failures, returns, layers, availability.
+    """Write what happened to services in a month; or what each provider has, what is broken and how to mend it.
 
-    Example: geocrawl report --month 2026-10 --out 2026-10.html
+    Examples:
+
+        geocrawl report --month 2026-10 --out 2026-10.html
+
+        geocrawl report --by provider --provider Survey
+
+        geocrawl report --by provider --out providers.html
     """
     if format_ not in REPORT_FORMATS:
         raise UsageError(f"--format {format_!r}: html or csv")
-    start, end = bounds_of(month)
     opt.refuse_catalogue(out, overrides)
+    if by:
+        _report_by(by, provider, out, overrides, json=json)
+        return
+    if json or provider:
+        raise UsageError("--json and --provider belong to --by provider")
+    start, end = bounds_of(month)
     with opt.reading(overrides) as connection, connection.snapshot():
         rows = month_report(connection, start, end)
         with opened(out) as stream:
             count = write_report_csv(rows, stream) if format_ == "csv" else write_report_html(rows, stream, month=month)
     if out is not None and str(out) != "-":
         typer.echo(f"{counted(count, 'service')} written to {out}")
+
+
+def _report_by(by: str, words: str, out: Path | None, overrides: opt.Overrides, *, json: bool) -> None:
+    """Write the report cards of providers: as a page into a file, as JSON, or as lines."""
+    if by != "provider":
+        raise UsageError(f"--by {by!r}: expected provider")
+    if out is not None and out.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"--out {out}: report cards are written as a page, whose name ends in .html")
+    count = 0
+    with opt.reading(overrides) as connection, connection.snapshot():
+        cards = provider_cards(connection, words)
+        if out is not None:
+            with opened(out) as stream:
+                count = write_cards_html(cards, stream)
+        elif json:
+            shown = [card_json(card) for card in cards]
+            output.echo_json(shown)
+            count = len(shown)
+        else:
+            for count, card in enumerate(cards, 1):  # noqa: B007 the last number is the count
+                output.print_lines((*card_lines(card), ""), json=False, value=None)
+    if not count:
+        raise NothingFound(
+            f"no provider's name holds {plain(words)!r}" if words else "the catalogue holds no service yet"
+        )
+    if out is not None:
+        typer.echo(f"{counted(count, 'provider')} written to {out}")
 
 
 def bounds_of(month: str) -> tuple[float, float]:

@@ -94,7 +94,7 @@ def write_report_html(rows: Iterable[ReportRow], stream: TextIO, *, month: str) 
         if probes > addresses
         else "too few probes are kept for a share"
     )
-    stream.writelines(_head(month))
+    stream.writelines(head(f"Geospatial web services, {month}"))
     stream.write(f"<p>{count:,} services were found, probed or changed; {share}.</p>\n")
     for section in (*sections, least):
         stream.writelines(_table(section))
@@ -102,8 +102,9 @@ def write_report_html(rows: Iterable[ReportRow], stream: TextIO, *, month: str) 
     return count
 
 
-def _head(month: str) -> Iterator[str]:
-    title = f"Geospatial web services, {escape(month)}"
+def head(title: str) -> Iterator[str]:
+    """Yield the beginning of a page, up to its heading."""
+    title = escape(title)
     policy = f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'"
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -121,18 +122,19 @@ def _table(section: _Section) -> Iterator[str]:
     yield "</tr></thead>\n<tbody>\n"
     for row in section.rows:
         cells = (str(row.id), row.kind, row.title, row.provider, section.detail(row))
-        yield "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in cells) + f"<td>{_link(row.url)}</td></tr>\n"
+        yield "<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in cells) + f"<td>{link(row.url)}</td></tr>\n"
     yield "</tbody>\n</table>\n"
 
 
-def _text(text: str) -> str:
-    return escape(masked(plain(text)))
+def text(given: str) -> str:
+    """Return a text of the web as HTML, masked and plain."""
+    return escape(masked(plain(given)))
 
 
-def _link(address: str) -> str:
+def link(address: str) -> str:
     """Return an address as a link where it is one of the web, else as text."""
-    text = _text(address)
-    return f'<a href="{text}" rel="noopener noreferrer">{text}</a>' if address.lower().startswith(_WEB) else text
+    shown = text(address)
+    return f'<a href="{shown}" rel="noopener noreferrer">{shown}</a>' if address.lower().startswith(_WEB) else shown
 
 
 def _when(time: str | None) -> str:

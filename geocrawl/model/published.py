@@ -116,3 +116,62 @@ class ReportRow:
     def availability(self) -> float | None:
         """Return the share of valid answers, 0…1; None for one probe an address, which tells nothing of it."""
         return self.valid / self.probes if self.probes > self.addresses else None
+
+
+# --------------------------------------------------------------------------- report cards
+
+BROKEN = ("degraded", "unconfirmed", "down", "gone")
+"""States of health of a service that does not answer as it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardService:
+    """A service on the report card of its provider."""
+
+    id: int
+    kind: str
+    title: str
+    url: str
+    """Best address, keys masked."""
+    health: str
+    availability: float | None
+    """Share of valid answers, 0…1; None where the probes tell too little."""
+    mean_ms: float | None
+    quality: int
+    findings: tuple[str, ...]
+    """Codes of what is wrong: the reason why it does not answer, deviations, what it lacks (`lacks-contact`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderCard:
+    """The report card of a provider."""
+
+    provider: str
+    """Name by the capabilities; the registered domain of the host where a service names none."""
+    services: tuple[CardService, ...]
+
+    @property
+    def working(self) -> int:
+        """Return how many services are alive, or answer at times."""
+        return sum(each.health in ("alive", "degraded") for each in self.services)
+
+    @property
+    def availability(self) -> float | None:
+        """Return the mean availability of the services of which it is known; None for none."""
+        known = [each.availability for each in self.services if each.availability is not None]
+        return sum(known) / len(known) if known else None
+
+    @property
+    def quality(self) -> int:
+        """Return the mean quality of the services, 0 to 100."""
+        return round(sum(each.quality for each in self.services) / len(self.services))
+
+    @property
+    def findings(self) -> list[tuple[str, list[CardService]]]:
+        """Return what is wrong, with the services of which it is so: first what is down, then what is most frequent."""
+        found = dict[str, list[CardService]]()
+        for service in self.services:
+            for code in service.findings:
+                found.setdefault(code, []).append(service)
+        causes = {each.findings[0] for each in self.services if each.health in BROKEN and each.findings}
+        return sorted(found.items(), key=lambda item: (item[0] not in causes, -len(item[1]), item[0]))

@@ -31,6 +31,7 @@ from geocrawl.web.downloads import FILES, download
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import IDLE_S, Options
 from geocrawl.web.pages import overview, search, service, statistics
+from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
@@ -113,6 +114,7 @@ def _routes() -> list[Route | Mount]:
         Route(f"{_ITEM}/badge.svg", _kept(items.badge)),
         Route(f"{_ITEM}/thumbnail", _kept(items.thumbnail)),
         Route(f"{_ITEM}/preview", preview),
+        Route("/providers", _in_formats(html=provider_page, json=provider_document)),
         Route("/operations", _kept(statistics.operations)),
         Route("/statistics", _kept(statistics.statistics)),
         Route("/feed.atom", _kept(discovery.atom)),

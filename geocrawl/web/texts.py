@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -63,27 +62,6 @@ class Words:
     def moment(at: float | None) -> str:
         """Return a time, YYYY-MM-DD hh:mm UTC; '–' for None."""
         return "–" if at is None else f"{moment(at)[:16]} UTC"
-
-
-_ROW = re.compile(r"^\| `([a-z0-9-]+)` \| ([^|]+) \|.*\| ([^|]+) \|$", re.MULTILINE)
-
-
-@cache
-def deviations() -> Mapping[str, tuple[str, str]]:
-    """Return code → (what is wrong, what geocrawl does), from the table in docs/deviations.md."""
-    package = _FOLDER.parent
-    installed = package / "data" / "deviations.md"
-    path = installed if installed.is_file() else package.parent / "docs" / "deviations.md"
-    text = path.read_text("utf-8").partition("\n# Reasons")[0]
-    found: dict[str, tuple[str, str]] = {}
-    for code, meaning, done in _ROW.findall(text):
-        found.setdefault(code, (_unmarked(meaning), _unmarked(done)))
-    return found
-
-
-def _unmarked(text: str) -> str:
-    """Return a cell of a table without Markdown's marks."""
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "").strip()
 
 
 # --------------------------------------------------------------------------- news

@@ -156,7 +156,11 @@ PRINTING: dict[str, list[list[str]]] = {
     "status": [[], ["--json"]],
     "why": [[START], [SERVICE], [BROKEN, "--json"], [GONE], [NESTED], [f"http://never.example/?token={SECRET}"]],
     "forget": [["--list"], ["--list", "--json"], [f"never.example/?token={SECRET}", "--reason", f"mail {SERVICE}"]],
-    "report": [["--month", "2026-10"], ["--month", time.strftime("%Y-%m", time.gmtime()), "--format", "csv"]],
+    "report": [
+        ["--month", "2026-10"],
+        ["--month", time.strftime("%Y-%m", time.gmtime()), "--format", "csv"],
+        ["--by", "provider"],
+    ],
     "watch add": [[SERVICE, "--to", f"https://hooks.example/?token={SECRET}"], ["rivers", "--to", "mail:anna"]],
     "watch list": [[], ["--json"]],
     "watch remove": [["1"]],

@@ -201,6 +201,25 @@ def test_the_report_counts_what_happened(place: Place, tmp_path: Path) -> None:
     assert "0 services were found" in place.run("report", "--month", "2001-01").out
 
 
+def test_a_provider_is_told_what_is_broken_and_how_to_mend_it(place: Place, tmp_path: Path) -> None:
+    place.probe("a.example/wms", ok=False, times=4)
+    place.probe("b.example/wms", ok=True)
+    said = place.run("report", "--by", "provider").out
+    assert "timeout-read: no answer came in time (1 service)" in said and "mend it:" in said and "standard:" in said
+    [roads] = [
+        each for each in json.loads(place.run("report", "--by", "provider", "--json").out) if not each["working"]
+    ]
+    assert roads["findings"][0]["code"] == "timeout-read", "what is down comes first"
+    assert roads["services"][0]["health"] == "down"
+    out = tmp_path / "cards.html"
+    assert "written to" in place.run("report", "--by", "provider", "--out", str(out)).out
+    read = Tags()
+    read.feed(out.read_text("utf-8"))
+    assert set(read.tags) <= TAGS and "no answer came in time" in out.read_text("utf-8")
+    assert place.run("report", "--by", "provider", "--provider", "nobody").code == 1
+    assert place.run("report", "--by", "country").code == 2 and place.run("report").code == 2
+
+
 def test_hostile_titles_are_text_in_the_report(tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
     world = World(path)
@@ -216,6 +235,11 @@ def test_hostile_titles_are_text_in_the_report(tmp_path: Path) -> None:
     assert set(read.tags) <= TAGS
     assert len(read.links) == len(HOSTILE) and all(str(link).startswith("http://h") for link in read.links)
     assert "default-src 'none'" in said.out and "sesame" not in said.out
+    cards = tmp_path / "cards.html"
+    assert geocrawl("report", "--by", "provider", "--out", str(cards), "--db", str(path)).code == 0
+    read = Tags()
+    read.feed(cards.read_text("utf-8"))
+    assert set(read.tags) <= TAGS and "sesame" not in cards.read_text("utf-8")
     table = geocrawl("report", "--month", month(), "--format", "csv", "--db", str(path)).out
     for row in csv.reader(io.StringIO(table)):
         assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row)

@@ -6,19 +6,22 @@ import gzip
 import re
 import sqlite3
 import time
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote_plus
 
 import pytest
 from starlette.testclient import TestClient
 
-from geocrawl.web.texts import deviations, texts
+from geocrawl.export.mending import deviations, explain
+from geocrawl.web.texts import texts
 from tests.support.world import World
 from tests.web.conftest import Serve
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 ITEMS = "/collections/services/items"
-PAGES = ["/", ITEMS, f"{ITEMS}?q=water", f"{ITEMS}/1", f"{ITEMS}/5", "/operations", "/statistics", "/api"]
+PAGES = ["/", ITEMS, f"{ITEMS}?q=water", f"{ITEMS}/1", f"{ITEMS}/5", "/operations", "/statistics", "/api", "/providers"]
+PAGES += ["/providers?name=Norvale+Mapping+Office"]
 
 
 def number_of(client: TestClient, title: str) -> int:
@@ -198,8 +201,20 @@ def test_layers_are_filtered_on_the_server(client: TestClient) -> None:
 def test_deviations_are_explained_in_words() -> None:
     known = deviations()
     assert len(known) > 60
-    assert known["bare-ampersand"][0] == "& that begins no reference"
-    assert all(meaning and done for meaning, done in known.values())
+    assert known["bare-ampersand"].meaning == "& that begins no reference"
+    for code, each in known.items():
+        assert each.meaning and each.done and each.standard not in ("", "the same") and each.mend, code
+
+
+def test_a_provider_has_a_card_that_says_what_to_mend(client: TestClient) -> None:
+    listed = client.get("/providers", headers=HTML).text
+    assert "/providers?name=Norvale+Mapping+Office" in listed
+    page = client.get("/providers", params={"name": "Norvale Mapping Office"}, headers=HTML).text
+    assert explain("lacks-cors").mend in unescape(page) and "Standard: WHATWG Fetch" in page
+    card = client.get("/providers", params={"name": "Norvale Mapping Office"}).json()
+    assert card["working"] == len(card["services"]) > 5 and card["availability"] is None
+    assert {"code", "meaning", "standard", "mend", "services"} == set(card["findings"][0])
+    assert client.get("/providers", params={"name": "Nobody"}).status_code == 404
 
 
 # --------------------------------------------------------------------------- kept answers

@@ -146,7 +146,7 @@ def _layers(names: tuple[str, ...]) -> Select[Any]:
 
 
 def _published(row: dict[str, Any], with_secrets: bool) -> PublishedService:
-    lists = {name: _texts(row[name]) for name in ("keywords", "formats", "deviations")}
+    lists = {name: texts_of(row[name]) for name in ("keywords", "formats", "deviations")}
     lists["contact"] = tuple(dict.fromkeys(filter(None, map(str, json.loads(row["contact"]).values()))))
     tile = row["tile"] or ""
     for name in ("availability", "mean_ms"):
@@ -157,12 +157,13 @@ def _published(row: dict[str, Any], with_secrets: bool) -> PublishedService:
 
 
 def _layer(row: dict[str, Any]) -> PublishedLayer:
-    lists = {name: _texts(row[name]) for name in ("crs", "styles")}
+    lists = {name: texts_of(row[name]) for name in ("crs", "styles")}
     box = _box(row)
     return PublishedLayer(**row | lists | {"queryable": bool(row["queryable"]), "box": box})
 
 
-def _texts(stored: str) -> tuple[str, ...]:
+def texts_of(stored: str) -> tuple[str, ...]:
+    """Return the texts of a list that the database stores as JSON."""
     return tuple(str(each) for each in json.loads(stored))
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.export.mending import Explained, deviations
 from geocrawl.model.health import DAY_S, availability_by_part
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
@@ -27,7 +28,7 @@ from geocrawl.web.publishing import is_masked
 from geocrawl.web.reader import Detail, detail_of, number_of
 from geocrawl.web.records.record import linked_data
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
-from geocrawl.web.texts import Words, deviations
+from geocrawl.web.texts import Words
 from geocrawl.wording import day_of
 
 _MOST_DEVIATIONS = 40
@@ -44,8 +45,7 @@ class ShownDeviation:
 
     code: str
     detail: str
-    meaning: str
-    done: str
+    explained: Explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,7 @@ def _endpoint(row: EndpointRow, history: EndpointHistory | None) -> ShownEndpoin
     known, shown = deviations(), []
     for each in row.deviations[:_MOST_DEVIATIONS]:
         code = str(each.get("code", ""))
-        meaning, done = known.get(code, ("", ""))
-        shown.append(ShownDeviation(code, str(each.get("detail", "")), meaning, done))
+        shown.append(ShownDeviation(code, str(each.get("detail", "")), known.get(code, Explained())))
     return ShownEndpoint(row, history, history.health if history else "new", shown)
 
 

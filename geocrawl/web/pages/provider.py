@@ -1,0 +1,44 @@
+"""Show the providers, and the report card of one: its services, what is broken and how to mend it."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from geocrawl.export.mending import explain
+from geocrawl.export.report_card import card_json
+from geocrawl.model.published import ProviderCard
+from geocrawl.store.read.provider_report import provider_card, provider_counts
+from geocrawl.web.answers import Problem
+from geocrawl.web.site import document, page, site_of
+
+_MOST_PROVIDERS = 300
+_MOST_SERVICES = 200
+
+
+async def provider_page(request: Request) -> Response:
+    """Return the card of the provider that is named, else the providers with the most services."""
+    if not request.query_params.get("name"):
+        counts = await site_of(request).reader.read(lambda connection: provider_counts(connection, _MOST_PROVIDERS))
+        return page(request, "providers.html", {"providers": counts})
+    card = await _card(request)
+    findings = [(code, explain(code), services) for code, services in card.findings]
+    shown = card.services[:_MOST_SERVICES]
+    return page(request, "provider.html", {"card": card, "findings": findings, "services": shown})
+
+
+async def provider_document(request: Request) -> Response:
+    """Return the same for programs."""
+    if not request.query_params.get("name"):
+        counts = await site_of(request).reader.read(lambda connection: provider_counts(connection, _MOST_PROVIDERS))
+        return document({"providers": [{"provider": name, "services": number} for name, number in counts]})
+    card = await _card(request)
+    return document(lambda: card_json(card))
+
+
+async def _card(request: Request) -> ProviderCard:
+    name = request.query_params["name"]
+    card = await site_of(request).reader.read(lambda connection: provider_card(connection, name))
+    if card is None:
+        raise Problem(404, f"no service names the provider “{name[:80]}”")
+    return card
