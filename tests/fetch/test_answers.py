@@ -23,7 +23,7 @@ HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 @pytest.mark.parametrize(
     "raw",
     [
-        HINTS * 3 + HEAD + b"Content-Length: 5\r\n\r\n<map>",
+        HINTS * 10 + HEAD + b"Content-Length: 5\r\n\r\n<map>",
         HEAD.replace(b"\r\n", b"\n") + b"Content-Length: 5\n\n<map>",
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n2;a=b\r\n<m\r\n3\r\nap>\r\n0\r\nX-Trailer: 1\r\n\r\n",
         b"HTTP/1.1 200 \r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n<map>",
@@ -56,7 +56,12 @@ async def test_without_a_length_the_body_ends_with_the_connection(kit: MakeKit, 
     assert got.body == b"<map>"
 
 
-@pytest.mark.parametrize("raw", [HINTS * 50, b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nhello"])
+ANSWER = HEAD + b"Content-Length: 5\r\n\r\n<map>"
+
+
+@pytest.mark.parametrize(
+    "raw", [HINTS * 50, HINTS * 11 + ANSWER, b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nhello"]
+)
 async def test_an_answer_that_never_comes_is_no_http(kit: MakeKit, raw: bytes) -> None:
     async with serve(lambda target, writer: raw) as server:
         got = await kit().get(f"{server.base}/page")

@@ -104,6 +104,19 @@ def test_who_must_log_in_or_look_like_a_browser_meets_a_protected_service(answer
     assert verdict_of(answer).reason == "protected"
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (page(HTML, status=406), "http-406"),
+        (page(b"<html><title>How to set up mod_security</title></html>"), "html"),
+        (replace(page(HTML), hops=(url("http://maps.example.org/portal"),)), "html"),
+        (replace(page(HTML, status=503), headers={"cf-mitigated": "allowed"}), "http-503"),
+    ],
+)
+def test_what_only_resembles_a_refusal_is_none(answer: Page, reason: str) -> None:
+    assert verdict_of(answer).reason == reason
+
+
 def test_a_page_that_has_a_login_among_other_things_is_a_page() -> None:
     body = b'<html><title>Portal</title><form><input type="password"></form></html>'
     assert verdict_of(page(body, content_type="text/html")).reason == "html"
