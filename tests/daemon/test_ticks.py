@@ -169,7 +169,7 @@ async def test_a_server_that_stands_still_is_named_in_the_journal_for_systemd_an
         os.kill(answers, signal.SIGSTOP)
         try:
             await until(lambda: any("no answer for" in line for line in heard), "a word to systemd")
-            assert said == ["waiting for the database"]
+            assert said[-1] == "waiting for the database"
         finally:
             os.kill(answers, signal.SIGCONT)
         failed = "SELECT value FROM meta WHERE name = 'daemon:jobs'"
@@ -179,7 +179,8 @@ async def test_a_server_that_stands_still_is_named_in_the_journal_for_systemd_an
         assert [line for line in lines if "heartbeat" in line and "no answer for" in line]
         daemon.stop("test")
         assert await running == "test"
-    assert said == ["waiting for the database", "the database answers again"]
+    told = len(said) // 2  # on a busy machine, PostgreSQL may also seem to stand still when it does not
+    assert said == ["waiting for the database", "the database answers again"] * told and told
 
 
 def _daemon(store: Store, settings: Settings, notifier: Notifier | None = None) -> Daemon:

@@ -224,7 +224,7 @@ def test_two_backups_to_one_file_at_once_leave_a_whole_one(path: Path, tmp_path:
         if child == 0:
             code = 1
             try:
-                for _ in range(5):
+                for _ in range(3):
                     back_up(path, target)
                 code = 0
             finally:
