@@ -52,6 +52,7 @@ def make_session_fetcher(
         recorder=_make_recorder(record, session, say) if record else None,
         on_received=on_received,
         may_put_off=True,
+        rests=session.rests,
     )
 
 
@@ -67,11 +68,12 @@ def make_fetcher(
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,
     may_put_off: bool = False,
+    rests: dict[str, float] | None = None,
 ) -> Fetcher:
     """Return a fetcher that refuses hosts that `hosts` covers, and addresses that the operator's lists exclude.
 
-    `hosts`, `may_put_off`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and
-    back-offs also apply. `transport`, `resolver`: replace the real network and its names.
+    `hosts`, `may_put_off`, `rests`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays
+    and back-offs also apply. `transport`, `resolver`: replace the real network and its names.
     """
     rules, own = AddressRules(settings.allow, settings.deny), hosts or OwnHosts()
 
@@ -93,6 +95,7 @@ def make_fetcher(
         hosts=share_with.hosts(own) if share_with else own,
         on_received=on_received,
         may_put_off=may_put_off,
+        rests=rests,
     )
     return share_with.fetcher(fetcher) if share_with else fetcher
 

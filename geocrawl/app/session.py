@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from geocrawl.crawler.learning import Learning
@@ -105,6 +105,8 @@ class Session:
     environment: Environment | None
     share_with: SharedPoliteness | None
     """The catalogue with which a scratch session shares politeness."""
+    rests: dict[str, float] = field(default_factory=dict)
+    """Hosts that asked to be left alone (`fetch.paced_host.Parts.rests`), kept from one run to the next."""
 
     def add_seeds(self, seeds: Sequence[Url], *, again: bool) -> int:
         """Queue start pages, and probe those that are a service's address. Returns how many addresses are queued.

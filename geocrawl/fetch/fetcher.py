@@ -148,6 +148,7 @@ class PoliteFetcher:
         hosts: HostLeases | None = None,
         on_received: Callable[[int], object] = lambda received_bytes: None,
         may_put_off: bool = False,
+        rests: dict[str, float] | None = None,
     ) -> None:
         """Raise UsageError for a proxy that cannot be used, EnvironmentFault for certificates that cannot be read.
 
@@ -157,7 +158,7 @@ class PoliteFetcher:
         it may. `hosts` leases the hosts to which others' robots.txt are redirected and has the places of IP addresses;
         None: no other process sends requests to them. `on_received`: as in `HttpClient`. `may_put_off`: a turn at an IP
         address that is busy with other hosts ends with GivenBack;
-        else it waits.
+        else it waits. `rests`: what former fetchers of this process know of hosts' Retry-After (`Parts.rests`).
         """
         proxies = environment or EnvironmentProxies()
         hosts = hosts or OwnHosts()
@@ -173,7 +174,7 @@ class PoliteFetcher:
             on_received=on_received,
         )
         cache = RobotsCache(robots, product_token(user_agent))
-        self._parts = Parts(settings, clock, http, refusal_of, hosts)
+        self._parts = Parts(settings, clock, http, refusal_of, hosts, {} if rests is None else rests)
         self._others = BorrowedHosts(self._parts)
         self._origin_robots = OriginRobots(self._parts, self._others, cache)
         self._may_put_off = may_put_off

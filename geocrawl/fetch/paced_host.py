@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 THINKING_S = 30.0
 """Seconds after the last answer of a turn in which the answer is read and the visit settled."""
+_CLOCK_SET_S = 60.0
+"""A wait whose rest by the two clocks differs by more was shortened, because the wall clock was set."""
 
 WHY_REFUSED = {
     "deny": "the deny list names it",
@@ -60,6 +62,9 @@ class Parts:
     refusal_of: RefusalOf
     hosts: HostLeases
     """Leases of hosts to which a robots.txt is redirected."""
+    rests: dict[str, float]
+    """Host → the monotonic time until which it asked to be left alone (Retry-After): the wall clock, by which its state
+    says the same, may be set meanwhile."""
 
 
 class PacedHost:
@@ -80,6 +85,7 @@ class PacedHost:
         self._clock = parts.clock
         self._http = parts.http
         self._refusal_of = parts.refusal_of
+        self._rests = parts.rests
         self._state = state
         self._held = held
         self.waiting = waiting
@@ -179,6 +185,7 @@ class PacedHost:
     async def _exchange(
         self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
+        self._respect_rest()
         await self._wait()
         of = self.robots_for if purpose is Purpose.ROBOTS else url
         if of is not None and (refusal := await self._refusal_of(of)):  # since the visit began: each request waits
@@ -226,9 +233,21 @@ class PacedHost:
         self._state = after_exchange(before, outcome, asked.at, self._settings, retry_after_s=wait_s, asked=asked)
         if starts_backoff(before, self._state, outcome, self._settings, asked, wait_s):
             self.in_backoff = True
+            if wait_s is not None:
+                self._rests[self.name] = self._clock.monotonic() + self._state.next_at - asked.at
             if isinstance(answer, Failure):
                 answer = replace(answer, retry_after_s=self._state.next_at - asked.at)
         return answer
+
+    def _respect_rest(self) -> None:
+        """Raise GivenBack while the host is to be left alone, although its state says no more so since the clock was
+        set."""
+        now, rest_s = self._clock.now(), self._rests.get(self.name, 0.0) - self._clock.monotonic()
+        if rest_s <= 0.0:
+            self._rests.pop(self.name, None)
+        elif not self.in_backoff and rest_s > max(self._state.next_at - now, 0.0) + _CLOCK_SET_S:
+            self.rest_until(now + rest_s)
+            raise GivenBack(f"{self.name}: the host asked to be left alone for another {rest_s:,.0f} s")
 
     def _is_no_trouble(self, answer: Answer | Failure, purpose: Purpose) -> bool:
         """Return whether a failed exchange says nothing against the host, because the request is repeated at once."""

@@ -20,6 +20,13 @@ def test_a_month_of_all_fates_is_told_as_it_was() -> None:
     assert found["looks"] > 1_000 and found["notices"]["due"] > 20, "so much was looked at"
 
 
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("seed", range(2, 5))
+def test_ninety_days_of_all_fates_are_told_as_they_were(seed: int) -> None:
+    assert measure(services=2 * len(FATES), days=90, seed=seed)["missed"] == []
+
+
 @pytest.mark.parametrize("behaviour", ["503 for an hour", "429", "everything 429"])
 def test_a_platform_that_asks_for_patience_is_never_asked_too_early(tmp_path: Path, behaviour: str) -> None:
     services = [MadeService(number, behaviour, f"s{number}.example", number) for number in range(12)]

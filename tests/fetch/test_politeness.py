@@ -8,6 +8,7 @@ from email.utils import format_datetime
 
 import pytest
 
+from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer_reader import read_http_date
 from geocrawl.fetch.politeness import (
     DAY_S,
@@ -24,7 +25,7 @@ from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from geocrawl.settings import Settings, SiteSettings
 from tests.support.http_server import answer, pages, redirect, serve
 
-from .conftest import Kit, VirtualClock, url
+from .conftest import Kit, VirtualClock, settings, url
 
 MakeKit = Callable[..., Kit]
 NOW = 1_700_000_000.0
@@ -369,3 +370,39 @@ def test_a_host_may_have_a_number_of_requests_of_its_own() -> None:
         assert host.asked == limit
         assert not is_day_limit_reached(host, now + DAY_S, settings)
     assert not is_day_limit_reached(host, now, Settings()), "no limit"
+
+
+class SetClock(VirtualClock):
+    """A clock whose wall time is set by hand."""
+
+    set_by_s = 0.0
+
+    def now(self) -> float:
+        return self.time + self.set_by_s
+
+
+@pytest.mark.parametrize("set_by_s", [DAY_S, -400 * DAY_S])
+async def test_no_step_of_the_clock_shortens_a_retry_after_within_a_process(set_by_s: float) -> None:
+    clock, asked = SetClock(), list[str]()
+
+    def respond(target: str, writer: object) -> bytes:
+        asked.append(target)
+        return answer(b"later", "503 Service Unavailable", retry_after="3600") if len(asked) == 1 else answer(b"")
+
+    async with serve(respond) as server:
+        kit = Kit(settings(ignore_robots=False), clock)
+        page = url(f"{server.base}/")
+        async with kit.fetcher.turn(HostState(page.host)) as turn:
+            assert isinstance(await turn.fetch(page, purpose=Purpose.PAGE), Failure)
+        clock.set_by_s = set_by_s
+        kit.robots.records.clear()  # has expired, and so has the host's rest
+        clock.time += 1_000.0
+        async with kit.fetcher.turn(HostState(page.host)) as turn:
+            with pytest.raises(GivenBack, match="left alone for another 2,600 s"):
+                await turn.fetch(page, purpose=Purpose.PAGE)
+            assert turn.host.next_at == clock.now() + 2_600.0
+        clock.time += 2_601.0
+        async with kit.fetcher.turn(HostState(page.host)) as turn:
+            assert isinstance(await turn.fetch(page, purpose=Purpose.PAGE), Page)
+        await kit.fetcher.close()
+    assert asked == ["/robots.txt", "/robots.txt", "/"]
