@@ -7,9 +7,10 @@ common on the real web.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from urllib.parse import parse_qsl, urlsplit
 
 from geocrawl.demo.capabilities import Box, Described, capabilities, exception, picture, wfs_capabilities
@@ -190,12 +191,23 @@ SERVICES: tuple[DemoService, ...] = (
 def find_service(host: str, path: str, query: str) -> DemoService | None:
     """Return the service at an address: same host, port and path, and the query contains the service's parameters."""
     query_values = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
+    services = _services_by_place().get((host, path), [])
+    return next((service for service in services if _own_parameters(service) <= query_values.items()), None)
+
+
+@cache
+def _services_by_place() -> Mapping[tuple[str, str], list[DemoService]]:
+    """Return the services at each host[:port] and path."""
+    services: dict[tuple[str, str], list[DemoService]] = {}
     for service in SERVICES:
         parts = urlsplit(service.address)
-        own = {name.lower(): value for name, value in parse_qsl(parts.query)}
-        if (parts.netloc, parts.path) == (host, path) and own.items() <= query_values.items():
-            return service
-    return None
+        services.setdefault((parts.netloc, parts.path), []).append(service)
+    return services
+
+
+def _own_parameters(service: DemoService) -> Set[tuple[str, str]]:
+    """Return the parameters, names in lower case and values, that belong to a service's address."""
+    return {(name.lower(), value) for name, value in parse_qsl(urlsplit(service.address).query)}
 
 
 def answer(service: DemoService, query: str) -> Answer:
