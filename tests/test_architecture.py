@@ -133,6 +133,7 @@ def test_no_test_imports_a_measurement() -> None:
     assert importing == []
 
 
+@pytest.mark.long
 def test_a_page_and_a_probe_stop_at_the_files_that_are_named() -> None:
     """In a process of its own, whose caches know nothing yet."""
     done = subprocess.run(

@@ -15,9 +15,10 @@ from geocrawl.priority.naive_bayes import read_bayes
 from geocrawl.store.engine.database import open_readonly
 from geocrawl.store.read.yields import link_finds
 from tests.support.crawls import crawl, settings_for, valid
+from tests.support.samples import sampled
 
 
-@pytest.mark.parametrize("online", ["false", "true"])
+@pytest.mark.parametrize("online", sampled(["false", "true"], "true"))
 def test_bayes_finds_what_there_is_and_its_finds_train_the_next_crawl(tmp_path: Path, online: str) -> None:
     with DemoWeb() as web:
         settings = settings_for(web, strategy="bayes", set={"bayes.online": online, "bayes.revise": "20"})
@@ -35,6 +36,7 @@ def test_bayes_finds_what_there_is_and_its_finds_train_the_next_crawl(tmp_path: 
         assert valid(tmp_path / "d.db") == web.expected_valid
 
 
+@pytest.mark.long
 def test_with_one_worker_a_learning_crawl_goes_the_same_way_twice(tmp_path: Path) -> None:
     orders = []
     with DemoWeb() as web:

@@ -98,6 +98,7 @@ def test_hosts_of_a_busy_address_wait_and_hold_up_nobody(web: Machine, tmp_path:
     assert tuple(errors) == (0,)
 
 
+@pytest.mark.long
 def test_several_processes_keep_the_bound_together(tmp_path: Path) -> None:
     figures = one_address.measure(tmp_path, hosts=6, crawls=2, processes=2)
     assert figures["exit_codes"] == [0, 0]

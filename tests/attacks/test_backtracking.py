@@ -92,6 +92,7 @@ def test_catastrophes_are_seen(bad: str) -> None:
     assert last_tried({"bad": re.compile(bad)}, limit_s=1) == "bad"
 
 
+@pytest.mark.long
 def test_no_pattern_of_ours_is_worse_than_a_square() -> None:
     found = patterns()
     assert len(found) > 100

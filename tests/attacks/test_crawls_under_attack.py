@@ -21,9 +21,7 @@ CHEAP = [
 MOST_MIB = 300
 
 
-@pytest.mark.parametrize(
-    "name", sampled(CHEAP, "redirect to loopback", "billion laughs", "image bomb in a map", "path loops")
-)
+@pytest.mark.parametrize("name", sampled(CHEAP, "redirect to loopback", "image bomb in a map"))
 def test_an_attack_costs_no_more_than_it_may(name: str) -> None:
     for row in measure(name):
         assert row["held"], row

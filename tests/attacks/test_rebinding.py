@@ -16,6 +16,7 @@ from tests.fetch.conftest import Kit, kit
 from tests.support import own_network
 from tests.support.http_server import answer, pages, serve
 from tests.support.parts import NAMESPACES
+from tests.support.samples import sampled
 
 __all__ = ["kit"]
 IS_AVAILABLE = own_network.available()
@@ -23,13 +24,16 @@ needs_namespaces = pytest.mark.skipif(not IS_AVAILABLE, reason=NAMESPACES.reason
 
 
 @needs_namespaces
-@pytest.mark.parametrize("name", ["a name that leads to loopback", "a name that turns to loopback"])
+@pytest.mark.parametrize(
+    "name", sampled(["a name that leads to loopback", "a name that turns to loopback"], "a name that turns to loopback")
+)
 def test_a_crawl_with_an_attackers_name_server(name: str) -> None:
     """The others of FLIPS are run by `python -m benchmarks attacks`: each takes two crawls."""
     (row,) = measure(name)
     assert row["held"] and "guard" in row["ended_by"], row
 
 
+@pytest.mark.long
 @needs_namespaces
 def test_without_the_guard_the_same_crawl_reaches_them() -> None:
     assert rebinding.attack("a name that turns to loopback", "--allow-private")["private_connections"] > 0

@@ -29,6 +29,7 @@ class Days(SystemClock):
         return super().now() + self.passed * DAY_S
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("chromium")
 async def test_a_few_pages_of_a_host_are_read_in_a_day(web: PortalWeb, tmp_path: Path) -> None:
     clock = Days()

@@ -50,6 +50,7 @@ async def test_webrtc_has_no_way_out_even_where_pages_keep_it(own: Traps, chromi
     assert own.sprung == []
 
 
+@pytest.mark.long
 async def test_pages_without_end_end(own: Traps) -> None:
     before = descendants(os.getpid())
     async with running(allow_private=True, browser_memory_bytes=700 << 20) as run:

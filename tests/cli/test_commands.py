@@ -320,6 +320,7 @@ def test_help_and_version_import_nothing_that_is_slow_to_load(option: str) -> No
     assert HEAVY & set(done.stdout.rpartition("LOADED ")[2].split()) == set()
 
 
+@pytest.mark.long
 def test_two_crawls_on_one_database_share_the_work(tmp_path: Path, environment: dict[str, str]) -> None:
     with DemoWeb(latency_s=0.02) as web:
         command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]

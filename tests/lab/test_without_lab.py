@@ -77,6 +77,7 @@ def test_what_a_crawl_finds_is_counted_and_searched(installed: Installation, web
     assert found and all("地图" in service["title"] or service["layers"] for service in found)
 
 
+@pytest.mark.long
 def test_the_daemon_starts_finds_the_services_and_ends(installed: Installation, web: DemoWeb) -> None:
     installed.answer("seeds", "add", *web.seeds, "--db", "daemon.db")
     options = ("--db", "daemon.db", "--proxy", web.proxy_url, "--delay", "0")

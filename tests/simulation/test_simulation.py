@@ -16,7 +16,6 @@ from tests.simulation.scenario import FAULTS, WEBS, draw
 from tests.simulation.seeds import Simulator
 from tests.support.places import ROOT
 from tests.support.postgres import Server
-from tests.support.samples import sampled
 
 SEEDS, MORE_SEEDS = 300, range(1_000, 2_200)
 POSTGRES_SEEDS, MORE_POSTGRES_SEEDS = 8, 8
@@ -74,7 +73,7 @@ def test_the_seeds_draw_all_kinds_of_runs() -> None:
     assert {scenario.web for scenario in drawn} == set(range(WEBS))
 
 
-@pytest.mark.parametrize("seed", sampled([3, 42], 42))
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=pytest.mark.long) for seed in (3, 42)])
 def test_a_seed_does_the_same_in_every_process(sqlite: Engine, seed: int) -> None:
     digests = set()
     for hashes in ("0", "1"):

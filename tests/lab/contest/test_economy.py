@@ -18,6 +18,7 @@ def agency(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", sampled(["fusion", "bfs", "gws"], "fusion"))
 def test_five_workers_keep_the_order_and_find_the_same(agency: Path, strategy: str) -> None:
     def crawled(workers: int, delay_s: float, economy: float) -> CrawlResult:
