@@ -73,6 +73,11 @@ def leads_to(path: Path, database: Path) -> bool:
     return False
 
 
+def is_standard_output(out: Path | None) -> bool:
+    """Return whether a target is standard output, which cannot be replaced as a file is."""
+    return out is None or str(out) in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it. Raises UsageError when one would stand where SQLite keeps a part of a database,
     OSError when one cannot be made."""

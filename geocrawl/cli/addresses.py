@@ -46,6 +46,8 @@ def read_seed(text: str, is_no: str = "not") -> Url:
             f"--file FILE); the web address would be https://{text}"
         )
     url = _read(text)
+    if url is not None and read_url(text) is None:
+        sys.stderr.write(f"geocrawl: {masked(text)}: read as {masked(url.address)}; write http:// for the other\n")
     if url is None:
         raise UsageError(f"{text!r} is {is_no} a web address; expected one such as https://www.example.org/")
     return url

@@ -12,12 +12,13 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words, filters_of
+from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words, filters_of, words_typed
 from geocrawl.errors import UsageError
 from geocrawl.export.endpoints import FORMATS as OF_ENDPOINTS
 from geocrawl.export.endpoints import export as write
 from geocrawl.export.gpkg import APPLICATION_ID
 from geocrawl.export.services import export_services
+from geocrawl.files import is_standard_output
 from geocrawl.search.filters import Filters
 from geocrawl.store import Connection
 from geocrawl.store.read.published import (
@@ -88,7 +89,7 @@ def export(
     in_full = opt.settings_from(overrides).export_secrets
     opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
     with opt.reading(overrides) as connection, connection.snapshot():
-        selection = _selection(connection, " ".join(words or []), filters)
+        selection = _selection(connection, words_typed(words), filters)
         if chosen in OF_ENDPOINTS:
             count, what = write(_endpoints(connection, selection), chosen, out, with_secrets=in_full), "endpoint"
         else:
@@ -97,7 +98,7 @@ def export(
             write_services = partial(export_services, now=time.time(), with_secrets=in_full, library_url=library_url)
             count = write_services(services, layers, chosen, out)
             what = "connection" if chosen == "qgis" else "service"
-    if out is not None and str(out) != "-":
+    if not is_standard_output(out):
         typer.echo(f"{counted(count, what)} written to {out}")
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.files import refuse_database
+from geocrawl.files import is_standard_output, refuse_database
 
 if TYPE_CHECKING:
     from geocrawl.config import Configuration
@@ -237,7 +237,7 @@ def refuse_catalogue(out: Path | None, overrides: Overrides, *, over: bytes = b"
 
     None and `-` are standard output. `over`: the application id of databases that may be written over.
     """
-    if out is not None and str(out) != "-":
+    if out is not None and not is_standard_output(out):
         refuse_database(out, database_path_from(settings_from(overrides)), over=over)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -90,7 +91,7 @@ def search(
     show_in_full(in_full)
     with opt.reading(overrides) as connection:
         engine = search_engine(connection, shows_secrets=in_full)
-        text = " ".join(words or [])
+        text = words_typed(words)
         found = engine.search(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
         is_offered = bool(found.hits) or not system or offers_reference_system(connection, system)
     _print(found, chosen, offset, with_facets=facets)
@@ -98,6 +99,11 @@ def search(
         said = _nothing(found, offset) if is_offered else f"No layer in the catalogue is offered in {system}."
         typer.echo(said, err=True)
         raise typer.Exit(1)
+
+
+def words_typed(words: list[str] | None) -> str:
+    """Return a query as it was typed, also where the locale's encoding lacks its characters: then it is UTF-8."""
+    return os.fsencode(" ".join(words or [])).decode("utf-8", "replace")
 
 
 def _nothing(found: Results, offset: int) -> str:

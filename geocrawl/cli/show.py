@@ -180,7 +180,11 @@ def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
     reason = f" ({page.reason})" if page.reason and page.reason != "ok" else ""
     yield f"  {page.state}{reason}, depth {page.depth}, tier {page.tier}, score {page.score:g}, strategy {strategy}"
     if parts:
-        yield "  rank: " + ", ".join(f"{name} {_value(value)}" for name, value in parts.items())
+        features = parts.get("features")
+        shown = {name: value for name, value in parts.items() if value is not features and value not in ({}, [])}
+        yield "  rank: " + ", ".join(f"{name} {_value(value)}" for name, value in shown.items())
+        if isinstance(features, Mapping):
+            yield from _feature_lines(features)
     parent = found.parent
     if page.found_in == "seed" or parent is None:
         source = f", source: {plain(found.source, 300)}" if found.source else ""
@@ -200,6 +204,14 @@ def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
         yield f"  failed {counted(page.attempts, 'time')}{again}"
     if page.host_next_at > now:
         yield f"  its host {page.host} is in delay or back-off for {span(page.host_next_at - now)}"
+
+
+def _feature_lines(features: Mapping[str, float]) -> Iterator[str]:
+    """Yield what a value was made of: features of the link that speak for it, and those that speak against it."""
+    for said, sign in (("for it", 1), ("against it", -1)):
+        weights = [(name, weight) for name, weight in features.items() if weight * sign > 0]
+        if weights:
+            yield f"    features that speak {said}: " + "; ".join(f"{name} ({weight:+.2f})" for name, weight in weights)
 
 
 def _relevance_lines(page: UrlRow) -> Iterator[str]:

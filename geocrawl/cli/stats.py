@@ -19,7 +19,7 @@ from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.files import opened
 from geocrawl.export.report import write_report_csv, write_report_html
 from geocrawl.export.report_card import card_json, card_lines, write_cards_html
-from geocrawl.files import write_whole
+from geocrawl.files import is_standard_output, write_whole
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
 from geocrawl.store.read.history import Survival, read_survival
@@ -162,12 +162,14 @@ def report(
         return
     if json or provider:
         raise UsageError("--json and --provider belong to --by provider")
+    if not month:
+        raise UsageError("name a month, such as --month 2026-10, or --by provider")
     start, end = bounds_of(month)
     with opt.reading(overrides) as connection, connection.snapshot():
         rows = month_report(connection, start, end)
         with opened(out) as stream:
             count = write_report_csv(rows, stream) if format_ == "csv" else write_report_html(rows, stream, month=month)
-    if out is not None and str(out) != "-":
+    if not is_standard_output(out):
         typer.echo(f"{counted(count, 'service')} written to {out}")
 
 

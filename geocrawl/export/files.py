@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.files import whole_file
+from geocrawl.files import is_standard_output, whole_file
 
 
 @contextmanager
 def opened(out: Path | None, *, new_mode: int = 0o666) -> Iterator[TextIO]:
-    """Yield a UTF-8 stream to `out`; None and `-` are standard output.
+    """Yield a UTF-8 stream to `out`; None, `-` and `/dev/stdout` are standard output.
 
     A former file is replaced at the end, when all is written; `new_mode` as in `whole_file`. Raises UsageError for a
     database, EnvironmentFault when the file cannot be written.
     """
-    if out is None or str(out) == "-":
+    if out is None or is_standard_output(out):
         with _standard_output() as stream:
             yield stream
         return
@@ -34,7 +34,7 @@ def opened(out: Path | None, *, new_mode: int = 0o666) -> Iterator[TextIO]:
 @contextmanager
 def opened_binary(out: Path | None, *, new_mode: int = 0o666) -> Iterator[BinaryIO]:
     """Yield a binary stream to `out`; otherwise as `opened`."""
-    if out is None or str(out) == "-":
+    if out is None or is_standard_output(out):
         sys.stdout.flush()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

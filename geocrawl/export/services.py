@@ -18,7 +18,7 @@ from geocrawl.export.gpkg import write_gpkg
 from geocrawl.export.properties import geojson_geometry, name_of, service_properties
 from geocrawl.export.qgis import write_qgis
 from geocrawl.export.webmaps import write_webmap
-from geocrawl.files import SECRET
+from geocrawl.files import SECRET, is_standard_output
 from geocrawl.model.published import PublishedLayer, PublishedService
 
 _WEBMAPS = ("openlayers", "leaflet")
@@ -71,7 +71,7 @@ def _to_files(
     new_mode: int,
 ) -> int:
     """Write the formats that need a file or a folder of their own."""
-    if out is None or str(out) == "-":
+    if out is None or is_standard_output(out):
         wanted = "a file" if format == "gpkg" else "a folder, in which each kind of connection gets a file,"
         raise UsageError(f"--format {format} cannot be written to standard output: name {wanted} with --out")
     if format == "gpkg":

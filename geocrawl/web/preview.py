@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.model import Failure, FailureCode, Page, Url
-from geocrawl.sanitize import masked, plain
+from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.urls.database import Place
 from geocrawl.web.answers import Problem
@@ -57,6 +57,14 @@ _WHY = {
     FailureCode.RESTING: "the service's host rests after too many requests or errors; try later",
     FailureCode.GUARD: "the service's address is in a private network",
     FailureCode.FORGOTTEN: "the owner of the host asked not to be asked",
+    FailureCode.DNS: "the name of the service's host is not known",
+    FailureCode.REFUSED: "no program answers at the service's address",
+    FailureCode.TLS: "no safe connection to the service can be made; its certificate may be wrong",
+    **dict.fromkeys(
+        (FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL),
+        "the service did not answer in time",
+    ),
+    FailureCode.RESET: "the service broke the connection off",
     FailureCode.BUDGET: "the requests for previews of this host are used up for this day",
 }
 
@@ -142,8 +150,7 @@ class Previews:
 def _picture_of(answer: Page | Failure) -> tuple[bytes, str]:
     """Return a picture written anew as PNG and '', or nothing and what came instead."""
     if isinstance(answer, Failure):
-        said = plain(masked(answer.detail), 200)
-        return b"", _WHY.get(answer.code, f"the service did not answer ({answer.code}{': ' + said if said else ''})")
+        return b"", _WHY.get(answer.code, f"the service gave no answer that can be read ({answer.code})")
     if answer.status >= 400:
         return b"", f"the service answered with status {answer.status}"
     try:

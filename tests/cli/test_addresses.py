@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.cli.addresses import gather_seeds
+from geocrawl.cli.search import words_typed
 from geocrawl.errors import UsageError
 from geocrawl.search.filters import read_system
 
@@ -17,6 +18,19 @@ def test_a_bare_host_means_the_same_in_a_file_and_as_an_argument(tmp_path: Path)
     second.write_text("https://c.example/\na.example\n")
     found = [url.address for url in gather_seeds(["d.example"], first, second, None)]
     assert found == ["https://d.example/", "https://a.example/", "https://b.example/maps?x=1", "https://c.example/"]
+
+
+def test_a_scheme_that_was_guessed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    gather_seeds(["a.example/maps", "http://b.example/"])
+    assert (
+        capsys.readouterr().err
+        == "geocrawl: a.example/maps: read as https://a.example/maps; write http:// for the other\n"
+    )
+
+
+def test_a_query_is_utf8_where_the_locale_has_no_such_characters() -> None:
+    typed = "地图".encode().decode("ascii", "surrogateescape")
+    assert words_typed(["roads", typed]) == "roads 地图" and words_typed(None) == ""
 
 
 def test_an_existing_file_is_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

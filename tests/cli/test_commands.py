@@ -171,6 +171,7 @@ def test_why_tells_rank_parent_and_verdict(crawled: Run, web: DemoWeb) -> None:
     told = crawled("why", page).stdout
     assert "visited, depth 2" in told
     assert "value" in told and "features" in told
+    assert "features that speak for it: " in told and "features that speak against it: " in told
     assert crawled("why", "http://never.example/").returncode == 1
 
 

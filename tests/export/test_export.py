@@ -182,7 +182,7 @@ def test_a_named_pipe_is_written_to(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-@pytest.mark.parametrize("out", [None, Path("-")])
+@pytest.mark.parametrize("out", [None, Path("-"), Path("/dev/stdout")])
 def test_without_a_file_it_goes_to_standard_output(out: Path | None, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     export([replace(Row(), title="路")], "jsonl", out)
     sys.stdout.write("still open\n")

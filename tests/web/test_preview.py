@@ -17,9 +17,10 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from geocrawl.demo import DemoWeb
+from geocrawl.model import Failure, FailureCode
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web.answers import Problem
-from geocrawl.web.preview import MOST_WAITING_OF_HOST, open_previews
+from geocrawl.web.preview import MOST_WAITING_OF_HOST, _picture_of, open_previews
 from tests.support.crawls import url
 from tests.web.conftest import Serve
 
@@ -230,3 +231,10 @@ async def test_few_wait_for_one_host(hosts: tuple[str, list[str]], catalogue: Pa
     refused = [each for each in found if isinstance(each, Problem)]
     assert len(drawn) == MOST_WAITING_OF_HOST and {each.status for each in refused} == {503}
     assert len([address for address in asked if "/wms" in address]) == MOST_WAITING_OF_HOST
+
+
+@pytest.mark.parametrize("code", [FailureCode.DNS, FailureCode.REFUSED, FailureCode.TIMEOUT_READ, FailureCode.BAD_HTTP])
+def test_a_visitor_is_told_in_words_why_there_is_no_preview(code: FailureCode) -> None:
+    asked = url("http://maps.example/wms")
+    picture, said = _picture_of(Failure(asked, code, "[Errno -2] Name or service not known"))
+    assert picture == b"" and "service" in said and "Errno" not in said
