@@ -40,6 +40,9 @@ OPTIONS: Mapping[str, Option] = {
     "low": Option(0.01, "a page with at least this r, below `high`, is of level 1 (eq. 2)", 0.0, 1.0),
     "title_weight": Option(0.5, "share of the title in the page vector P, the rest is the body's", 0.0, 1.0),
     "cap": Option(MOST_WEIGHT, "largest weight of one trained keyword in a topic vector (ours); 1: none", 0.1, 1.0),
+    "standard": Option(
+        False, "keywords from all words of the WMS standard and its links, everyday ones such as map too, as the paper"
+    ),
     "both": Option(1, "level of a link keyword that is also an abbreviation, such as wms and ows (eq. 3)", 1, 2),
     "seed_level": Option(1, "least level of a seed's page (ours): a person chose it as relevant", 0, 2),
     "drop_zero": Option(
@@ -52,20 +55,25 @@ PRESETS: Mapping[str, Preset] = {
         {
             "lambda": Constant(0.7, "eq. 4, priority = λ·link + (1−λ)·page"),
             "high": Constant(0.68, "eq. 2, level 2 when r ≥ 0.68"),
-            "low": Constant(0.01, "eq. 2, level 1 when 0.01 ≤ r < 0.68"),
+            "low": Constant(
+                0.01,
+                "eq. 2, level 1 when 0.01 ≤ r < 0.68",
+                "decides nothing: a page with any keyword has an r above 0.1",
+            ),
             "title_weight": Constant(0.5, "a fixed mix of a keyword's frequency in title and body", "mix not printed"),
             "cap": Constant(1.0, "a keyword's weight is its TF-IDF, without a cap"),
+            "standard": Constant(True, "keywords from definition, interface and parameters of WMS; words of WMS links"),
             "both": Constant(1, "eq. 3, WMS and OWS are abbreviations: level 1"),
-            "seed_level": Constant(
-                1, "the seeds are pages that a search for the topic found", "a seed is relevant by being one"
-            ),
+            "seed_level": Constant(0, "the level of every page, a seed's too, is that of eq. 2"),
             "drop_zero": Constant(True, "a link of priority 0 is discarded"),
         },
         (
             "The topic is learnt from the shared labelled pages that are in no recorded web: 92 about OGC services and "
             "207 others, where the paper has 500 from a search engine.",
-            "There is one topic vector and one list of link keywords for each language.",
+            "There is one topic vector and one list of link keywords for each language. Words of a general list of "
+            "stop words are no link keywords, nor are Chinese terms that no anchor of the training contains.",
             "A link with '?' that is no candidate is ranked like any other; the paper says nothing of it.",
+            "Services are recognised by more signs than service=WMS and three requests; detect=paper has no others.",
             "Depth (5) and threads (5) are the settings max_depth, without a limit by default, and workers.",
             "A sub-queue is first come, first served at each host; hosts whose best links are equal take turns.",
         ),
@@ -170,5 +178,8 @@ def tier_names(options: Mapping[str, str]) -> dict[int, str]:
 
 def make(ingredients: Ingredients) -> GwsStrategy:
     """Make the strategy with the topic's keywords and the trained link keywords."""
-    cap = float(parse_options(NAME, ingredients.options, OPTIONS)["cap"])
-    return GwsStrategy(ingredients.keywords(cap), ingredients.link_words(), ingredients.options)
+    values = parse_options(NAME, ingredients.options, OPTIONS)
+    cap, standard = float(values["cap"]), bool(values["standard"])
+    return GwsStrategy(
+        ingredients.keywords(cap, standard=standard), ingredients.link_words(standard=standard), ingredients.options
+    )

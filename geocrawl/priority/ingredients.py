@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from geocrawl.errors import UsageError
 from geocrawl.model import Feedback, Rank
 from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, VECTORS_FILE, read_links, read_topic, read_vectors
 from geocrawl.priority.nearness import MOST_WEIGHT, LinkModel, TopicModel
@@ -36,18 +37,35 @@ class Ingredients:
         base = read_vectors(self.models / VECTORS_FILE)
         return base if self.topic is None else text_model(self.topic, base)
 
-    def keywords(self, most: float | None = None) -> TopicModel:
+    def keywords(self, most: float | None = None, *, standard: bool = False) -> TopicModel:
         """Return the keyword vectors of the chosen topic, else the trained ones.
 
-        `most`: cap of a trained keyword's weight (`TopicModel.capped`), None for the default.
+        `most`: cap of a trained keyword's weight (`TopicModel.capped`), None for the default. `standard`: the vectors
+        that are chosen among all words of the WMS standard.
         """
         if self.topic is not None:
             return keyword_model(self.topic, self.text_model())
-        return read_topic(self.models / TOPIC_FILE).capped(MOST_WEIGHT if most is None else most)
+        model = read_topic(self.models / TOPIC_FILE)
+        if standard:
+            _demand(model.standard, self.models / TOPIC_FILE, "topic")
+            model = replace(model, vectors=model.standard)
+        return model.capped(MOST_WEIGHT if most is None else most)
 
-    def link_words(self) -> LinkModel:
-        """Return the trained link keywords; they are the same for every topic."""
-        return read_links(self.models / LINKS_FILE)
+    def link_words(self, *, standard: bool = False) -> LinkModel:
+        """Return the trained link keywords, which are the same for every topic.
+
+        `standard`: the most frequent words that are no abbreviations, words of ordinary links too.
+        """
+        model = read_links(self.models / LINKS_FILE)
+        if standard:
+            _demand(model.standard, self.models / LINKS_FILE, "links")
+            model = replace(model, keywords=model.standard)
+        return model
+
+
+def _demand(standard: Mapping[str, object], path: Path, trained: str) -> None:
+    if not standard:
+        raise UsageError(f"{path} has no words of the standard; train it again with geocrawl train {trained}")
 
 
 # --------------------------------------------------------------------------- defaults of strategies

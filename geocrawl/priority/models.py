@@ -79,14 +79,10 @@ def read_topic(path: Path) -> TopicModel:
     """Return the topic model in `path`. Raises EnvironmentFault if unreadable, UsageError if not a model."""
     data = read_model(path, _TOPIC)
     try:
-        vectors = {
-            str(language): {str(word).lower(): float(weight) for word, weight in vector.items()}
-            for language, vector in data["vectors"].items()
-        }
-        weights = [weight for vector in vectors.values() for weight in vector.values()]
-        if not weights or not all(0.0 < weight < float("inf") for weight in weights):
+        vectors, standard = _topic_vectors(data["vectors"]), _topic_vectors(data.get("standard", {}))
+        if not any(vectors.values()):
             raise ValueError("a topic needs keywords, each with a weight above 0")
-        return TopicModel(vectors, dict(data["made"]))
+        return TopicModel(vectors, dict(data["made"]), standard)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise malformed(path, _TOPIC, error) from error
 
@@ -96,19 +92,20 @@ def read_links(path: Path) -> LinkModel:
     data = read_model(path, _LINKS)
     try:
         keywords = {str(language): _words(words) for language, words in data["keywords"].items()}
-        return LinkModel(keywords, _words(data["abbreviations"]), dict(data["made"]))
+        standard = {str(language): _words(words) for language, words in data.get("standard", {}).items()}
+        return LinkModel(keywords, _words(data["abbreviations"]), dict(data["made"]), standard)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise malformed(path, _LINKS, error) from error
 
 
 def write_topic(model: TopicModel, path: Path) -> None:
     """Write a model to `path`. Raises EnvironmentFault when `path` cannot be written."""
-    write_model(path, _TOPIC, {"vectors": model.vectors, "made": model.made})
+    write_model(path, _TOPIC, {"vectors": model.vectors, "standard": model.standard, "made": model.made})
 
 
 def write_links(model: LinkModel, path: Path) -> None:
     """Write a model to `path`. Raises EnvironmentFault when `path` cannot be written."""
-    words = {"keywords": model.keywords, "abbreviations": model.abbreviations}
+    words = {"keywords": model.keywords, "standard": model.standard, "abbreviations": model.abbreviations}
     write_model(path, _LINKS, {**words, "made": model.made})
 
 
@@ -142,6 +139,13 @@ def write_vectors(model: TextModel, path: Path) -> None:
     }
     learnt = {"topics": topics, "idf": model.idf, "percentiles": model.percentiles, "selections": model.selections}
     write_model(path, _VECTORS, {**thresholds, "made": model.made, **learnt})
+
+
+def _topic_vectors(value: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, float]]:
+    return {
+        str(language): {word.lower(): weight for word, weight in _weights(vector).items()}
+        for language, vector in value.items()
+    }
 
 
 def _weights(value: Mapping[str, object]) -> dict[str, float]:

@@ -29,6 +29,8 @@ class TopicModel:
 
     vectors: Mapping[str, Mapping[str, float]]
     made: Mapping[str, object] = field(default_factory=dict)
+    standard: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """The vectors that are chosen among all words of the WMS standard, everyday ones such as "map" too."""
 
     def capped(self, most: float) -> TopicModel:
         """Return the topic with the heaviest keyword of each vector at most `most` of the vector's length (ours).
@@ -37,7 +39,7 @@ class TopicModel:
         makes a page highly relevant: a warehouse has a "WMS" too. 1 caps nothing, and so does a vector of one keyword.
         """
         vectors = {language: _capped(vector, most) for language, vector in self.vectors.items()}
-        return TopicModel(vectors, self.made)
+        return TopicModel(vectors, self.made, self.standard)
 
 
 class Nearness(NamedTuple):
@@ -74,7 +76,7 @@ def page_vector(keywords: Keywords, title: str, text: str, title_weight: float) 
     """Return the page vector P: for each keyword found, the mix of its relative frequencies in title and body.
 
     Frequencies are occurrences per character of the title or the text: that length needs no splitting into words and
-    works for every script (its unit cancels out in the cosine).
+    works for every script.
     """
     vector: dict[str, float] = {}
     for part, weight in ((title, title_weight), (text, 1.0 - title_weight)):
@@ -129,6 +131,8 @@ class LinkModel:
     abbreviations: tuple[str, ...]
     """Words of level 1."""
     made: Mapping[str, object] = field(default_factory=dict)
+    standard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Language → its k most frequent words that are no abbreviations, words of ordinary links too."""
 
 
 class LinkMatch(NamedTuple):

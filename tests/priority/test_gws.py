@@ -69,8 +69,8 @@ def test_the_cap_of_a_keyword_is_a_setting_and_the_paper_has_none() -> None:
     for name, options, level in (
         ("gws", {}, Relevance.SOME),
         ("gws", {"gws.cap": "0.7"}, Relevance.HIGH),
-        ("gws:paper", {}, Relevance.HIGH),
-        ("gws:paper", {"gws.cap": "0.65"}, Relevance.SOME),
+        ("gws:paper", {"gws.standard": "false"}, Relevance.HIGH),
+        ("gws:paper", {"gws.standard": "false", "gws.cap": "0.65"}, Relevance.SOME),
     ):
         assert make_strategy(name, options).judge(page).relevance is level, (name, options)
 

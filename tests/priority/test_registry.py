@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Rank, Relevance
-from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models
+from geocrawl.priority.models import (
+    LINKS_FILE,
+    TOPIC_FILE,
+    read_links,
+    read_topic,
+    shipped_models,
+    write_links,
+    write_topic,
+)
 from geocrawl.priority.registry import make_strategy, presets, strategies, strategy_options, strategy_values
 from geocrawl.priority.text.terms import stop_words
 from tests.priority.documents import document, link
@@ -78,6 +87,31 @@ def test_shipped_keywords_are_ten_a_language_without_stop_words() -> None:
         assert len(words) == 10
         assert not stop_words().intersection(words)
     assert "wms" in topic.vectors["en"].keys() & topic.vectors["zh"].keys()
+
+
+def test_the_papers_words_follow_pages_that_only_speak_of_maps() -> None:
+    """Without "map" gws discards the links of an agency's first page: no other word of WMS stands there."""
+    page = document("Interactive map of the lakes", link("http://a.example/lakes"))
+    for options, followed in (({}, True), ({"gws:paper.standard": "false"}, False)):
+        assert (make_strategy("gws:paper", options).judge(page).ranks != (None,)) is followed
+    assert make_strategy("gws:paper", {}).judge(document("Soup", link("http://a.example/lakes"))).ranks == (None,)
+
+
+def test_the_threshold_of_level_one_never_decides() -> None:
+    for standard in ("true", "false"):
+        strategy = make_strategy("gws:paper", {"gws:paper.standard": standard})
+        model = read_topic(shipped_models() / TOPIC_FILE)
+        for words in (model.standard if standard == "true" else model.vectors).values():
+            assert min(strategy.judge(document(word)).score for word in words) > 0.09
+
+
+def test_a_model_without_words_of_the_standard_is_refused_by_the_preset_alone(tmp_path: Path) -> None:
+    topic, links = read_topic(shipped_models() / TOPIC_FILE), read_links(shipped_models() / LINKS_FILE)
+    write_topic(replace(topic, standard={}), tmp_path / TOPIC_FILE)
+    write_links(links, tmp_path / LINKS_FILE)
+    make_strategy("gws", {}, tmp_path)
+    with pytest.raises(UsageError, match="train it again with geocrawl train topic"):
+        make_strategy("gws:paper", {}, tmp_path)
 
 
 def test_no_single_word_makes_a_page_highly_relevant() -> None:

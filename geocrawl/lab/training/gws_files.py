@@ -24,6 +24,7 @@ from geocrawl.lab.training.gws_models import (
     LabelledLink,
     LabelledPage,
     initial_keywords,
+    standard_keywords,
     train_links,
     train_topic,
 )
@@ -46,6 +47,7 @@ def train_topic_file(
     """
     examples = read_examples(pages, exclude, text_of)
     model = train_topic(examples.kept)
+    standard = train_topic(examples.kept, standard_keywords()).vectors
     made: dict[str, object] = {
         **record("TF-IDF of initial keywords over pages labelled ogc (geocrawl train topic)", [pages], exclude, on=on),
         "options": {"n": TOPIC_KEYWORDS, "title_weight": TITLE_WEIGHT, **EXCLUSION},
@@ -54,8 +56,14 @@ def train_topic_file(
         "held_out_levels_0_1_2": separation(examples.kept),
         "excluded_pages": examples.excluded,
     }
-    write_topic(replace(model, made=made), out)
-    return {**made, "vectors": model.vectors, "excluded_pages": len(examples.excluded), "out": str(out)}
+    write_topic(replace(model, made=made, standard=standard), out)
+    return {
+        **made,
+        "vectors": model.vectors,
+        "standard": standard,
+        "excluded_pages": len(examples.excluded),
+        "out": str(out),
+    }
 
 
 def train_links_file(urls: Path, out: Path, *, on: dt.date) -> dict[str, object]:
@@ -72,7 +80,7 @@ def train_links_file(urls: Path, out: Path, *, on: dt.date) -> dict[str, object]
         **model.made,
     }
     write_links(replace(model, made=made), out)
-    return {**made, "keywords": model.keywords, "out": str(out)}
+    return {**made, "keywords": model.keywords, "standard": model.standard, "out": str(out)}
 
 
 def separation(pages: Sequence[LabelledPage]) -> dict[str, dict[str, list[int]]]:

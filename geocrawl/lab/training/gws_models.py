@@ -126,6 +126,12 @@ def initial_keywords() -> dict[str, list[str]]:
     return {language: [word for words in parts.values() for word in words] for language, parts in topic.items()}
 
 
+def standard_keywords() -> dict[str, list[str]]:
+    """Return the initial keywords with the everyday words of the standard, which the paper has among them."""
+    everyday: dict[str, list[str]] = _words_data()["standard"]
+    return {language: words + everyday[language] for language, words in initial_keywords().items()}
+
+
 # --------------------------------------------------------------------------- links
 
 
@@ -140,8 +146,9 @@ def train_links(
 
     A word is a run of Latin letters or its parts in camel case. Excluded are general stop words and words of ordinary
     links (`ORDINARY_SHARE`): http, www, service, map. Templates (`{z}`) are no links. Chinese keywords are the `k` of
-    `han_terms` that occur in most Han anchors of any label, ties in the list's order. The counts are recorded in
-    `made`. Raises UsageError when there is no WMS link.
+    `han_terms` that occur in most Han anchors of any label, ties in the list's order. `standard` has words of ordinary
+    links, too, but no abbreviations, which have a level of their own, and no Han term that occurs nowhere. The counts
+    are recorded in `made`. Raises UsageError when there is no WMS link.
     """
     data = _words_data()["links"]
     rows = list(rows)
@@ -151,20 +158,24 @@ def train_links(
     chosen = _one_a_site(_links_of(rows, WMS_LINK))
     if not chosen:
         raise UsageError(f"nothing to learn from: no link is labelled {WMS_LINK!r}")
-    counts = Counter({word: len(sites) for word, sites in _word_sites(chosen).items() if word not in stops})
-    latin = sorted(counts, key=lambda word: (-counts[word], word))[:k]
+    counts = Counter({word: len(sites) for word, sites in _word_sites(chosen).items()})
+    ordered = sorted(counts.keys() - stop_words(), key=lambda word: (-counts[word], word))
+    latin = [word for word in ordered if word not in stops][:k]
+    abbreviations = tuple(abbreviations or data["abbreviations"])
+    literal = [word for word in ordered if word not in abbreviations][:k]
     anchors = [row.anchor for row in rows if has_han(row.anchor)]
     holding = {term: sum(term in anchor for anchor in anchors) for term in han_terms or data["han_terms"]}
     han = sorted(holding, key=lambda term: -holding[term])[:k]
     return LinkModel(
         {"en": tuple(latin), "zh": tuple(han)},
-        tuple(abbreviations or data["abbreviations"]),
+        abbreviations,
         {
             "wms_sites": len(chosen),
             "han_anchors": len(anchors),
             "sites_with_keyword": {word: counts[word] for word in latin},
             "anchors_with_keyword": {term: holding[term] for term in han},
         },
+        {"en": tuple(literal), "zh": tuple(term for term in han if holding[term])},
     )
 
 

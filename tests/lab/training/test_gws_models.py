@@ -13,7 +13,14 @@ import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.lab.training.gws_files import train_links_file, train_topic_file
-from geocrawl.lab.training.gws_models import LabelledLink, LabelledPage, train_links, train_topic
+from geocrawl.lab.training.gws_models import (
+    LabelledLink,
+    LabelledPage,
+    initial_keywords,
+    standard_keywords,
+    train_links,
+    train_topic,
+)
 from geocrawl.lab.training.overlap import contained, shingles
 from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models, write_topic
 from geocrawl.priority.nearness import TopicModel
@@ -137,6 +144,21 @@ def test_words_of_ordinary_links_countries_and_templates_are_no_keywords() -> No
     assert train_links(rows).keywords["en"] == ("maps", "wms")
 
 
+def test_the_papers_link_keywords_may_be_everyday_words_but_no_abbreviations() -> None:
+    rows = [LabelledLink(f"http://maps{i}.gob.mx/wms/service", "wms") for i in range(3)]
+    rows += [LabelledLink("http://shop.example/service", "other"), LabelledLink("http://b.com/", "other", "天地图")]
+    model = train_links(rows, ["图层", "天地图"], ["wms"])
+    assert (model.keywords["en"], model.standard["en"]) == (("maps", "wms"), ("maps", "service"))
+    assert (model.keywords["zh"], model.standard["zh"]) == (("天地图", "图层"), ("天地图",))
+
+
+def test_the_papers_initial_keywords_have_the_everyday_words_of_the_standard() -> None:
+    own, paper = initial_keywords(), standard_keywords()
+    assert {"map", "service", "style", "format", "version"} <= set(paper["en"]) - set(own["en"])
+    assert {"地图", "服务", "样式"} <= set(paper["zh"]) - set(own["zh"])
+    assert all(set(own[language]) < set(paper[language]) for language in own)
+
+
 def test_chinese_link_keywords_are_ranked_by_the_anchors_that_hold_them() -> None:
     rows = [LabelledLink("http://a.com/wms", "wms"), LabelledLink("http://b.com/", "other", "天地图服务")]
     assert train_links(rows, ["图层", "天地图", "瓦片"], k=2).keywords["zh"] == ("天地图", "图层")
@@ -241,7 +263,8 @@ def test_a_model_that_cannot_be_written_is_a_fault_of_the_machine(tmp_path: Path
 def test_the_shipped_models_are_those_that_training_makes(shared: Path, tmp_path: Path) -> None:
     train_links_file(shared / "corpus" / "urls.csv", tmp_path / LINKS_FILE, on=DAY)
     trained, shipped = read_links(tmp_path / LINKS_FILE), read_links(shipped_models() / LINKS_FILE)
-    assert (trained.keywords, trained.abbreviations) == (shipped.keywords, shipped.abbreviations)
+    assert trained.keywords == shipped.keywords and trained.standard == shipped.standard
+    assert trained.abbreviations == shipped.abbreviations
 
 
 @pytest.mark.shared
