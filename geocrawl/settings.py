@@ -337,7 +337,7 @@ class Settings:
         "daemon",
         empty="none",
     )
-
+    detect: Literal["all", "paper"] = setting("all", "signs of services: all, or those of the paper of gws alone")
     guesses: Count = setting(3, "maximum places of one host that are asked because of its software", empty="none")
 
     # politeness

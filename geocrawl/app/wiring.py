@@ -51,8 +51,12 @@ def make_strategy(settings: Settings, name: str) -> Strategy:
     return registry.make_strategy(name, settings.set, topic=topic, max_depth=settings.max_depth)
 
 
-def make_detector() -> Detector:
-    """Return the detector of candidates of all kinds that have a probe."""
+def make_detector(detect: str = "all") -> Detector:
+    """Return the detector of candidates of all kinds that have a probe, or that of the setting `detect`."""
+    if detect == "paper":
+        from geocrawl.detect.by_query import QueryDetector
+
+        return QueryDetector()
     return Detector(declarations())
 
 
@@ -123,7 +127,7 @@ def make_session(
         frontier=frontier,
         stats=LatestStats(frontier.stats, store.runner),
         catalog=catalog,
-        detector=make_detector(),
+        detector=make_detector(settings.detect),
         reader=_make_reader(settings, strategy),
         pool=_make_reading_pool(settings, environment),
         environment=environment,

@@ -169,7 +169,7 @@ def of_query(rules: Rules, url: Url, path: str) -> Candidate | None:
     `path`: in lower case, for requests that do not name the service.
     """
     url = _unescaped(url)
-    parameters = _parameters(url)
+    parameters = query_words(url)
     service, request = parameters.get("service", ""), parameters.get("request", "")
     if request == "getcapabilities" and service in ("", "wms") and parameters.get("tiled") == "true":
         return strong(Kind.WMSC, url)
@@ -186,7 +186,7 @@ def of_query(rules: Rules, url: Url, path: str) -> Candidate | None:
 def asks_for_records(url: Url) -> bool:
     """Return whether an address requests records of a catalogue, whose answer is read like a page."""
     address = url.address.lower()
-    return "getrecord" in address and _parameters(_unescaped(url)).get("request") in RECORD_REQUESTS
+    return "getrecord" in address and query_words(_unescaped(url)).get("request") in RECORD_REQUESTS
 
 
 def strong(kind: Kind, url: Url) -> Candidate:
@@ -245,7 +245,7 @@ def _of_place(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> 
     return None
 
 
-def _parameters(url: Url) -> dict[str, str]:
+def query_words(url: Url) -> dict[str, str]:
     """Return names and values in lower case, each value only up to an escaped `&` (`GetMap%26version=…`)."""
     return {
         name.strip().lower(): value.partition("&")[0].strip().lower() for name, value in reversed(query_parameters(url))

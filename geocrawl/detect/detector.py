@@ -60,9 +60,9 @@ class Detector:
             candidate = self._of_link(link)
             if candidate is not None:
                 is_page = candidate.endpoint.kind is Kind.CSW and asks_for_records(link.url)
-                found.append((_with_evidence(candidate, document, link), None if is_page else index))
+                found.append((with_evidence(candidate, document, link), None if is_page else index))
             elif _may_contain_address(link.url):
-                found += [(_with_evidence(inner, document, link), None) for inner in self._within(link.url)]
+                found += [(with_evidence(inner, document, link), None) for inner in self._within(link.url)]
         return tuple(found)
 
     def of_url(self, url: Url) -> Candidate | None:
@@ -164,7 +164,8 @@ def _is_part(document: Document, endpoint: Endpoint) -> bool:
     )
 
 
-def _with_evidence(candidate: Candidate, document: Document, link: Link) -> Candidate:
+def with_evidence(candidate: Candidate, document: Document, link: Link) -> Candidate:
+    """Return the candidate with the page and the link that it was found by."""
     signal = link.where if link.where in _FOUND_IN else candidate.evidence.signal
     return replace(candidate, evidence=Evidence(signal, document.url.address, link.url.address, link.anchor))
 
