@@ -21,7 +21,7 @@ from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
-from geocrawl.priority.text.tfidf import TextModel
+from geocrawl.priority.text.tfidf import TF_IDF, TextModel
 
 LINK_TIER = 1
 SEED_TIER = 8
@@ -57,20 +57,23 @@ _RIVAL: Mapping[str, Constant] = {
     "terms": Constant(500, "a number of features is selected", "how many is not printed; as many as adaptive's m"),
 }
 PRESETS: Mapping[str, Preset] = {
-    "best-first:paper": Preset("sim(page) + sim(anchor), the third variant (Liu & Li 2017)", _SHARED),
-    "best-first-page:paper": Preset("sim(page), the first variant (Liu & Li 2017)", _SHARED),
+    "best-first:paper": Preset("sim(page) + sim(anchor), the third variant (Liu & Li 2017)", _SHARED, TF_IDF),
+    "best-first-page:paper": Preset("sim(page), the first variant (Liu & Li 2017)", _SHARED, TF_IDF),
     "best-first-page:gain": Preset(
         "the rival of adaptive, trained with information gain (Min & Huang 2015)",
         {**_RIVAL, "features": Constant("gain", "features by information gain, TF-IDF")},
+        TF_IDF,
     ),
     "best-first-page:chi2": Preset(
         "the rival of adaptive, trained with χ² (Min & Huang 2015)",
         {**_RIVAL, "features": Constant("chi2", "features by χ², TF-IDF")},
+        TF_IDF,
     ),
-    "best-first-anchor:paper": Preset("sim(anchor), the second variant (Liu & Li 2017)", _SHARED),
+    "best-first-anchor:paper": Preset("sim(anchor), the second variant (Liu & Li 2017)", _SHARED, TF_IDF),
     "best-n-first:paper": Preset(
         "the best N at once, scored by sim(page) + sim(anchor) (Liu & Li 2017)",
         {**_SHARED, "n": Constant(10, "the best N links are taken from the queue at once", "N not printed")},
+        TF_IDF,
     ),
 }
 

@@ -25,7 +25,7 @@ from geocrawl.priority.graph.options import graph_constants, graph_options
 from geocrawl.priority.graph.strategy import GraphStrategy
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
-from geocrawl.priority.text.tfidf import TextModel
+from geocrawl.priority.text.tfidf import TF_IDF, TextModel
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
@@ -62,7 +62,11 @@ PRESETS: Mapping[str, Preset] = {
             "quantile": Constant(
                 0.05, "from the scores of 200 hand-picked relevant pages", "how is not printed; ours are 418 pages"
             ),
-            "least": Constant(0.0, "low scores are dropped after an iteration", "what is low is not printed"),
+            "least": Constant(
+                0.0,
+                "low scores are dropped after an iteration",
+                "what is low is not printed; 0 drops nothing, since every link of a page above the threshold has more",
+            ),
             "drop": Constant(True, "links of pages at or below the threshold are not followed"),
             "root_seeds": Constant(True, "seeds have weight 1 and are HITS' root set"),
             **graph_constants("p"),
@@ -70,6 +74,8 @@ PRESETS: Mapping[str, Preset] = {
         (
             "Authority and hub are divided by their highest value; the paper does not name the norm.",
             "The printed bracket puts B inside A; the text has three weights, which is what runs here.",
+            "Before the first iteration a link has A·sim(page) + B·sim(anchor), not the plain sum of best-first.",
+            *TF_IDF,
         ),
         discards="links of pages at or below the relevance threshold are not followed",
     )

@@ -162,7 +162,9 @@ PRESETS: Mapping[str, Preset] = {
                 0.5, "RW = max sim(t, topic) when at least c, else 0", "c not printed; near words are 0.5 to 1"
             ),
             "threshold": Constant(
-                0.0, "links below the threshold are cut", "not printed; above 1 − d it ends a crawl within pages"
+                0.0,
+                "links below the threshold are cut",
+                "not printed; 0 cuts nothing, since an IPR is at least 1 − d, and −1 (1 − d) ends a crawl early",
             ),
             "drop": Constant(True, "links below the threshold are cut"),
             "tunnels": Constant(False, "no other order than by IPR: a link with RW = 0 has 1 − d"),
@@ -172,6 +174,8 @@ PRESETS: Mapping[str, Preset] = {
         },
         (
             "Similarity of words comes from our thesaurus in English and Chinese and from common stems.",
+            "Our directory has 10 topics with 24 seeds each and follows no library classification; the paper has up to "
+            "50 seeds a topic.",
             "A page whose links all have RW = 0 passes nothing on; waiting links have an IPR, too.",
             "Links with RW = 0 all have the IPR 1 − d. Hosts whose best links are equal take turns; the paper's one "
             "queue of URLs has no hosts.",

@@ -59,7 +59,10 @@ _BEFORE = {
     "own_weight": Constant(0.0, _UNUSED),
     "revise": Constant(0, _UNUSED),
 }
-_SMOOTHED = ("P(F | c) has Laplace smoothing (ours), and words unknown to the model are no evidence.",)
+_SMOOTHED = (
+    "P(F | c) has Laplace smoothing (ours), and words unknown to the model are no evidence.",
+    "A word counts only when samples of two sources have it, and words are reduced to their stems.",
+)
 PRESETS: Mapping[str, Preset] = {
     "bayes:paper": Preset(
         "anchor, context and lexicon, trained before the crawl (Han et al. 2010)",
@@ -67,7 +70,7 @@ PRESETS: Mapping[str, Preset] = {
             "model": Constant(
                 "",
                 "trained on 34,728 positive and 32,872 negative links, by authoritative domains",
-                "the shipped model",
+                "the shipped model: 1,843 positive and 5,501 negative links, 5,208 of them listed ones without context",
             ),
             "anchors": Constant(False, "anchor + context + lexicon is best"),
             "pages": Constant(False, "trained on links, not on pages"),

@@ -16,6 +16,11 @@ from geocrawl.model import Document
 from geocrawl.priority.text.terms import term_counts
 
 Vector = Mapping[str, float]
+TF_IDF = (
+    "The weight of a word is (1 + ln tf)·idf with idf = ln((1 + N)/(1 + df)) + 1.",
+    "The topic is Rocchio's: the centroid of pages on the topic minus that of others.",
+)
+"""What presets that compare texts do otherwise than their papers print, for `Preset.differs`."""
 REMEMBERED_ANCHORS = 50_000
 LONGEST_REMEMBERED_ANCHOR = 120
 
