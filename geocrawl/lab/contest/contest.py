@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.lab.contest.judge import read_judge
@@ -57,6 +57,8 @@ class Plan:
     """Delay between two requests to one host, in virtual time."""
     economy: float | None = None
     """The setting of that name; None: its default."""
+    detect: Literal["all", "paper"] = "all"
+    """The setting of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,7 @@ def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
     `as-used` is the default strategy as people use it.
     """
     job = Job(path, strategy, budget, dict(plan.set), tuple(plan.seeds), plan.topic)
-    job = replace(job, workers=plan.workers, delay_s=plan.delay_s, economy=plan.economy)
+    job = replace(job, workers=plan.workers, delay_s=plan.delay_s, economy=plan.economy, detect=plan.detect)
     if strategy == AS_USED:
         used = Settings()
         return [replace(job, strategy=DEFAULT_STRATEGY, workers=used.workers, delay_s=used.delay_s, label=AS_USED)]

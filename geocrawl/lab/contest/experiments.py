@@ -1,7 +1,8 @@
-"""Run the papers' experiments beside the contest: other seeds, another topic, and classifiers of links.
+"""Run the papers' experiments beside the contest: other seeds, another topic, other signs, classifiers of links.
 
-The contest itself runs every strategy from a web's own seeds. Min and Huang (2015) begin at ten seeds and read 3,000
-pages, Liu and Li (2017) crawl for two topics, Han et al. (2010) begin off the topic, too, and train classifiers.
+The contest itself runs every strategy from a web's own seeds. Shen et al. (2015) recognise services by queries alone,
+Min and Huang (2015) begin at ten seeds and read 3,000 pages, Liu and Li (2017) crawl for two topics, Han et al. (2010)
+begin off the topic, too, and train classifiers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.lab.contest.claims import Evidence
 from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults, in_own_process, run_contest
 from geocrawl.lab.contest.link_classes import LinkClasses, classify_links
-from geocrawl.lab.contest.papers import OFF_TOPIC_SEEDS, SECOND_TOPIC, TEN_SEEDS
+from geocrawl.lab.contest.papers import OFF_TOPIC_SEEDS, QUERIES_ALONE, SECOND_TOPIC, TEN_SEEDS
 from geocrawl.lab.contest.rates import pages_at
 from geocrawl.lab.contest.study import Study
 from geocrawl.lab.recorded_worlds.world import World
@@ -46,6 +47,7 @@ def run_experiments(plan: Plan, results: ContestResults, tell: Tell) -> Evidence
         (TEN_SEEDS, partial(_from_ten_seeds, on_topic=True)),
         (OFF_TOPIC_SEEDS, partial(_from_ten_seeds, on_topic=False)),
         (SECOND_TOPIC, _second_topic),
+        (QUERIES_ALONE, _by_queries),
     ):
         found = [made for path, world in known.values() for made in [make(plan, path, world)] if made is not None]
         tell(f"experiment: {name}, on {len(found):,} webs")
@@ -73,6 +75,11 @@ def _from_ten_seeds(plan: Plan, path: Path, world: WorldResults, *, on_topic: bo
         return None
     budget = _bounded(plan, pages_at(SEEDS_PAGES, study.pages))
     return replace(plan, worlds=[path], strategies=names, budget=budget, seeds=[f"http://{key}" for key in seeds])
+
+
+def _by_queries(plan: Plan, path: Path, world: WorldResults) -> Plan:
+    """Return the plan of crawls that recognise services as the paper of gws does (Shen et al. 2015, step 4)."""
+    return replace(plan, worlds=[path], strategies=("gws:paper", "bfs"), detect="paper")
 
 
 _ADAPTIVE = ("best-first-page:gain", "best-first-page:chi2", "adaptive:paper", "bfs")

@@ -1,9 +1,11 @@
 """Train and test classifiers of links on a recorded web, as Han et al. (2010) do before they crawl.
 
-A link is positive when its target is a relevant page by the truth about the web (`study`), negative when its target is
-another page; as many of each are drawn. 7 of 10 links train a classifier, the others test it. The control is trained on
-pages, relevant ones and as many others, of the same web. The divergences are those of Kullback and Leibler (1951), in
-nats, between the distributions of words of topic pages and of links to topic pages, over the words common to both.
+A link is positive when it leads to a host that is authoritative for the topic, because more than half of its pages are
+relevant by the truth about the web (`study`). The link is negative when the host has no relevant page; links to other
+hosts are left out, and as many of each class are drawn. 7 of 10 links train a classifier, the others test it. The
+control is trained on pages, relevant ones and as many others, of the same web. The divergences are those of Kullback
+and Leibler (1951), in nats, between the distributions of words of topic pages and of links to topic pages, over the
+words common to both. A divergence depends on the direction; the paper names the distribution of links first.
 
 These classifiers are for the report alone: no crawl uses them.
 """
@@ -14,6 +16,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +44,8 @@ MOST_LINKS, MOST_PAGES = 33_000, 1_200
 """Most samples of one class (Han et al.: 34,728 and 32,872 links, 1,200 pages of each class)."""
 LEAST_LINKS = 100
 """With fewer samples of a class a table would say little."""
+TOPIC_SHARE = 0.5
+"""A host is authoritative for the topic when more than this share of its pages is relevant."""
 TRAINED = 7
 """Samples of ten that are trained on."""
 
@@ -65,7 +70,7 @@ class LinkClasses:
     scores: Mapping[str, Scores]
     """Preset → its classifier on the tested links."""
     divergences: Mapping[str, float]
-    """`pages : links`, `pages : pages` and `links : links` → divergence in nats."""
+    """`links : pages`, `pages : links`, `pages : pages` and `links : links` → divergence in nats of the first."""
 
 
 class _Texts(NamedTuple):
@@ -85,7 +90,7 @@ def classify_links(path: Path, relevant: frozenset[str]) -> LinkClasses:
     texts = _read(world, relevant)
     links, pages = _balanced(texts.links, MOST_LINKS), _balanced(texts.pages, MOST_PAGES)
     if len(links) < 2 * LEAST_LINKS:
-        raise UsageError(f"{world.name} has fewer than {LEAST_LINKS} links to relevant pages, or to others")
+        raise UsageError(f"{world.name} has fewer than {LEAST_LINKS} links to hosts of the topic, or to others")
     trained = [sample for name, sample in links if _tenth(name) < TRAINED]
     tested = [sample for name, sample in links if _tenth(name) >= TRAINED]
     lexicon = read_bayes(shipped_models() / BAYES_FILE).lexicon
@@ -108,22 +113,35 @@ def _read(world: World, relevant: frozenset[str]) -> _Texts:
     links: dict[str, Sample] = {}
     pages: list[tuple[str, Sample]] = []
     known = {key for key, record in world.warc.records.items() if record.kind == "page" and record.status == 200}
+    sides = host_sides(known, relevant)
     for key, document, _ in documents(world):
         host = key.partition("/")[0]
         if key in known:
             text = f"{document.title}\n{document.text}"
             pages.append((_name(key), Sample(text, (), key in relevant, host)))
-        for target, sample in _links(document, host, relevant, known):
+        for target, sample in _links(document, sides, known):
             links.setdefault(_name(host, target, sample.anchor, *sample.context), sample)
     return _Texts(list(links.items()), pages)
 
 
-def _links(document: Document, host: str, relevant: frozenset[str], known: set[str]) -> Iterator[tuple[str, Sample]]:
+def host_sides(pages: AbstractSet[str], relevant: AbstractSet[str]) -> dict[str, bool]:
+    """Return host → whether it is authoritative for the topic or for other topics; a host that is neither is left out.
+
+    `pages`, `relevant`: keys of all pages, and of those on the topic.
+    """
+    every = Counter(page.partition("/")[0] for page in pages)
+    on_topic = Counter(page.partition("/")[0] for page in pages & relevant)
+    shares = {host: on_topic[host] / number for host, number in every.items()}
+    return {host: share > TOPIC_SHARE for host, share in shares.items() if not 0.0 < share <= TOPIC_SHARE}
+
+
+def _links(document: Document, sides: Mapping[str, bool], known: set[str]) -> Iterator[tuple[str, Sample]]:
     own = key_of(document.url.address)
     for link, context in zip(document.links, link_contexts(document.links), strict=True):
         target = key_of(link.url.address)
-        if target in known and target != own and (link.anchor or context):
-            yield target, Sample(link.anchor, context, target in relevant, host)
+        side = sides.get(target.partition("/")[0])
+        if side is not None and target in known and target != own and (link.anchor or context):
+            yield target, Sample(link.anchor, context, side, document.url.host)
 
 
 def _name(*parts: str) -> str:
@@ -168,7 +186,8 @@ def _tested(model: BayesModel, tested: Iterable[Sample], lexicon: Sequence[str])
 
 # --------------------------------------------------------------------------- divergences
 
-PAGES_LINKS, PAGES_PAGES, LINKS_LINKS = "pages : links", "pages : pages", "links : links"
+LINKS_PAGES, PAGES_LINKS = "links : pages", "pages : links"
+PAGES_PAGES, LINKS_LINKS = "pages : pages", "links : links"
 
 
 def _divergences(links: Sequence[tuple[str, Sample]], pages: Sequence[tuple[str, Sample]]) -> dict[str, float]:
@@ -176,6 +195,7 @@ def _divergences(links: Sequence[tuple[str, Sample]], pages: Sequence[tuple[str,
     halves = {name: _halves(samples) for name, samples in (("pages", pages), ("links", links))}
     of_pages, of_links = (one + other for one, other in halves.values())
     return {
+        LINKS_PAGES: divergence(of_links, of_pages),
         PAGES_LINKS: divergence(of_pages, of_links),
         PAGES_PAGES: divergence(*halves["pages"]),
         LINKS_LINKS: divergence(*halves["links"]),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 
+from geocrawl.lab.contest import plots
 from geocrawl.lab.contest.claims import Evidence, Finding, Verdict, findings, findings_of
 from geocrawl.lab.contest.contest import WorldResults
 from geocrawl.lab.contest.cuts import sentence
@@ -45,15 +46,15 @@ def claims_table(evidence: Evidence) -> Iterator[str]:
     )
 
 
-def paper_section(paper: Paper, evidence: Evidence) -> Iterator[str]:
-    """Yield a paper's section: its own table, its claims with verdicts, and its experiments on each web."""
+def paper_section(paper: Paper, evidence: Evidence, *, with_plots: bool) -> Iterator[str]:
+    """Yield a paper's section: its own table, its claims with verdicts, and its experiments and figures on each web."""
     yield f"<h2>{escape(paper.title)}</h2>"
     yield table(paper.head, paper.table, "The paper")
     yield f"<p class='note'>{escape(paper.note)}</p>"
     yield table(_HEAD, [_cells(finding) for finding in findings_of(paper, evidence)], "Claims", texts=True)
     for experiment in _experiments(paper, evidence):
         for world in evidence.experiments[experiment].worlds:
-            yield from _on_web(paper, world, experiment)
+            yield from _on_web(paper, world, experiment, with_plots=with_plots)
     if any(isinstance(claim, LinkClaim) for claim in paper.claims):
         for classes in evidence.links.values():
             yield from _link_classes(classes)
@@ -69,7 +70,7 @@ def _experiments(paper: Paper, evidence: Evidence) -> list[str]:
     return [name for name in dict.fromkeys(named) if name in evidence.experiments]
 
 
-def _on_web(paper: Paper, world: WorldResults, experiment: str) -> Iterator[str]:
+def _on_web(paper: Paper, world: WorldResults, experiment: str, *, with_plots: bool) -> Iterator[str]:
     """Yield the results of a paper's strategies on a web, and their rates every 500 pages."""
     ran = [strategy for strategy in world.strategies if strategy.row.strategy in paper.strategies]
     if not ran:
@@ -81,10 +82,13 @@ def _on_web(paper: Paper, world: WorldResults, experiment: str) -> Iterator[str]
         rows.append([*(texts[HEADS.index(name)] for name in _SHOWN), "-" if first is None else f"{first:,.0f}"])
     yield table((*_SHOWN, "first find"), rows, f"{where}: results")
     points = checkpoints(ran[0].row.budget, paper.most)
-    for rate in paper.rates:
-        names = [strategy.row.strategy for strategy in ran]
+    names = [strategy.row.strategy for strategy in ran]
+    for rate, drawn in paper.rates.items():
         head = ("strategy", *(f"{pages:,}" for pages in points))
         yield table(head, list(rate_rows(world, names, rate, points)), f"{where}: {RATES[rate]}")
+        if drawn and with_plots and len(names) > 1:
+            yield f"<p class='note'>As {escape(drawn)} of the paper:</p>"
+            yield plots.as_image(plots.rate_curves(world, names, rate, paper.most), f"{where}: {RATES[rate]}")
     yield "<p class='note'>*: the crawl had ended; the last value.</p>"
     for strategy in ran:
         if said := strategy.results and sentence(strategy.row.strategy, strategy.results[0], world.study):

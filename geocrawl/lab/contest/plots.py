@@ -6,12 +6,15 @@ repeat the information.
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Sequence
+from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from geocrawl.lab.contest.contest import ORACLE, StrategyResult, WorldResults
+from geocrawl.lab.contest.rates import RATES, mean_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 _STYLES = ("-", "--", "-.", (0, (1, 1)))
 _INCHES = (9.0, 5.4)
+POINT = 50
+"""Pages between two points of a rate's line."""
 
 
 def curves(world: WorldResults) -> Figure:
@@ -37,6 +42,24 @@ def curves(world: WorldResults) -> Figure:
     axes.set_xlabel("pages downloaded")
     axes.set_ylabel("recall: services found / reachable")
     axes.set_title(f"{world.study.world}: harvest curves (area in brackets)")
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return figure
+
+
+def rate_curves(world: WorldResults, names: Sequence[str], rate: str, most: int) -> Figure:
+    """Plot a rate of `rates.RATES` over the first `most` pages, a line for each strategy, to its crawl's end."""
+    figure, axes = _figure()
+    ran = [strategy for strategy in world.strategies if strategy.row.strategy in names and strategy.results]
+    for number, strategy in enumerate(ran):
+        end = int(min(most, strategy.row.budget, strategy.row.pages))
+        pages = [*range(POINT, end, POINT), end]
+        values = [mean_rate(strategy, world.study, rate, each) or 0.0 for each in pages]
+        colour, style = _look(number)
+        axes.plot(pages, values, label=strategy.row.strategy, color=colour, linestyle=style, linewidth=1.6)
+    axes.set_ylim(0, 1)
+    axes.set_xlabel("pages downloaded")
+    axes.set_ylabel(RATES[rate])
+    axes.set_title(world.study.world)
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return figure
 
@@ -65,6 +88,12 @@ def drawn(figure: Figure, form: str) -> bytes:
             stream, format=form, dpi=120, bbox_inches="tight", metadata={"Date": None} if form == "svg" else {}
         )
     return stream.getvalue()
+
+
+def as_image(figure: Figure, label: str) -> str:
+    """Return the plot as HTML with the picture inside."""
+    data = base64.b64encode(drawn(figure, "svg")).decode()
+    return f"<p><img alt='{escape(label)}' src='data:image/svg+xml;base64,{data}'></p>"
 
 
 def missing() -> str:

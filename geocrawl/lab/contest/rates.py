@@ -95,6 +95,7 @@ RATES: Mapping[str, str] = {
     "harvest_rate": "Harvest rate: relevant pages / pages downloaded",
     "discovery_rate": "Discovery rate: relevant pages downloaded / relevant pages that can be reached",
     "judged_harvest_rate": "Judged harvest rate: pages on the topic by the fixed judge / pages downloaded",
+    "recall": "Recall: services found / services that can be found",
 }
 """Rate → its name for people."""
 COLUMNS = ("experiment", "world", "strategy", "pages", *RATES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -85,7 +84,7 @@ def to_html(plan: Plan, results: ContestResults, evidence: Evidence | None = Non
     for world in results.worlds:
         body += _world(world, with_plots=with_plots)
     for paper in PAPERS:
-        body += paper_section(paper, evidence)
+        body += paper_section(paper, evidence, with_plots=with_plots)
     body += _options(plan)
     body += _closing(results)
     head = f"<meta charset='utf-8'><title>geocrawl: contest of strategies</title><style>{_STYLE}</style>"
@@ -155,9 +154,7 @@ def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
     yield table(HEADS, [cells(row) for row in rows], "Best area first")
     if with_plots and rows:
         for drawing, what in ((plots.curves(world), "harvest curves"), (plots.bars(world), "areas")):
-            data = base64.b64encode(plots.drawn(drawing, "svg")).decode()
-            label = escape(f"{study.world}: {what}")
-            yield f"<p><img alt='{label}' src='data:image/svg+xml;base64,{data}'></p>"
+            yield plots.as_image(drawing, f"{study.world}: {what}")
 
 
 def _closing(results: ContestResults) -> Iterator[str]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.session import Environment
@@ -52,6 +53,8 @@ class Job:
     """Delay between two requests to one host, in virtual time."""
     economy: float | None = None
     """The setting of that name; None: its default."""
+    detect: Literal["all", "paper"] = "all"
+    """The setting of that name."""
     max_depth: int | None = None
     """The setting of that name; None: its default, and the papers' own for their presets."""
     label: str = ""
@@ -115,6 +118,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         topic=job.topic,
         max_pages=job.budget,
         max_depth=_depth(job),
+        detect=job.detect,
         workers=job.workers,
         max_waiting=0 if is_strict else default.max_waiting,
         delay_s=job.delay_s,

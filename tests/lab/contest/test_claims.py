@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from geocrawl.lab.contest.claims import Evidence, Finding, Verdict, findings, findings_csv, findings_lines, findings_of
@@ -15,7 +16,17 @@ from geocrawl.lab.contest.cuts import cuts_of, sentence
 from geocrawl.lab.contest.experiments import chosen_seeds
 from geocrawl.lab.contest.link_classes import LinkClasses, Scores
 from geocrawl.lab.contest.measure import Score, area, at_share
-from geocrawl.lab.contest.papers import PAPERS, Claim, HarvestClaim, LinkClaim, Remark, strategies_of_papers
+from geocrawl.lab.contest.papers import (
+    PAPERS,
+    QUERIES_ALONE,
+    Claim,
+    HarvestClaim,
+    LinkClaim,
+    Remark,
+    strategies_of_papers,
+)
+from geocrawl.lab.contest.papers_report import paper_section
+from geocrawl.lab.contest.plots import rate_curves
 from geocrawl.lab.contest.rates import checkpoints, rate_after, rate_rows, rates_csv, sooner, value_of
 from geocrawl.lab.contest.run import CrawlResult, Job
 from geocrawl.lab.contest.study import Study
@@ -61,13 +72,16 @@ def evidence(*results: CrawlResult, links: Mapping[str, LinkClasses] | None = No
 
 
 def finding(paper: Any, text: str, held: Evidence) -> Finding:
-    (found,) = [each for each in findings_of(paper, held) if text in each.claim and "(" not in each.where]
+    (found,) = [each for each in findings_of(paper, held) if text in each.claim and each.where in ("", "web")]
     return found
 
 
 def test_gws_that_is_sooner_and_more_precise_is_seen() -> None:
     held = evidence(crawl("gws:paper", (10, 20, 30, 40), PAGES[:100]), crawl("bfs", (50, 60, 70, 80)))
-    assert {each.verdict for each in findings_of(GWS, held)} == {Verdict.SEEN}
+    own = [each for each in findings_of(GWS, held) if each.where == "web"]
+    assert {each.verdict for each in own} == {Verdict.SEEN} and len(own) == 5
+    alone = [each for each in findings_of(GWS, held) if each.where == QUERIES_ALONE]
+    assert {each.verdict for each in alone} == {Verdict.NOT_COMPARABLE} and len(alone) == 5
     assert finding(GWS, "precise", held).figures.startswith("precision: 0.04 for gws:paper, 0.004 for bfs")
     assert finding(GWS, "first service", held).figures.startswith(
         "page of the first find: 10 for gws:paper, 50 for bfs"
@@ -124,6 +138,29 @@ def test_what_did_not_run_or_found_nothing_is_not_comparable() -> None:
     assert threads.verdict is Verdict.NOT_COMPARABLE and "virtual" in threads.why
 
 
+@pytest.mark.parametrize(("read", "verdict"), [(PAGES[50:150], "not seen"), (PAGES[:100], "seen")])
+def test_the_harvest_of_hits_is_held_against_both_rivals(read: tuple[str, ...], verdict: str) -> None:
+    """Of 100 pages the rivals read 50 relevant ones, hits as many or all."""
+    rivals = [crawl(f"{name}:paper", (1,), PAGES[50:150]) for name in ("best-first", "best-n-first")]
+    held = evidence(crawl("hits:paper", (1,), read), *rivals)
+    for rival in ("best-first", "best-n-first"):
+        assert finding(HITS, f"harvests more than {rival} (Fig. 3, 4)", held).verdict == verdict
+
+
+def test_a_figure_of_a_paper_has_a_line_for_each_strategy_to_the_end_of_its_crawl() -> None:
+    pytest.importorskip("matplotlib")
+    held = evidence(crawl("hits:paper", (1,), PAGES[:130]), crawl("best-first:paper", (1,)), crawl("bfs", (1,)))
+    (world,) = held.experiments[""].worlds
+    (axes,) = rate_curves(world, HITS.strategies, "harvest_rate", 400).axes
+    lines = {str(line.get_label()): line.get_xydata() for line in axes.get_lines()}
+    assert lines.keys() == {"hits:paper", "best-first:paper"}
+    assert np.allclose(lines["hits:paper"], [(50, 1.0), (100, 1.0), (130, 100 / 130)])
+    assert tuple(lines["best-first:paper"][-1]) == (400, 0.25)
+    section = "".join(paper_section(HITS, held, with_plots=True))
+    assert section.count("<img") == 1 and "As Fig. 3, 4 of the paper" in section
+    assert "<img" not in "".join(paper_section(HITS, held, with_plots=False))
+
+
 def test_a_harvest_is_held_against_half_of_the_pages_on_the_topic() -> None:
     on, off = PAGES[:96] + PAGES[900:], PAGES[900:] + PAGES[:100]
     assert finding(BAYES, "about 90 %", evidence(crawl("bayes:paper", (1,), on))).verdict is Verdict.SEEN
@@ -140,16 +177,14 @@ def test_classifiers_of_links_are_held_against_each_other() -> None:
         "bayes:anchors": Scores(0.96, 0.7, 0.8),
         "bayes:pages": Scores(0.9, 0.7, 0.88),
     }
-    classes = LinkClasses("web", 9, 9, 5, scores, {"pages : links": 2.09, "pages : pages": 0.57, "links : links": 2.5})
+    divergences = {"links : pages": 3.0, "pages : links": 2.09, "pages : pages": 0.57, "links : links": 2.5}
+    classes = LinkClasses("web", 9, 9, 5, scores, divergences)
     found = {each.claim: each for each in findings_of(BAYES, evidence(links={"web": classes})) if each.where == "web"}
-    assert [each.verdict for each in found.values()] == [
-        "seen",
-        "seen",
-        "seen",
-        "not seen",
-        "seen",
-        "not seen",
-        *["not comparable"],
+    assert [str(each.verdict) for each in found.values()] == [
+        *("not seen", "seen", "seen"),  # precision and recall of anchors alone, precision of training on pages
+        *("seen", "not seen"),
+        *("seen", "seen", "seen", "not seen"),  # one direction of the divergence, the other one
+        "not comparable",
     ]
     recall = found["training on pages has a higher recall than anchors alone"]
     assert recall.figures == "recall: 0.700 for bayes:pages, 0.700 for bayes:anchors: no difference to speak of"

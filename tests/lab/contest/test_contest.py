@@ -133,13 +133,13 @@ def test_everything_is_written_and_the_report_needs_nothing_beside_it(
     names = {path.name for path in tmp_path.iterdir()}
     drawings = {f"small-{what}.{form}" for what in ("curves", "areas") for form in ("svg", "png")}
     assert names == {"results.csv", "results.json", "rates.csv", "claims.csv", "report.html", *drawings}
-    assert (tmp_path / "rates.csv").read_text().splitlines()[1] == ",small,bfs,6,0.2,0.4,1.0,0.0"
+    assert (tmp_path / "rates.csv").read_text().splitlines()[1] == ",small,bfs,6,0.2,0.4,1.0,0.0,1.0"
     data = json.loads((tmp_path / "results.json").read_text())
     assert data["models"]["gws:paper"]["gws_topic.json"]["files"][0]["file"] == "pages.jsonl.gz"
     assert data["worlds"][0]["rows"][0]["curve"] == [2]
     assert data["options"]["gws:paper"]["drop_zero"] is True and data["options"]["bfs"] == {}
     page = (tmp_path / "report.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 2
+    assert page.count("data:image/svg+xml;base64,") == 3  # curves and areas of the web, figure 2 of the paper of gws
     assert "http://" not in page.replace("http://www.w3.org", "") and "<script" not in page
     for paper in PAPERS:
         assert paper.title in page
