@@ -152,7 +152,7 @@ class Judge:
             may_be_new = now.since <= (up_within(now) if now.before is Truth.UNBORN else 1.0)
             return "" if may_be_new else "is not listed"
         health, reason, number, alive, url = row
-        may = allowed(now) | (frozenset() if now.truth in _ASKED else self._unknown())
+        may = allowed(now) | self._unknown(now)
         if health not in may:
             return f"is called {health} ({reason}), not {' or '.join(sorted(may))}"
         is_wrong = alive != 1 if may <= _ALIVE else bool(alive) if may <= _DOWN | _UNCONFIRMED else False
@@ -161,16 +161,16 @@ class Judge:
         first = self._numbers.setdefault(service.number, number)
         if aliases.get(first, first) != number and service.fate != "twins that part":
             return f"its number {first} leads to {aliases.get(first, first)}, and it is {number}"
-        if now.truth is Truth.MOVED and not alive:
+        if now.truth is Truth.MOVED and not alive and not self._unknown(now):
             return f"has moved, and is not called alive ({health}, {reason})"
         if now.truth is Truth.MOVED and now.since > ASKED_WITHIN + 2 and f"new.{service.host}" not in url:
             return f"has moved, and its best address is {url}"
         return self._problem_of_twins(service, number, now)
 
-    def _unknown(self) -> frozenset[str]:
-        """Return what may be said besides of services that may not be asked, after the clock was wrong."""
-        today = self.life.today()
-        is_new = any(0.0 < today - each < UNSEEN + 2 * ASKED_WITHIN for each in steps(self.life))
+    def _unknown(self, now: Situation) -> frozenset[str]:
+        """Return what may be said besides after the clock was wrong: all were unseen by it, until they are asked."""
+        within = ASKED_WITHIN + 1.0 if now.truth in _ASKED else UNSEEN + 2 * ASKED_WITHIN
+        is_new = any(0.0 < self.life.today() - each < within for each in steps(self.life))
         return _UNCONFIRMED if is_new else frozenset()
 
     def _problem_of_twins(self, service: MadeService, number: int, now: Situation) -> str:

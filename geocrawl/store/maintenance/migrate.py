@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import Table, literal, select
 
-from geocrawl.errors import DatabaseFault
+from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import COPIED_FROM, Database, exists
@@ -65,10 +65,19 @@ def migrate(source: str | Place, target: str | Place, clock: Clock, tell: Tell) 
 
 def _migrate(source: Database, target: Database, now: float, tell: Tell) -> dict[str, TableSum]:
     _refuse_work(source, now)
-    read = dict[str, TableSum]()
     with target.transaction:  # whoever writes first has the database: a crawl, or this copy
         _refuse_full(target)
         target.write_meta(COPIED_FROM, str(source.path))
+    try:
+        return _copy_all(source, target, tell)
+    except PassingFault as fault:  # its advice is for crawls, which go on
+        what = str(fault).partition(";")[0]
+        advice = f"{target.path} holds only a part of {source.path}: remove this copy and repeat the command"
+        raise DatabaseFault(f"{what}; {advice}") from fault
+
+
+def _copy_all(source: Database, target: Database, tell: Tell) -> dict[str, TableSum]:
+    read = dict[str, TableSum]()
     with source.connection.snapshot(), target.connection.foreign_keys_off():
         for table in _tables():
             read[table.name] = _copy(source.connection, target, table)

@@ -13,6 +13,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.maintenance.migrate import TableSum, migrate
 from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store
+from tests.daemon.test_faults import fill, small_disk
 from tests.support.invariants import check_invariants
 from tests.support.world import ManualClock, World, candidate, link, verdict
 
@@ -120,6 +121,25 @@ def test_what_arrives_otherwise_is_told(tmp_path: Path, postgres_url: str, monke
     with pytest.raises(DatabaseFault, match="only a part of"):
         copied(first, postgres_url)
     assert replace(TableSum(1, "a"), rows=2) != TableSum(1, "a") and Rank(1) < Rank(2)
+
+
+def test_a_disk_that_fills_leaves_half_a_copy_and_says_so(tmp_path: Path) -> None:
+    source = tmp_path / "a.db"
+    filled(f"sqlite:///{source}").store.close()
+    with small_disk(tmp_path / "disk") as disk:
+
+        def fill_after_the_first_table(table: str, rows: int) -> None:
+            if not (disk / "other").exists():
+                fill(disk / "other")
+
+        copy = disk / "b.db"
+        with pytest.raises(DatabaseFault) as failed:
+            migrate(str(source), str(copy), ManualClock(), fill_after_the_first_table)
+        advice = f"{copy} holds only a part of {source}: remove this copy and repeat the command"
+        assert str(failed.value) == f"{copy}: the disk is full; {advice}"
+        (disk / "other").unlink()
+        with pytest.raises(DatabaseFault, match="holds only a part"):
+            copied(str(source), str(copy))
 
 
 async def test_half_a_copy_is_refused_by_everybody_until_it_is_removed(tmp_path: Path, shared_url: str) -> None:
