@@ -160,7 +160,7 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
     Then: systemctl enable --now geocrawl
     """
     if root == Path("/"):
-        _refuse_hidden_program()
+        refuse_hidden_program()
     for file in files():
         target = root / file.path
         if file.keep and target.exists():
@@ -185,7 +185,7 @@ _HIDDEN_BY_UNIT = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/
 """Folders that the unit does not see: ProtectHome=, PrivateTmp= (systemd.exec(5))."""
 
 
-def _refuse_hidden_program() -> None:
+def refuse_hidden_program() -> None:
     """Raise EnvironmentFault when the service could not start this program, or the Python that it runs on."""
     for path in (Path(program()[0]), Path(sys.executable).resolve()):
         folder = next((each for each in path.parents if each in _HIDDEN_BY_UNIT or not _may_be_entered(each)), None)

@@ -50,6 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "migrate": "geocrawl.cli.maintenance:migrate",
     "workers": "geocrawl.cli.daemon:workers",
     "check": "geocrawl.cli.status:check",
+    "doctor": "geocrawl.cli.doctor:doctor",
     "metrics": "geocrawl.cli.status:metrics",
     "forget": "geocrawl.cli.maintenance:forget",
     "release": "geocrawl.cli.maintenance:release",
@@ -103,7 +104,8 @@ PANELS: Mapping[str, tuple[str, ...]] = {
         *("signals", "pages"),
     ),
     "Maintain the catalogue": (
-        *("backup", "restore", "migrate", "merge", "split", "forget", "release", "check", "metrics", "workers"),
+        *("backup", "restore", "migrate", "merge", "split", "forget", "release", "check", "doctor"),
+        *("metrics", "workers"),
     ),
     "Run as a service": ("daemon", "pause", "resume", "reload", "stop", "service", "config"),
     "Compare strategies": ("evaluate", "train", "world"),

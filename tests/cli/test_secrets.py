@@ -123,6 +123,7 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
 PRINTING: dict[str, list[list[str]]] = {
     "changes": [[], ["--json"]],
     "check": [[]],
+    "doctor": [[], ["--json"]],
     "config show": [[], ["--json"]],
     "crawl": [
         ["--again", "--max-pages", "3", START],
