@@ -14,7 +14,7 @@ from geocrawl.lab.contest.claims import Evidence, Verdict, findings
 from geocrawl.lab.contest.contest import ContestResults, Plan, StrategyResult, WorldResults, run_contest
 from geocrawl.lab.contest.experiments import _from_ten_seeds, _second_topic, run_experiments
 from geocrawl.lab.contest.judge import PageJudge
-from geocrawl.lab.contest.papers import OFF_TOPIC_SEEDS, SECOND_TOPIC, TEN_SEEDS
+from geocrawl.lab.contest.papers import OFF_TOPIC_SEEDS, QUERIES_ALONE, SECOND_TOPIC, TEN_SEEDS
 from geocrawl.lab.contest.study import study
 from geocrawl.lab.recorded_worlds.world import World
 from tests.lab.experiment_world import OFF, ON, PAGES, SITES, write_experiment_world
@@ -77,6 +77,15 @@ def test_ten_seeds_off_the_topic_are_on_no_relevant_page(evidence: Evidence) -> 
     assert (bayes.row.strategy, bayes.row.pages) == ("bayes:paper", THIRD)
     # Ten pages off the topic, and then none: a link to each site on the topic waits with "WMS layers" as its anchor.
     assert bayes.row.harvest_rate == pytest.approx((THIRD - 10) / THIRD, abs=1e-6)
+
+
+def test_services_are_recognised_by_queries_alone_as_the_paper_of_gws_does(evidence: Evidence) -> None:
+    ran = _strategies(evidence.experiments[QUERIES_ALONE])
+    assert list(ran) == ["gws:paper", "bfs"]
+    for each in ran.values():
+        (result,) = each.results
+        assert result.job.detect == "paper"
+        assert each.row.found == SITES  # each WMS is named with its request
 
 
 def test_the_second_topic_is_that_of_pages_which_lead_to_arcgis_services(evidence: Evidence) -> None:
