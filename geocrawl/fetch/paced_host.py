@@ -97,7 +97,7 @@ class PacedHost:
         """Whether the turn is about a service: its requests, robots.txt among them, go on when TLS cannot be
         verified."""
         self.robots_for: Url | None = None
-        """The address for which a robots.txt is requested; None on a host that is borrowed."""
+        """The address for which a robots.txt is requested; on a host that is borrowed, to which another's redirects."""
         self._unverified: dict[str, Deviation] = {}
         """Origins whose TLS cannot be verified, with the fault; forgotten with the turn."""
         self._mismeasured: set[str] = set()

@@ -294,6 +294,7 @@ class OriginRobots:
         if is_robots and known is not None:
             return known[0]
         async with self._others.borrow(target.host, borrower) as host:
+            host.robots_for = target
             if not is_robots:
                 rules = known[1] if known is not None else await self._rules_of(target, host)
                 if rules is None:

@@ -191,6 +191,20 @@ async def test_an_allowed_target_is_asked_after_the_delay_that_its_own_robots_tx
 
 
 @pytest.mark.parametrize("reason", ["deny", "forgotten"])
+async def test_a_host_that_is_refused_between_two_requests_is_asked_no_more(reason: str) -> None:
+    async with serve(pages({**elsewhere("/rules"), f"{VICTIM}/robots.txt": answer(b"", "404 None")})) as server:
+
+        async def refusal_of(asked: Url) -> str:
+            return reason if asked.host == "victim.example" and f"{VICTIM}/robots.txt" in server.targets else ""
+
+        world = World(server, refusal_of)
+        got, _ = await world.get()
+        await world.fetcher.close()
+    assert isinstance(got, Failure) and got.code is FailureCode.ROBOTS
+    assert server.targets == ["http://a.example/robots.txt", f"{VICTIM}/robots.txt"]
+
+
+@pytest.mark.parametrize("reason", ["deny", "forgotten"])
 async def test_a_target_that_may_not_be_asked_is_not_and_nothing_is_allowed(reason: str) -> None:
     async def refusal_of(asked: Url) -> str:
         return reason if asked.host == "victim.example" else ""
