@@ -159,7 +159,17 @@ def test_pages_work_without_scripts(browser: Any, address: str) -> None:
 # --------------------------------------------------------------------------- accessibility
 
 
-PAGES = ["/", f"{ITEMS}?q=water", f"{ITEMS}/1", f"{ITEMS}/5", "/operations", "/statistics", "/api", "/none"]
+PAGES = [
+    "/",
+    f"{ITEMS}?q=water",
+    f"{ITEMS}/1",
+    f"{ITEMS}/5",
+    "/operations",
+    "/statistics",
+    "/providers?name=Norvale+Mapping+Office",
+    "/api",
+    "/none",
+]
 
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -227,7 +237,7 @@ def test_no_text_of_the_web_runs(browser: Any, catalogue: Path, demo_web: DemoWe
     writer.execute("UPDATE evidence SET page = ? || id, anchor = ?", (HOSTILE[3], text))
     writer.close()
     with served(catalogue, demo_web) as address, page_of(browser) as (page, said):
-        paths = ["/", ITEMS, f"{ITEMS}/1", f"{ITEMS}/5", "/operations", "/statistics"]
+        paths = ["/", ITEMS, f"{ITEMS}/1", f"{ITEMS}/5", "/operations", "/statistics", "/providers"]
         for path in [
             *paths,
             *(f"{ITEMS}?q={each}" for each in HOSTILE),
