@@ -265,7 +265,7 @@ class Settings:
         unused="daemon",
     )
     economy: Annotated[Number, Field(le=1)] = setting(
-        0.9,
+        0.75,
         "skip pages whose expected value is below this share of the best queued page",
         empty="read everything",
         option=Option(("crawl", "daemon"), metavar="SHARE"),
