@@ -17,16 +17,17 @@ from tests.support.places import ROOT
 from tests.support.postgres import Server
 
 _USER, _PASSWORD = "ingeborg", "hunter2"
+_PAGE = "https://a.example/"
 _ARGUMENTS: dict[str, list[str]] = {
-    **{"backup": ["copy.db"], "restore": ["copy.db"], "crawl": ["a.example"], "forget": ["a.example", "--reason", "x"]},
-    **{"harvest": ["a.example"], "history": ["1"], "merge": ["1", "2"], "split": ["1", "2"], "mine": ["index"]},
-    **{"pages export": ["--out", "p.warc"], "pages show": ["a.example"], "probe": ["a.example/wms", "--save"]},
-    **{"release": ["a.example"], "report": ["--month", "2026-10"], "search": ["roads"], "seeds add": ["a.example"]},
-    **{"seeds check": ["--stored"], "seeds remove": ["a.example"], "show": ["1"], "train bayes": ["--out", "b"]},
-    **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": ["a.example"]},
+    **{"backup": ["copy.db"], "restore": ["copy.db"], "crawl": [_PAGE], "forget": ["a.example", "--reason", "x"]},
+    **{"harvest": [_PAGE], "history": ["1"], "merge": ["1", "2"], "split": ["1", "2"], "mine": ["index"]},
+    **{"pages export": ["--out", "p.warc"], "pages show": [_PAGE], "probe": [_PAGE, "--save"]},
+    **{"release": ["a.example"], "report": ["--month", "2026-10"], "search": ["roads"], "seeds add": [_PAGE]},
+    **{"seeds check": ["--stored"], "seeds remove": [_PAGE], "show": ["1"], "train bayes": ["--out", "b"]},
+    **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": [_PAGE]},
 }
-_OTHERS = frozenset({"config show", "identify"})
-"""Commands with `--db` that open no database, or that do without it: `identify` only shares delays."""
+_OTHERS = frozenset({"config show", "identify", "doctor"})
+"""Commands with `--db` that open no database or do without: `identify` only shares delays, `doctor` looks at more."""
 _FILES_ALONE = frozenset({"backup", "restore"})
 
 
@@ -70,6 +71,13 @@ def test_a_server_that_cannot_be_reached(place: Path) -> None:
     commands = [each for each in _commands() if each not in {*_FILES_ALONE, "daemon"}]  # the daemon waits without limit
     assert _otherwise(url, 3, "postgresql://127.0.0.1:1/catalogue: cannot be reached: ", commands) == []
     assert _otherwise(url, 2, "is for SQLite's files alone", sorted(_FILES_ALONE)) == []
+
+
+def test_the_doctor_tells_of_such_a_server_and_looks_further(place: Path) -> None:
+    said = geocrawl("doctor", "--db", f"postgresql://{_USER}:{_PASSWORD}@127.0.0.1:1/catalogue")
+    told = [line for line in said.out.splitlines() if line.startswith("TO DO  database")]
+    assert said.code == 1 and "cannot be reached" in told[0] and len(said.out.splitlines()) > 3
+    assert _PASSWORD not in said.out and _USER not in said.out
 
 
 @pytest.mark.parametrize("fault", ["no database", "no rights", "old server", "newer schema"])

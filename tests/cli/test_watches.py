@@ -248,4 +248,5 @@ def test_hostile_titles_are_text_in_the_report(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["2026", "2026-13", "last", "9999-12", "2026-10-01", ""])
 def test_a_month_that_is_none_is_one_clear_line(place: Place, text: str) -> None:
     said = place.run("report", "--month", text)
-    assert said.code == 2 and "expected a month such as 2026-10" in said.err
+    told = "expected a month such as 2026-10" if text else "name a month, such as --month 2026-10"
+    assert said.code == 2 and told in said.err
