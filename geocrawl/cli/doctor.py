@@ -36,7 +36,7 @@ _SILENT_S = 6 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found of one thing that geocrawl needs."""
+    """Finding of the doctor about one thing that geocrawl needs: the disk, the clock …"""
 
     what: str
     good: bool
@@ -67,8 +67,9 @@ def examine(settings: Settings, now: float) -> Iterator[Found]:
     place = opt.database_path_from(settings)
     yield from _database(settings, place, now)
     if isinstance(place, Path):
-        yield _disk(place)
-        yield _permissions(place)
+        folder = next(each for each in place.absolute().parents if each.exists())
+        yield _disk(folder)
+        yield _permissions(folder, place)
     yield _names()
     yield from _proxies(settings)
     yield from _unit(Path(f"/{files()[0].path}"))
@@ -97,15 +98,13 @@ def _database(settings: Settings, place: Place, now: float) -> Iterator[Found]:
         yield Found("clock", True, f"{moment(now)} UTC, not before the last visit")
 
 
-def _disk(place: Path) -> Found:
-    folder = next(each for each in place.absolute().parents if each.exists())
+def _disk(folder: Path) -> Found:
     free = shutil.disk_usage(folder).free
     advice = "" if free >= _LEAST_FREE_BYTES else ": make room, or move the database (--db)"
     return Found("disk", not advice, f"{folder}: {free / 2**30:,.1f} GiB free{advice}")
 
 
-def _permissions(place: Path) -> Found:
-    folder = next(each for each in place.absolute().parents if each.exists())
+def _permissions(folder: Path, place: Path) -> Found:
     closed = [each for each in (folder, place) if each.exists() and not os.access(each, os.R_OK | os.W_OK)]
     if closed:
         return Found("permissions", False, f"{closed[0]}: this user may not write it; run as its owner, or use --db")

@@ -14,13 +14,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What is known of a code, in words; each text is '' where nothing is written of it."""
+    """Explanation of a deviation's or a verdict's code; each text is '' where the sources have none."""
 
     meaning: str = ""
     standard: str = ""
     """Section of the standard."""
     done: str = ""
-    """What geocrawl does about it."""
+    """What geocrawl does when it meets the deviation."""
     mend: str = ""
     """What whoever runs the server can do."""
 

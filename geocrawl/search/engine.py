@@ -30,7 +30,7 @@ from geocrawl.search.ranking import (
     match_concept,
     match_together,
     of_places,
-    with_quality,
+    with_soundness,
 )
 from geocrawl.search.results import Hit, LayerHit, Results, Twin
 from geocrawl.search.selection import Keys, Positions, count, keys_of, meeting, page
@@ -262,7 +262,7 @@ class SearchEngine:
             if not concept.is_weak and not match.scores.any()
         )
         return _Scored(
-            with_quality(scores, snapshot), whole, most, of_places(plan.concepts, matched), len(matched), missing
+            with_soundness(scores, snapshot), whole, most, of_places(plan.concepts, matched), len(matched), missing
         )
 
     def _is_about(self, positions: Positions, scored: _Scored) -> Flags:
@@ -303,7 +303,7 @@ class SearchEngine:
     def _hit(self, plan: Plan, found: _Found, position: int, row: HitRow, twins: Sequence[HitRow]) -> Hit:
         """Return what is shown of one service."""
         snapshot, now = self._snapshot, self._now()
-        column = {name: snapshot[name][position] for name in ("country", "health", "level", "alive", "points")}
+        column = {name: snapshot[name][position] for name in ("country", "health", "level", "alive", "quality")}
         return Hit(
             id=row.id,
             kind=row.kind,
@@ -319,7 +319,7 @@ class SearchEngine:
             level=("", *LEVELS)[column["level"]],
             alive=bool(column["alive"]),
             availability=self._availability(row, now),
-            quality=int(column["points"]),
+            quality=int(column["quality"]),
             first_seen=row.first_seen,
             last_ok=row.last_ok,
             endpoint_id=row.endpoint_id,

@@ -1,4 +1,4 @@
-"""Rank services by words: BM25 over weighted fields (BM25F), then by quality.
+"""Rank services by words: BM25 over weighted fields (BM25F), then by soundness.
 
 Robertson, Zaragoza and Taylor (2004), "Simple BM25 extension to multiple weighted fields": occurrences in several
 fields add up before they saturate. An occurrence counts once a field, since fields of a catalogue are short or repeat
@@ -51,8 +51,8 @@ _PLACE: Final = 1.5
 """Weight of a place: who names one wants no other."""
 _WEAK: Final = 0.15
 """Weight of a word that need not occur."""
-_QUALITY: Final = 0.12
-"""Share of a score that quality decides."""
+_SOUNDNESS: Final = 0.12
+"""Share of a score that soundness decides."""
 
 
 _SAME: Final = 10.0
@@ -139,9 +139,9 @@ def match_together(phrase: Phrase, weight: float, index: SearchIndex, snapshot: 
     return (_TOGETHER * weight * (_K1 + 1) * strength / (_K1 + strength)).astype(np.float32)
 
 
-def with_quality(scores: Scores, snapshot: Snapshot) -> Scores:
-    """Return scores lowered for services of little quality."""
-    return (scores * (1 - _QUALITY + _QUALITY * snapshot["quality"])).astype(np.float32)
+def with_soundness(scores: Scores, snapshot: Snapshot) -> Scores:
+    """Return scores lowered for services of little soundness."""
+    return (scores * (1 - _SOUNDNESS + _SOUNDNESS * snapshot["soundness"])).astype(np.float32)
 
 
 def all_and_most(concepts: Sequence[Concept], matched: Sequence[Matched]) -> tuple[Flags, Flags]:

@@ -138,7 +138,7 @@ def keys_of(
     """Return the keys of services at positions for some orders, each of which decides where those before it do not.
 
     `relevance`: their keys by the words of the query; `from_z`: titles from the last to the first. Health alone is
-    quality, and before other orders the state of health, which many have.
+    soundness, and before other orders the state of health, which many have.
     """
     keys = [_keys(snapshot, positions, sort, relevance, from_z=from_z) for sort in sorts]
     if len(keys) == 1:
@@ -155,9 +155,9 @@ def _keys(snapshot: Snapshot, positions: Positions, sort: Sort, relevance: Keys,
     if sort is Sort.NEWEST:
         return snapshot["first_seen"][positions]
     if sort is Sort.HEALTH:
-        return snapshot["quality"][positions]
+        return snapshot["soundness"][positions]
     if sort is Sort.QUALITY:
-        return snapshot["points"][positions].astype(np.float64)
+        return snapshot["quality"][positions].astype(np.float64)
     titles = [snapshot.titles[position].strip().casefold() for position in positions]
     ordered = sorted(set(titles), key=lambda title: (not title, title), reverse=from_z)
     rank = {title: len(ordered) - n for n, title in enumerate(ordered)}

@@ -41,8 +41,8 @@ _COLUMNS: Final[Mapping[str, Any]] = {
     "formats": np.int32,
     "title_words": np.int32,
     "words": np.int32,
-    "quality": np.float32,
-    "points": np.int8,
+    "soundness": np.float32,
+    "quality": np.int8,
     "server": np.int32,
     "is_there": np.bool_,
 }
@@ -174,8 +174,8 @@ class Snapshot:
         columns["server"][places] = [self.servers.number(server_of(key) or f"#{number}") for key, number in keys]
         columns["health"][places] = [_HEALTHS.get(health, 0) for health in facts["health"]]
         columns["level"][places] = [_LEVELS.get(level, 0) for level in facts["level"]]
-        columns["quality"][places] = list(map(quality_of, facts["health"], facts["level"], facts["completeness"]))
-        columns["points"][places] = facts["quality"]
+        columns["soundness"][places] = list(map(soundness_of, facts["health"], facts["level"], facts["completeness"]))
+        columns["quality"][places] = facts["quality"]
         columns["is_there"][places] = True
 
     def _place(self, number: int) -> int:
@@ -197,7 +197,7 @@ class Snapshot:
         return position
 
 
-# --------------------------------------------------------------------------- quality
+# --------------------------------------------------------------------------- soundness
 
 _OF_HEALTH: Mapping[str, float] = {
     "alive": 1.0,
@@ -217,8 +217,8 @@ def of_health(states: NDArray[np.int8]) -> NDArray[np.float64]:
     return goodness
 
 
-def quality_of(health: str, level: str, completeness: int) -> float:
-    """Return the quality of a service, 0 to 1: half its health, a third the level of its proof, the rest how much it
+def soundness_of(health: str, level: str, completeness: int) -> float:
+    """Return how sound a service is, 0 to 1: half its health, a third the level of its proof, the rest how much it
     says of itself (`completeness`, 0 to 100)."""
     return 0.5 * _OF_HEALTH.get(health, 0.5) + 0.3 * _OF_LEVEL.get(level, _UNPROVEN) + 0.2 * completeness / 100
 

@@ -19,12 +19,12 @@ LONG_ABSTRACT_CHARS = 120
 
 
 class QualityPart(NamedTuple):
-    """One thing that makes a service good to use."""
+    """Part of the score: one property that makes a service good to use."""
 
     weight: int
     """Points of the score when it is fulfilled; those of all parts are 100."""
     share: ColumnElement[Any]
-    """How far it is fulfilled, 0 to 1; NULL: not known."""
+    """How far the service has the property, 0 to 1; NULL: not known."""
 
 
 def quality_parts(endpoint: FromClause) -> Mapping[str, QualityPart]:

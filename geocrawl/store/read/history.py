@@ -28,7 +28,7 @@ WINDOWS_DAYS = (7, 30, 365)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one probe of an endpoint brought."""
+    """Outcome of one probe of an endpoint."""
 
     at: float
     is_valid: bool

@@ -120,7 +120,7 @@ class QualityShare:
     weight: int
     """Most points of the part."""
     share: float | None
-    """How far it is fulfilled, 0 to 1; None: not known."""
+    """How far the service has the property, 0 to 1; None: not known."""
 
 
 _SIDES = ("west", "south", "east", "north")

@@ -64,7 +64,7 @@ _STRIPS = ((30, 30), (365, 73))
 
 @dataclass(frozen=True, slots=True)
 class HealthOverTime:
-    """What the probes of an address say of it over time, as pictures."""
+    """Pictures of an address's health over time, drawn from its probes."""
 
     strips: Sequence[tuple[int, float | None, Markup]]
     """(days, availability, strip)."""
