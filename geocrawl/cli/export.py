@@ -40,6 +40,14 @@ Library = Annotated[
         help="Where openlayers and leaflet load the library from \\[https://cdn.jsdelivr.net/npm/, with a checksum].",
     ),
 ]
+PublicUrl = Annotated[
+    str,
+    typer.Option(
+        "--public-url",
+        metavar="URL",
+        help="Address of `geocrawl serve`, to whose pages records of dcat then have links.",
+    ),
+]
 FORMATS = "csv|jsonl|geojson|gpkg|geoparquet|dcat|qgis|openlayers|leaflet|seeds"
 
 _BY_ENDING = {
@@ -71,6 +79,7 @@ def export(
     alive: Alive = False,
     level: AtLevel = None,
     library_url: Library = "",
+    public_url: PublicUrl = "",
     json: Annotated[bool, typer.Option("--json", help="Short for --format jsonl.")] = False,
 ) -> None:
     """Write the catalogue for other software, all of it or what a query finds (docs/search.md).
@@ -85,6 +94,7 @@ def export(
         geocrawl export 'land use kind:wms' --format qgis --out connections
     """
     chosen = _checked_format("jsonl" if json else format_ or _format_of_name(out), library_url)
+    opt.check_address("--public-url", public_url)
     filters = filters_of(kind, bbox, crs, alive, level)
     in_full = opt.settings_from(overrides).export_secrets
     opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
@@ -96,7 +106,7 @@ def export(
             services = published_services(connection, selection, with_secrets=in_full)
             layers = published_layers(connection, selection)
             write_services = partial(export_services, now=time.time(), with_secrets=in_full, library_url=library_url)
-            count = write_services(services, layers, chosen, out)
+            count = write_services(services, layers, chosen, out, base=public_url.rstrip("/"))
             what = "connection" if chosen == "qgis" else "service"
     if not is_standard_output(out):
         typer.echo(f"{counted(count, what)} written to {out}")

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import urlsplit
 
 import typer
 
@@ -274,3 +275,9 @@ def key_value_pairs(items: list[str]) -> dict[str, str]:
             raise UsageError(f"--set {item!r}: expected KEY=VALUE, such as --set gws.lambda=0.7")
         pairs[key.strip()] = value.strip()
     return pairs
+
+
+def check_address(option: str, address: str) -> None:
+    """Raise UsageError for the value of an option that is no address of the web; '' is none and passes."""
+    if address and urlsplit(address).scheme not in ("http", "https"):
+        raise UsageError(f"{option} {address!r}: expected an address such as https://maps.example.org/catalogue")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
 from geocrawl.cli import options as opt
-from geocrawl.errors import UsageError
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import file_of
@@ -47,8 +45,8 @@ def serve(
 
         geocrawl serve --csw
     """
-    _check_address("--public-url", public_url)
-    _check_address("--csw-url", csw_url)
+    opt.check_address("--public-url", public_url)
+    opt.check_address("--csw-url", csw_url)
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
     with Store.open_readonly(path):
@@ -65,8 +63,3 @@ def serve(
 
 def _csw(settings: Settings, options: CswOptions) -> CswProcess:
     return CswProcess(find_interpreter(settings.csw_python), options)
-
-
-def _check_address(option: str, address: str) -> None:
-    if address and urlsplit(address).scheme not in ("http", "https"):
-        raise UsageError(f"{option} {address!r}: expected an address such as https://maps.example.org/catalogue")

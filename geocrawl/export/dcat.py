@@ -1,6 +1,7 @@
 """Write DCAT-AP 3: a catalogue of data services, as Turtle or JSON-LD, one service after the other.
 
-Both forms state the same. A library of RDF would hold all of the catalogue in memory; tests read the files with one.
+Both forms state the same. A library of RDF would hold all of the catalogue in memory; tests read the files with one,
+and check them by the shapes of DCAT-AP 3.0.0.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TextIO
 
-from geocrawl.export.properties import description_address, extent_of, name_of
+from geocrawl.export.properties import description_address, extent_of, mail_of, name_of
 from geocrawl.model.kinds import service_parameter
 from geocrawl.model.published import PublishedService
 from geocrawl.sanitize import plain
@@ -23,7 +25,9 @@ _PREFIXES = {
     "dct": "http://purl.org/dc/terms/",
     "foaf": "http://xmlns.com/foaf/0.1/",
     "geo": "http://www.opengis.net/ont/geosparql#",
+    "hydra": "http://www.w3.org/ns/hydra/core#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 _STANDARDS: Mapping[str, str] = {
@@ -40,8 +44,12 @@ _NO_RIGHTS = ("none", "no conditions apply", "n/a", "-")
 """Texts that say that nothing is restricted, or nothing (WMS 1.3.0, 7.2.4.2: `none` is reserved for it)."""
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 """Characters that an IRI has not (RFC 3987, 2.2), and that would end one in Turtle."""
+_PHONE = re.compile(r"\+?[0-9]{3,15}")
+_DIGITS = re.compile(r"\(0\)|[\s()/.-]")
+"""What people write between the digits of a telephone number."""
 _TYPES = {
     **dict.fromkeys(("dcat:endpointURL", "dcat:endpointDescription", "dcat:service"), "@id"),
+    **dict.fromkeys(("hydra:next", "vcard:hasEmail", "vcard:hasTelephone"), "@id"),
     **dict.fromkeys(("dct:issued", "dct:modified"), "xsd:dateTime"),
     "dcat:bbox": "geo:wktLiteral",
 }
@@ -52,24 +60,36 @@ Node = dict[str, object]
 """A resource: property → text, or a node, or a list of texts; `@id` and `@type` as in JSON-LD."""
 
 
-def write_turtle(services: Iterable[PublishedService], stream: TextIO) -> int:
-    """Write Turtle (W3C, 2014); return the number of services."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a catalogue that is given in pages, as harvesters of Hydra follow them."""
+
+    address: str
+    following: str
+    """Address of the next page; '' for none."""
+
+
+def write_turtle(services: Iterable[PublishedService], stream: TextIO, base: str = "", page: Page | None = None) -> int:
+    """Write Turtle (W3C, 2014); return the number of services.
+
+    `base`: address of the web pages, to which services then have a link; '' for none."""
     stream.writelines(f"@prefix {name}: <{address}> .\n" for name, address in _PREFIXES.items())
-    stream.write("\n" + _turtle(_catalogue()))
+    stream.writelines("\n" + _turtle(each) for each in _about_all(base, page))
     count = 0
     for service in services:
-        node = _node(service)
+        node = _node(service, base)
         stream.write(f"\n{_iri(CATALOGUE)} dcat:service {_iri(str(node['@id']))} .\n{_turtle(node)}")
         count += 1
     return count
 
 
-def write_jsonld(services: Iterable[PublishedService], stream: TextIO) -> int:
-    """Write JSON-LD 1.1, a resource a line; return the number of services."""
-    stream.write('{"@context": ' + json.dumps(_CONTEXT) + ',\n"@graph": [\n' + _json(_catalogue()))
+def write_jsonld(services: Iterable[PublishedService], stream: TextIO, base: str = "", page: Page | None = None) -> int:
+    """Write JSON-LD 1.1, a resource a line; return the number of services. `base` as in `write_turtle`."""
+    about = ",\n".join(map(_json, _about_all(base, page)))
+    stream.write('{"@context": ' + json.dumps(_CONTEXT) + ',\n"@graph": [\n' + about)
     count = 0
     for service in services:
-        node = _node(service)
+        node = _node(service, base)
         membership = {"@id": CATALOGUE, "dcat:service": node["@id"]}
         stream.write(f",\n{_json(membership)},\n{_json(node)}")
         count += 1
@@ -77,44 +97,76 @@ def write_jsonld(services: Iterable[PublishedService], stream: TextIO) -> int:
     return count
 
 
-def _catalogue() -> Node:
-    return {
+def _about_all(base: str, page: Page | None) -> list[Node]:
+    """Return the catalogue, and the page of it."""
+    catalogue: Node = {
         "@id": CATALOGUE,
         "@type": "dcat:Catalog",
         "dct:title": _TITLE,
         "dct:description": _DESCRIPTION,
         "dct:publisher": {"@type": "foaf:Agent", "foaf:name": "geocrawl"},
+        "foaf:homepage": _document(f"{base}/" if base else ""),
     }
+    view = {"@type": "hydra:PartialCollectionView", "hydra:next": _escaped(page.following)} if page else {}
+    return [_known(catalogue), *([_known({"@id": _escaped(page.address), **view})] if page else [])]
 
 
-def _node(service: PublishedService) -> Node:
+def _node(service: PublishedService, base: str) -> Node:
     """Return a service as a resource; properties that are unknown are left out."""
-    keywords = list(dict.fromkeys(filter(None, map(plain, service.keywords))))
     stated = dict.fromkeys(map(plain, (service.access_constraints, service.fees)))
     rights = "; ".join(text for text in stated if text and text.lower() not in _NO_RIGHTS)
     extent = extent_of(service.box)
+    return _known(
+        {
+            "@id": f"urn:geocrawl:service:{service.id}",
+            "@type": "dcat:DataService",
+            "dct:identifier": str(service.id),
+            "dct:title": name_of(service),
+            "dct:description": plain(service.abstract),
+            "dcat:endpointURL": _escaped(service.url),
+            "dcat:endpointDescription": _escaped(description_address(service.kind, service.url)),
+            "dcat:landingPage": _document(f"{base}/collections/services/items/{service.id}" if base else ""),
+            "dct:conformsTo": {
+                "@id": _STANDARDS.get(service.kind) or _SERVICE_TYPES + service_parameter(service.kind).lower(),
+                "@type": "dct:Standard",
+            },
+            "dct:publisher": _named("foaf:Agent", "foaf:name", service.provider),
+            "dcat:contactPoint": _contact(service),
+            "dcat:keyword": list(dict.fromkeys(filter(None, map(plain, service.keywords)))),
+            "dct:rights": _named("dct:RightsStatement", "rdfs:label", rights),
+            "dct:spatial": {"@type": "dct:Location", "dcat:bbox": extent.wkt} if extent else "",
+            "dct:issued": service.first_seen,
+            "dct:modified": service.last_ok,
+        }
+    )
+
+
+def _known(node: Node) -> Node:
+    return {name: value for name, value in node.items() if value}
+
+
+def _named(type_: str, property_: str, name: str) -> object:
+    """Return a resource that has nothing but a name; '' without one."""
+    return {"@type": type_, property_: plain(name)} if plain(name) else ""
+
+
+def _document(address: str) -> object:
+    return {"@id": _escaped(address), "@type": "foaf:Document"} if address else ""
+
+
+def _contact(service: PublishedService) -> object:
+    """Return whom to ask about a service (DCAT-AP 3: vcard:Kind); '' where it names nobody."""
+    given = {name: plain(text) for name, text in service.contact.items()}
+    name = given.get("person") or given.get("organization") or plain(service.provider)
+    mail, phone = mail_of(service.contact), _DIGITS.sub("", given.get("phone", ""))
     found: Node = {
-        "@id": f"urn:geocrawl:service:{service.id}",
-        "@type": "dcat:DataService",
-        "dct:identifier": str(service.id),
-        "dct:title": name_of(service),
-        "dct:description": plain(service.abstract),
-        "dcat:endpointURL": _escaped(service.url),
-        "dcat:endpointDescription": _escaped(description_address(service.kind, service.url)),
-        "dct:conformsTo": {
-            "@id": _STANDARDS.get(service.kind) or _SERVICE_TYPES + service_parameter(service.kind).lower(),
-            "@type": "dct:Standard",
-        },
-        "dct:publisher": {"@type": "foaf:Agent", "foaf:name": plain(service.provider)}
-        if plain(service.provider)
-        else "",
-        "dcat:keyword": keywords,
-        "dct:rights": {"@type": "dct:RightsStatement", "rdfs:label": rights} if rights else "",
-        "dct:spatial": {"@type": "dct:Location", "dcat:bbox": extent.wkt} if extent else "",
-        "dct:issued": service.first_seen,
-        "dct:modified": service.last_ok,
+        "@type": "vcard:Kind",
+        "vcard:fn": name or given.get("email", ""),
+        "vcard:organization-name": given.get("organization", ""),
+        "vcard:hasEmail": f"mailto:{_escaped(mail)}" if mail else "",
+        "vcard:hasTelephone": f"tel:{phone}" if _PHONE.fullmatch(phone) else "",
     }
-    return {name: value for name, value in found.items() if value}
+    return _known(found) if any(given.values()) and found["vcard:fn"] else ""
 
 
 def _escaped(address: str) -> str:

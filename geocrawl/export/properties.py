@@ -85,7 +85,9 @@ def layer_properties(layer: PublishedLayer) -> dict[str, str | int | bool | floa
 _SIDE_COLUMNS = ("west", "south", "east", "north")
 
 
-def _plain_value(value: str | float | bool | tuple[str, ...] | None) -> str | float | bool | None:
+def _plain_value(value: str | float | bool | tuple[str, ...] | Mapping[str, str] | None) -> str | float | bool | None:
+    if isinstance(value, Mapping):
+        value = tuple(dict.fromkeys(value.values()))
     if isinstance(value, tuple):
         return "; ".join(filter(None, map(plain, value)))
     return plain(value) if isinstance(value, str) else value
@@ -94,6 +96,15 @@ def _plain_value(value: str | float | bool | tuple[str, ...] | None) -> str | fl
 def name_of(service: PublishedService) -> str:
     """Return the title for people; for a service without one, its kind and host."""
     return plain(service.title) or f"{service.kind.upper()} at {plain(service.host)}"
+
+
+_MAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[A-Za-z]{2,24}")
+
+
+def mail_of(contact: Mapping[str, str]) -> str:
+    """Return the address of mail of a contact; '' for none, and for a text that is none."""
+    text = plain(contact.get("email", ""))
+    return text if _MAIL.fullmatch(text) else ""
 
 
 # --------------------------------------------------------------------------- addresses

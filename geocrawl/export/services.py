@@ -35,13 +35,15 @@ def export_services(
     now: float = 0.0,
     with_secrets: bool = False,
     library_url: str = "",
+    base: str = "",
 ) -> int:
     """Write services and, where the format has them, layers; return the number of services written.
 
     `out` None or `-` is standard output; `gpkg` needs a file, `qgis` a folder. `dcat` is JSON-LD in a file whose name
     ends in .json or .jsonld, else Turtle. `services` and `layers` are in the order of the services' numbers. `now`: the
     time that a GeoPackage states. `with_secrets`: the addresses hold keys, so a new file is unreadable for other users.
-    `library_url`: where a page loads OpenLayers or Leaflet from; '' for a network of copies.
+    `library_url`: where a page loads OpenLayers or Leaflet from; '' for a network of copies. `base`: address of the web
+    pages, to which records of services then have links; '' for none.
 
     Raises UsageError for an unknown format and a wrong target, EnvironmentFault when it cannot be written; former files
     then stay.
@@ -57,8 +59,9 @@ def export_services(
     with opened(out, new_mode=new_mode) as stream:
         if format in _WEBMAPS:
             return write_webmap(format, services, layers, stream, library_url=library_url)
-        if format == "dcat" and out is not None and out.suffix.lower() in _JSON_ENDINGS:
-            return write_jsonld(services, stream)
+        if format == "dcat":
+            is_json = out is not None and out.suffix.lower() in _JSON_ENDINGS
+            return (write_jsonld if is_json else write_turtle)(services, stream, base)
         return _TEXTS[format](services, stream)
 
 
@@ -122,6 +125,5 @@ def write_seeds(services: Iterable[PublishedService], stream: TextIO) -> int:
 
 _TEXTS: Mapping[str, Callable[[Iterable[PublishedService], TextIO], int]] = {
     "geojson": write_geojson,
-    "dcat": write_turtle,
     "seeds": write_seeds,
 }

@@ -5,7 +5,8 @@ Addresses are masked unless a person asks for keys. Texts are as the web wrote t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 Box = tuple[float, float, float, float]
 """west, south, east, north, degrees; west > east crosses the antimeridian."""
@@ -45,8 +46,8 @@ class PublishedService:
     last_probe: str | None
     country: str = ""
     """ISO 3166-1, two letters; '' for none."""
-    contact: tuple[str, ...] = ()
-    """Person, organization, address of mail … as the service names them."""
+    contact: Mapping[str, str] = field(default_factory=dict)
+    """Whom the service names: person, organization, position, email, phone, address, city, country."""
     availability: float | None = None
     """Share of valid answers, 0…1, among the kept probes of the best address; None where they tell too little."""
     mean_ms: float | None = None

@@ -6,8 +6,9 @@ import asyncio
 import socket
 import sys
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -35,7 +36,7 @@ from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
-from geocrawl.web.records import items, landing
+from geocrawl.web.records import items, landing, metadata
 from geocrawl.web.site import ITEMS, STATIC, Site, base_url, page, site_of
 from geocrawl.web.visitors import Workers
 
@@ -104,8 +105,11 @@ def _routes() -> list[Route | Mount]:
         Route("/collections", _in_formats(html=overview.collections, json=landing.collections)),
         Route("/collections/services", _in_formats(html=overview.collection, json=landing.collection)),
         Route("/collections/services/sortables", _in_formats(html=overview.sortables, json=landing.sortables)),
-        Route(ITEMS, _in_formats(html=search.search, json=items.items, file=download)),
-        Route(_ITEM, _in_formats(html=service.service, json=items.item)),
+        Route(ITEMS, _in_formats(html=search.search, json=items.items, others=_of_a_search())),
+        Route(
+            _ITEM,
+            _in_formats(html=service.service, json=items.item, others=dict.fromkeys(metadata.FORMS, metadata.one)),
+        ),
         Route(f"{_ITEM}/layers", _kept(service.layers)),
         Route(f"{_ITEM}/layer.qlr", _kept(layer_file)),
         Route(f"{_ITEM}/health", _kept(items.health)),
@@ -127,13 +131,17 @@ def _routes() -> list[Route | Mount]:
     ]
 
 
-def _in_formats(*, html: Make, json: Make, file: Make | None = None) -> Make:
-    """Return an endpoint that answers in the format that the client wants; `file` makes those of `FILES`."""
+def _of_a_search() -> Mapping[str, Make]:
+    """Return the formats that only a search has besides HTML and JSON: files to take along, and records of others."""
+    return {**dict.fromkeys(FILES, download), **dict.fromkeys(metadata.FORMS, metadata.found)}
+
+
+def _in_formats(*, html: Make, json: Make, others: Mapping[str, Make] = MappingProxyType({})) -> Make:
+    """Return an endpoint that answers in the format that the client wants; `others`: value of `f` → what makes it."""
 
     async def answer(request: Request) -> Response:
-        named = request.query_params.get("f", "").lower()
-        if file is not None and named in FILES:
-            return await _answer(request, file, named)
+        if (named := metadata.wanted(request)) in others:
+            return await _answer(request, others[named], named)
         wants_html = wanted_format(request) is Format.HTML
         return await _answer(request, html if wants_html else json, "html" if wants_html else "json")
 

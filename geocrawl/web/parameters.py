@@ -57,7 +57,7 @@ PARAMETERS: Mapping[str, str] = {
     "offset": "Records to leave out, for paging; follow the links next and prev",
     "facets": "true: count the values of all facets; or names of facets with commas (an extension)",
     "f": "html or json, instead of the Accept header; csv, geojson, gpkg (GeoPackage) or qgis (connections for QGIS): "
-    f"what is found as a file, {MAX_LIMIT:,} services at most",
+    f"what is found as a file, {MAX_LIMIT:,} services at most; dcat or jsonld: DCAT-AP in Turtle or JSON-LD",
     "lang": "en or zh, the language of the page",
 }
 """Parameter → what it means."""

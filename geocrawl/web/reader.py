@@ -254,7 +254,7 @@ def number_of(request: Request) -> int:
     """Return the number of the service in a request's path. Raises Problem 404 for what is no number."""
     text = str(request.path_params["number"])
     if not _NUMBER.fullmatch(text):
-        raise _unknown(text)
+        raise unknown(text)
     return int(text)
 
 
@@ -275,7 +275,7 @@ async def detail_of(request: Request, number: int) -> Detail:
     """Return a service with its history. Raises Problem 404 when it is not in the catalogue (any more)."""
     found = await find_detail(request, number)
     if found is None:
-        raise _unknown(str(number))
+        raise unknown(str(number))
     return found
 
 
@@ -293,6 +293,7 @@ async def find_detail(request: Request, number: int) -> Detail | None:
     return await site_of(request).reader.read(question)
 
 
-def _unknown(text: str) -> Problem:
+def unknown(text: str) -> Problem:
+    """Return the problem of a service that there is not."""
     shown = text if len(text) <= 40 else f"{text[:39]}…"
     return Problem(404, f"there is no service {shown} in the catalogue; it may have been removed")

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from importlib.util import find_spec
@@ -22,6 +22,7 @@ from shapely.geometry import shape
 
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.export.dcat import Page, write_jsonld, write_turtle
 from geocrawl.export.services import SERVICE_FORMATS, export_services
 from geocrawl.model.published import PublishedService
 from tests.support.parts import GEOPANDAS
@@ -34,6 +35,9 @@ GEOPARQUET = pytest.param(
 )
 ALL_FORMATS = [GEOPARQUET if name == "geoparquet" else name for name in SERVICE_FORMATS]
 OGRINFO = shutil.which("ogrinfo")
+VCARD = Namespace("http://www.w3.org/2006/vcard/ns#")
+SHAPES = Path(__file__).with_name("dcat_ap")
+"""The rules of DCAT-AP 3.0.0 and where they are from."""
 GEO = Namespace("http://www.opengis.net/ont/geosparql#")
 NAMES = {"geojson": "a.geojson", "gpkg": "a.gpkg", "geoparquet": "a.parquet", "dcat": "a.ttl", "seeds": "a.txt"}
 
@@ -155,6 +159,28 @@ def test_dcat_leads_to_the_capabilities_and_names_the_standard(tmp_path: Path) -
     assert str(box).startswith("POLYGON ((5 45") and box.datatype == GEO.wktLiteral  # type: ignore[attr-defined]
 
 
+REACHED = {"person": "Map desk", "organization": "Office", "email": "desk@maps.example", "phone": "+49 (0)30 / 123-4"}
+BASE = "https://catalogue.example/maps"
+
+
+@pytest.mark.parametrize("write", [write_turtle, write_jsonld])
+def test_dcat_breaks_no_rule_of_dcat_ap(write: Callable[..., int]) -> None:
+    pyshacl = pytest.importorskip("pyshacl", reason="needs pyshacl: make dev-env")
+    attacked = [replace(each, contact=dict.fromkeys(REACHED, each.title)) for each in hostile()]
+    reached = [replace(each, contact=REACHED) for each in of_every_kind()]
+    stream = io.StringIO()
+    page = Page(f"{BASE}/items?f=dcat", f"{BASE}/items?f=dcat&offset=20")
+    write(numbered([*attacked, *reached, *of_every_kind()]), stream, BASE, page)
+    text = stream.getvalue().encode("utf-8", "replace").decode()
+    data = Graph().parse(data=text, format="turtle" if write is write_turtle else "json-ld")
+    assert len(set(data.objects(None, DCAT.landingPage))) == len(set(data.subjects(RDF.type, DCAT.DataService))) > 70
+    assert len(set(data.subjects(RDF.type, VCARD.Kind))) > len(reached)
+    assert set(data.objects(None, VCARD.hasEmail)) == {URIRef("mailto:desk@maps.example")}
+    for shapes in ("shapes.ttl", "range.ttl"):
+        conforms, _, said = pyshacl.validate(data, shacl_graph=Graph().parse(SHAPES / shapes), inference="none")
+        assert conforms, said
+
+
 def test_seeds_are_read_again_without_masked_addresses(tmp_path: Path) -> None:
     path = written("seeds", of_every_kind(), tmp_path)
     found = {url.address for url in gather_seeds([], path)}
@@ -235,6 +261,7 @@ def test_files_that_may_not_grow_end_in_one_clear_line(format: str, tmp_path: Pa
 import resource, signal, sys
 from pathlib import Path
 from geocrawl.errors import EnvironmentFault
+from geocrawl.export.dcat import Page, write_jsonld, write_turtle
 from geocrawl.export.services import export_services
 from tests.support.published import numbered, of_every_kind
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -18,6 +18,8 @@ from starlette.testclient import TestClient
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.store import Store
+from geocrawl.web.downloads import FILES
+from geocrawl.web.records.metadata import FORMS
 from tests.web.conftest import Serve
 
 ITEMS = "/collections/services/items"
@@ -321,7 +323,7 @@ def test_parameters_are_declared_as_the_standards_define_them(client: TestClient
         assert (declared[name]["schema"]["type"], declared[name]["style"], declared[name]["explode"]) == (
             ("array", "form", False)
         )
-    assert declared["f"]["schema"]["enum"] == ["html", "json", "csv", "geojson", "gpkg", "qgis"]
+    assert declared["f"]["schema"]["enum"] == ["html", "json", *FILES, *FORMS]
 
 
 @pytest.mark.parametrize("end", ["", "?f=json", "/badge.svg"])

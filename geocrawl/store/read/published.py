@@ -147,13 +147,13 @@ def _layers(names: tuple[str, ...]) -> Select[Any]:
 
 def _published(row: dict[str, Any], with_secrets: bool) -> PublishedService:
     lists = {name: texts_of(row[name]) for name in ("keywords", "formats", "deviations")}
-    lists["contact"] = tuple(dict.fromkeys(filter(None, map(str, json.loads(row["contact"]).values()))))
+    contact = {name: str(text) for name, text in json.loads(row["contact"]).items() if text}
     tile = row["tile"] or ""
     for name in ("availability", "mean_ms"):
         row[name] = None if row[name] is None else round(row[name], 3)
     flags = {"alive": bool(row["alive"]), "https": None if row["https"] is None else bool(row["https"])}
     rest = {"url": row["url"] or "", "tile": tile if with_secrets else masked(tile), "box": _box(row)}
-    return PublishedService(**row | lists | flags | rest)
+    return PublishedService(**row | lists | {"contact": contact} | flags | rest)
 
 
 def _layer(row: dict[str, Any]) -> PublishedLayer:

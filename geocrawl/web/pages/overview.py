@@ -18,6 +18,7 @@ from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.downloads import FILES
 from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
+from geocrawl.web.records.metadata import FORMS
 from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
 from geocrawl.web.texts import Words
 
@@ -177,10 +178,9 @@ _PROBLEM = {
 def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
     schema = {"type": "object"} if "json" in media_type else {"type": "string"}
     content = {media_type: {"schema": schema}}
-    if path == ITEMS:
-        content |= {
-            file.media_type: {"schema": {"type": "string", "format": "binary"}} for file in FILES.values()
-        } | content
+    if path in (ITEMS, f"{ITEMS}/{_NUMBER}"):
+        others = [*(FILES.values() if path == ITEMS else ()), *FORMS.values()]
+        content |= {each.media_type: {"schema": {"type": "string", "format": "binary"}} for each in others} | content
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}}
     failing = {
         "400": "A parameter cannot be read",
@@ -230,6 +230,6 @@ _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
     "externalIds": _TEXTS,
     "sortby": {"type": "array", "items": {"type": "string", "pattern": f"[+-]?({'|'.join(SORTS)})"}},
     "facets": {**_TEXTS, "example": ["kind", "country"], "description": ", ".join(FACETS)},
-    "f": {"type": "string", "enum": ["html", "json", *FILES]},
+    "f": {"type": "string", "enum": ["html", "json", *FILES, *FORMS]},
     "lang": {"type": "string", "enum": list(LANGUAGES)},
 }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from geocrawl.export.properties import geojson_geometry
+from geocrawl.export.properties import geojson_geometry, mail_of
 from geocrawl.sanitize import masked
 from geocrawl.search.filters import Box
 from geocrawl.search.results import Hit
@@ -17,7 +17,6 @@ from geocrawl.wording import iso
 
 Value = dict[str, Any]
 _PHONE = re.compile(r"\+[1-9][0-9]{3,14}")
-_MAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[A-Za-z]{2,24}")
 GEOJSON = "application/geo+json"
 
 
@@ -104,11 +103,11 @@ def _contact(service: ServiceDetail) -> Value:
     organization, name = given.get("organization") or service.provider, given.get("person", "")
     if not (organization or name):
         return {}
-    mail, phone = given.get("email", ""), re.sub(r"[\s()/-]", "", given.get("phone", ""))
+    mail, phone = mail_of(given), re.sub(r"[\s()/-]", "", given.get("phone", ""))
     return {
         **({"name": name} if name else {}),
         **({"organization": organization} if organization else {}),
-        **({"emails": [{"value": mail}]} if _MAIL.fullmatch(mail) else {}),
+        **({"emails": [{"value": mail}]} if mail else {}),
         **({"phones": [{"value": phone}]} if _PHONE.fullmatch(phone) else {}),
         "roles": ["pointOfContact"],
     }
