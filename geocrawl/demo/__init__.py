@@ -2,9 +2,11 @@
 
 A fictional region (Norvale) with its geoportal, data catalogue, water agency, university, newspaper and a shop, and a
 Chinese province (青山省) with its geographic information platform: about 200 pages and about thirty WMS, some of them
-invalid. `DemoWeb` serves it as an HTTP proxy on 127.0.0.1, so that it has many hosts without DNS. Everything is made
-from templates, the same bytes every time. `pages` builds pages and sites; `sites` contains the sites, `services` the
-map services, `capabilities` their documents; `content` is the whole web with its truth, `web` the server.
+invalid. A network of offices in six countries has services of all other kinds. `DemoWeb` serves it as an HTTP proxy on
+127.0.0.1, so that it has many hosts without DNS. Everything is made from templates, the same bytes every time. `pages`
+builds pages and sites; `sites` contains the sites, `services` the map services, `capabilities` their documents; `kinds`
+the services of other kinds, `ows_documents` and `rest_documents` theirs; `content` is the whole web with its truth,
+`web` the server.
 """
 
 from geocrawl.demo.content import Content, build_content

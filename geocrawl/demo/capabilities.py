@@ -25,6 +25,9 @@ class Described:
     layers: tuple[tuple[str, str], ...]
     """(name, title) of each layer."""
     box: Box
+    systems: tuple[str, ...] = ("EPSG:4326", "EPSG:3857")
+    licence: str = "none"
+    mail: str = "maps@demo.example"
 
 
 _HEAD_130 = """<?xml version="1.0" encoding="{encoding}"?>
@@ -53,13 +56,6 @@ _EXCEPTION_130 = """<?xml version="1.0" encoding="UTF-8"?>
 <ServiceExceptionReport version="1.3.0" xmlns="http://www.opengis.net/ogc">
   <ServiceException code={code}>{text}</ServiceException>
 </ServiceExceptionReport>
-"""
-_WFS = """<?xml version="1.0" encoding="UTF-8"?>
-<WFS_Capabilities version="1.1.0" xmlns="http://www.opengis.net/wfs" xmlns:ows="http://www.opengis.net/ows">
-  <ows:ServiceIdentification><ows:Title>{title}</ows:Title><ows:ServiceType>WFS</ows:ServiceType>\
-<ows:ServiceTypeVersion>1.1.0</ows:ServiceTypeVersion></ows:ServiceIdentification>
-  <FeatureTypeList/>
-</WFS_Capabilities>
 """
 
 
@@ -95,7 +91,7 @@ def capabilities(described: Described, version: str, *, encoding: str = "UTF-8")
 def _layers(described: Described, *, new: bool) -> str:
     """Return a group with the reference systems and the box, and the layers in it."""
     system = "CRS" if new else "SRS"
-    systems = ("EPSG:4326", "EPSG:3857", "CRS:84") if new else ("EPSG:4326", "EPSG:3857")
+    systems = (*described.systems, "CRS:84") if new else described.systems
     listed = "".join(f"<{system}>{name}</{system}>" for name in systems)
     children = "\n".join(
         f'    <Layer queryable="0"><Name>{escape(name)}</Name><Title>{escape(title)}</Title>'
@@ -106,11 +102,17 @@ def _layers(described: Described, *, new: bool) -> str:
     return f"  <Layer>{head}\n{children}\n  </Layer>\n"
 
 
-def _box(box: Box, number: int, *, new: bool) -> str:
+def shrunk(box: Box, number: int) -> Box:
     """Return the extent, a little smaller for each further layer, so that boxes differ."""
     west, south, east, north = (
         round(edge + sign * 0.01 * number, 4) for edge, sign in zip(box, (1, 1, -1, -1), strict=True)
     )
+    return west, south, east, north
+
+
+def _box(box: Box, number: int, *, new: bool) -> str:
+    """Return the elements of a layer's extent."""
+    west, south, east, north = shrunk(box, number)
     if new:
         return (
             f"<EX_GeographicBoundingBox><westBoundLongitude>{west}</westBoundLongitude><eastBoundLongitude>{east}"
@@ -126,11 +128,6 @@ def _box(box: Box, number: int, *, new: bool) -> str:
 def exception(text: str, code: str = "OperationNotSupported") -> str:
     """Return a ServiceExceptionReport."""
     return _EXCEPTION_130.format(code=quoteattr(code), text=escape(text))
-
-
-def wfs_capabilities(title: str) -> str:
-    """Return the capabilities of the WFS at the same address."""
-    return _WFS.format(title=escape(title))
 
 
 def picture(width: int, height: int, shade: int) -> bytes:

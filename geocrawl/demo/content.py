@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from geocrawl.demo import sites
+from geocrawl.demo.kinds import OFFICES
 from geocrawl.demo.pages import DemoPage
 from geocrawl.demo.services import SERVICES, DemoService, find_service
 from geocrawl.urls import endpoint_key, read_url
@@ -59,6 +60,7 @@ def build_content() -> Content:
         sites.geoportal(),
         sites.catalogue(),
         sites.agency(),
+        sites.network(),
         sites.university(),
         sites.platform(),
         sites.newspaper(),
@@ -70,7 +72,7 @@ def build_content() -> Content:
     addresses = [*pages, *(service.address for service in SERVICES)]
     return Content(
         pages=pages,
-        hosts=frozenset(urlsplit(address).netloc for address in addresses),
+        hosts=frozenset([*(urlsplit(address).netloc for address in addresses), *(office.host for office in OFFICES)]),
         depths=depths,
         expected={key: service for key, service in exposed.items() if service.allowed},
         refused=frozenset(key for key, service in exposed.items() if not service.allowed),

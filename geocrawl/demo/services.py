@@ -13,7 +13,8 @@ from enum import StrEnum
 from functools import cache
 from urllib.parse import parse_qsl, urlsplit
 
-from geocrawl.demo.capabilities import Box, Described, capabilities, exception, picture, wfs_capabilities
+from geocrawl.demo.capabilities import Box, Described, capabilities, exception, picture
+from geocrawl.demo.ows_documents import feature, ows_document
 
 
 class Behaviour(StrEnum):
@@ -184,7 +185,7 @@ SERVICES: tuple[DemoService, ...] = (
     ),
     _chinese("http://www.qingshan-map.example/ows/image", "青山省影像地图", "卫星影像 航空影像", Behaviour.VALID),
     _chinese(f"{_QINGSHAN_GIS}/wms/boundary", "行政区划", "", Behaviour.EMPTY),
-    _chinese(f"{_QINGSHAN_GIS}/geoserver/place/wms", "地名地址", "", Behaviour.OTHER_KIND),
+    _chinese(f"{_QINGSHAN_GIS}/geoserver/place/wms", "地名地址", "地名 门牌", Behaviour.OTHER_KIND),
 )
 
 
@@ -219,7 +220,7 @@ def answer(service: DemoService, query: str) -> Answer:
     if service.behaviour is Behaviour.UPPER_CASE and not _has_upper_case(raw):
         return _xml(exception("Service unknown or unsupported"))
     if service.behaviour is Behaviour.OTHER_KIND or query_values.get("service", "").lower() == "wfs":
-        return _xml(wfs_capabilities(service.title))
+        return _xml(_features(service, query_values))
     request = query_values.get("request", "").lower()
     if request in ("getcapabilities", "capabilities"):
         return _document(service, query_values.get("version") or query_values.get("wmtver") or "")
@@ -228,8 +229,15 @@ def answer(service: DemoService, query: str) -> Answer:
     return _xml(exception("Missing or unknown parameter: request", "MissingParameterValue"))
 
 
-def _document(service: DemoService, asked: str) -> Answer:
-    described = Described(
+def _features(service: DemoService, query_values: Mapping[str, str]) -> str:
+    """Return the capabilities of the WFS at the address, which has the layers as types, or a feature of a type."""
+    if query_values.get("request", "").lower() == "getfeature":
+        return feature(_described(service), query_values.get("typenames", ""))
+    return ows_document("wfs", _described(service))
+
+
+def _described(service: DemoService) -> Described:
+    return Described(
         title=service.title,
         abstract=f"{service.title}. {service.provider}.",
         keywords=service.keywords,
@@ -238,6 +246,10 @@ def _document(service: DemoService, asked: str) -> Answer:
         layers=service.layers,
         box=service.box,
     )
+
+
+def _document(service: DemoService, asked: str) -> Answer:
+    described = _described(service)
     version = _negotiated(asked, service.versions)
     if service.behaviour is Behaviour.GB18030:
         text = capabilities(described, version, encoding="GB2312")

@@ -6,6 +6,7 @@ import datetime
 import hashlib
 from collections.abc import Iterator
 
+from geocrawl.demo.kinds import OFFICES
 from geocrawl.demo.pages import DemoPage, Site, Target
 
 _GEOSERVER = "http://maps.norvale-geoportal.example/geoserver"
@@ -38,6 +39,7 @@ def geoportal() -> Site:
         links=[
             ("http://www.norvale-catalogue.example/", "Open data catalogue"),
             ("http://www.water-agency.example/", "Water agency"),
+            ("http://www.meridian-network.example/", "Meridian, the network of mapping offices"),
             ("http://www.norvale-courier.example/", "Norvale Courier, the newspaper"),
             ("http://www.uni-norvale.example/", "University of Norvale"),
             ("/old-services", "Map services (old page)"),
@@ -183,6 +185,22 @@ def agency() -> Site:
     )
     hidden = (("map", "/srv/maps/floods.map"), ("SERVICE", "WMS"), ("REQUEST", "GetCapabilities"))
     site.add("/maps/floods", "Flood hazard maps", "WMS of flood hazard.", form=(f"{_MAPSERVER}/mapserv", hidden))
+    return site
+
+
+def network() -> Site:
+    """Make the network of mapping offices: a page a member, with its services of all other kinds."""
+    site = Site("http://www.meridian-network.example", "Meridian Network", [("/", "Members")])
+    members = [(f"/members/{office.host.split('.')[1]}", office) for office in OFFICES]
+    site.add(
+        "/",
+        "Mapping offices of six countries",
+        "Members of the network share their maps, features, coverages and sensors by OGC web services.",
+        links=[(path, office.name) for path, office in members],
+    )
+    for path, office in members:
+        services = [(each.link(office), f"{each.kind.upper()}: {each.title}") for each in office.services]
+        site.add(path, office.name, f"Web services of the {office.name}.", links=services)
     return site
 
 

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from geocrawl.demo import sites
 from geocrawl.demo.content import ROBOTS, SEEDS, Content, build_content, without_session
+from geocrawl.demo.kinds import answer_of, find_kind
 from geocrawl.demo.services import Answer, answer, find_service
 
 _NEWSPAPER = "www.norvale-courier.example"
@@ -124,6 +125,8 @@ class DemoWeb:
         service = find_service(host, path, parts.query)
         if service is not None:
             return "service", answer(service, parts.query)
+        if (of_a_kind := find_kind(host, path)) is not None:
+            return "service", answer_of(*of_a_kind, parts.query)
         if (host, path) == (_NEWSPAPER, sites.CALENDAR_PATH):
             return "page", self._calendar(parts.query)
         return self._page(without_session(f"http://{host}{path}" + (f"?{parts.query}" if parts.query else "")))

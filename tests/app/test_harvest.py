@@ -13,7 +13,8 @@ from geocrawl.app.harvest import find_start, run_harvest
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
-from geocrawl.demo.capabilities import Described, capabilities, wfs_capabilities
+from geocrawl.demo.capabilities import Described, capabilities
+from geocrawl.demo.ows_documents import ows_document
 from geocrawl.detect import Detector
 from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
@@ -40,7 +41,7 @@ def catalogue() -> Answers:
                 (RECORDED / "ckan-search.json").read_bytes(),
             ),
             f"{PLACE}/wms": ("text/xml", capabilities(BASIN, "1.3.0").encode()),
-            f"{PLACE}/wfs": ("text/xml", wfs_capabilities("Basin").encode()),
+            f"{PLACE}/wfs": ("text/xml", ows_document("wfs", BASIN).encode()),
         }
     )
 

@@ -24,7 +24,7 @@ def test_the_web_is_served_and_crawled_by_the_command_that_is_printed(tmp_path: 
         try:
             assert demo.stdout is not None
             lines = [demo.stdout.readline() for _ in range(5)]
-            assert lines[0].startswith("Serving a web of 15 hosts") and "Ctrl-C ends it" in lines[0]
+            assert lines[0].startswith("Serving a web of 22 hosts") and "Ctrl-C ends it" in lines[0]
             crawl, status = (shlex.split(line) for line in lines[3:5])
             done = subprocess.run(
                 [*crawl, "--max-pages", "5"], env=env, cwd=tmp_path, capture_output=True, text=True, check=False

@@ -43,7 +43,7 @@ def _get(web: DemoWeb, url: str, method: str = "GET") -> tuple[int, http.client.
 
 def test_there_are_about_two_hundred_pages_on_many_hosts_and_about_thirty_services(content: Content) -> None:
     assert 190 <= len(content.pages) <= 230
-    assert len({urlsplit(address).hostname for address in content.pages}) == 7
+    assert len({urlsplit(address).hostname for address in content.pages}) == 8
     assert len(content.expected_valid) >= 15
     assert set(content.expected_invalid.values()) == {
         "exception", "html", "http-404", "protected", "truncated", "empty", "other-kind",

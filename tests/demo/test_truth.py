@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from geocrawl.demo import Content, build_content
+from geocrawl.demo.kinds import OFFICES, KindService, Office, answer_of, find_kind
 from geocrawl.demo.services import answer, find_service
 from geocrawl.detect import Detector
-from geocrawl.model import Candidate, Document, Page, Url, Verdict
+from geocrawl.model import Candidate, Document, Kind, Level, Page, Url, Verdict
 from geocrawl.page.document import PageReader
-from geocrawl.ports import Interview
+from geocrawl.ports import ContentInterview, Interview
 from geocrawl.probe.kinds.wms.probe import WmsProbe
-from geocrawl.probe.registry import declarations
-from geocrawl.urls import read_url
+from geocrawl.probe.registry import content_checks, declarations, probes
+from geocrawl.urls import endpoint_key, read_url
 
 
 def _url(text: str) -> Url:
@@ -65,7 +67,8 @@ def test_chinese_pages_are_read_in_both_encodings(documents: dict[str, Document]
 
 
 def test_exactly_the_expected_endpoints_are_candidates(content: Content, candidates: dict[str, Candidate]) -> None:
-    assert set(candidates) == set(content.expected) | content.refused
+    others = {endpoint_key(_url(each.address(office))) for office in OFFICES for each in office.services}
+    assert set(candidates) == set(content.expected) | content.refused | others
 
 
 def test_every_endpoint_gets_the_verdict_it_deserves(content: Content, candidates: dict[str, Candidate]) -> None:
@@ -102,3 +105,50 @@ def _verdict(candidate: Candidate) -> Verdict:
         except StopIteration as end:
             verdict: Verdict = end.value
             return verdict
+
+
+SERVICES = [pytest.param(each, office, id=each.kind) for office in OFFICES for each in office.services]
+WITHOUT_BOXES = {"csw", "wps", "sps", "sensorthings", "tms"}
+"""Kinds whose first documents state no extents of items, or have no items in space."""
+
+
+def test_every_kind_has_a_service() -> None:
+    assert {"wms", *(each.kind for office in OFFICES for each in office.services)} == set(Kind)
+
+
+@pytest.mark.parametrize(("service", "office"), SERVICES)
+def test_a_service_of_every_kind_is_valid_describes_its_items_and_delivers(
+    service: KindService, office: Office, candidates: dict[str, Candidate]
+) -> None:
+    kind = Kind(service.kind)
+    of_kind = [each for each in candidates.values() if each.endpoint.kind is kind]
+    (candidate,) = (each for each in of_kind if office.host in each.endpoint.key)
+    probe = next(each for each in probes() if each.kind is kind)
+    verdict: Verdict = _answered(probe.interview(candidate))
+    assert verdict.reason == "ok"
+    assert {each.code for each in verdict.deviations} <= {"doctype"}  # as WMS 1.1.1 demands it
+    assert verdict.service is not None
+    described = service.described(office)
+    named = [layer for layer in verdict.service.layers if layer.name]
+    assert all(layer.title for layer in named)
+    assert len(named) == len(described.layers) or kind in (Kind.CSW, Kind.TILEJSON)
+    if service.kind not in WITHOUT_BOXES:
+        assert any(layer.box is not None for layer in verdict.service.layers)
+    check = next((each for each in content_checks(layers=3) if each.kind is kind), None)
+    if check is not None:
+        assert _answered(check.run(candidate.endpoint, verdict.service)).level is Level.DELIVERS
+
+
+def _answered(interview: Interview | ContentInterview) -> Any:
+    """Return how an interview ends that the demo's service of a kind answers without a socket."""
+    asked = next(interview).url
+    while True:
+        parts = urlsplit(asked.address)
+        service = find_kind(parts.netloc, parts.path)
+        assert service is not None
+        found = answer_of(*service, parts.query)
+        headers = {"content-type": found.content_type.lower()}
+        try:
+            asked = interview.send(Page(asked, asked, found.status, headers, found.body, 1.0, 0.0)).url
+        except StopIteration as end:
+            return end.value

@@ -1,0 +1,314 @@
+"""Services of the other kinds, by the members of a network of mapping offices in six countries."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from geocrawl.demo import rest_documents as rest
+from geocrawl.demo.capabilities import Box, Described, capabilities, exception, picture
+from geocrawl.demo.ows_documents import feature, ows_document, records
+from geocrawl.demo.services import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """A member of the network."""
+
+    name: str
+    host: str
+    box: Box
+    systems: tuple[str, ...]
+    licence: str
+    services: tuple[KindService, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KindService:
+    """A service of one kind, which is valid and delivers what its kind's proof asks for."""
+
+    kind: str
+    path: str
+    title: str
+    abstract: str
+    keywords: str
+    items: str
+    """Titles of its layers, types, coverages …, parted by semicolons."""
+
+    def described(self, office: Office) -> Described:
+        """Return what its documents say."""
+        return Described(
+            title=self.title,
+            abstract=self.abstract,
+            keywords=tuple(self.keywords.split("; ")),
+            provider=office.name,
+            address=self.address(office),
+            layers=tuple((_name(title, n), title) for n, title in enumerate(self.items.split("; "), 1)),
+            box=office.box,
+            systems=office.systems,
+            licence=office.licence,
+            mail=f"maps@{office.host.partition('.')[2]}",
+        )
+
+    def address(self, office: Office) -> str:
+        """Return its address without parameters."""
+        return f"http://{office.host}{self.path}"
+
+    def link(self, office: Office) -> str:
+        """Return the address as a page gives it: of a kind that is asked by queries, that of its capabilities."""
+        address = self.address(office)
+        if self.kind in _BY_PATH:
+            return address
+        return f"{address}?service={'WMS' if self.kind == 'wmsc' else self.kind.upper()}&request=GetCapabilities" + (
+            "&version=1.1.1&tiled=true" if self.kind == "wmsc" else ""
+        )
+
+
+def _name(title: str, number: int) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_") or f"item{number}"
+
+
+OFFICES: tuple[Office, ...] = (
+    Office(
+        "Sandhaven Harbour Authority",
+        "maps.sandhaven-harbour.example",
+        (174.2, -37.4, 175.6, -36.2),
+        ("EPSG:3857", "EPSG:2193"),
+        "CC BY 4.0",
+        (
+            KindService(
+                "wmts",
+                "/charts/wmts",
+                "Harbour charts",
+                "Nautical charts of the harbour and its approaches as tiles, renewed each month.",
+                "charts; harbour; bathymetry",
+                "Soundings; Fairways; Anchorages",
+            ),
+            KindService(
+                "tms",
+                "/tms/1.0.0",
+                "Coast tiles",
+                "Aerial photographs of the coast and the tidal flats as a tile map service.",
+                "coast; aerial photographs",
+                "Coast 2018; Coast 2023",
+            ),
+        ),
+    ),
+    Office(
+        "Tarika Land Survey",
+        "data.tarika-survey.example",
+        (36.4, -1.7, 37.4, -0.9),
+        ("EPSG:4326", "EPSG:21037"),
+        "Open Database License",
+        (
+            KindService(
+                "wfs",
+                "/survey/wfs",
+                "Land parcels and roads",
+                "Parcels of the land register and the road network as features.",
+                "parcels; land register; roads",
+                "Parcels; Roads; Survey points",
+            ),
+            KindService(
+                "ogcapi",
+                "/ogcapi/town",
+                "Buildings and addresses of the town",
+                "Outlines of buildings, entrances and schools for the planning of the town.",
+                "buildings; addresses; schools",
+                "Buildings; Addresses; Schools",
+            ),
+        ),
+    ),
+    Office(
+        "Institute of Waters of Rio Manso",
+        "sensors.rio-manso.example",
+        (-56.5, -15.8, -54.9, -14.6),
+        ("EPSG:4674", "EPSG:4326"),
+        "CC BY-SA 4.0",
+        (
+            KindService(
+                "sos",
+                "/service/sos",
+                "Observations of rivers and rain",
+                "Water levels and rainfall of forty stations, every fifteen minutes.",
+                "water level; rainfall; stations",
+                "Water levels; Rainfall; Discharge",
+            ),
+            KindService(
+                "sensorthings",
+                "/sensorthings/v1.1",
+                "Air of the valley",
+                "Temperature, humidity and fine dust of twelve stations.",
+                "air; temperature; humidity",
+                "Temperature; Humidity; Fine dust",
+            ),
+            KindService(
+                "sps",
+                "/service/sps",
+                "Flood cameras",
+                "Cameras at bridges that take a picture when they are asked to.",
+                "flood; cameras",
+                "Camera north bridge; Camera south bridge",
+            ),
+        ),
+    ),
+    Office(
+        "Ministry of Forests of Lac-Clair",
+        "donnees.lac-clair.example",
+        (-73.2, 46.4, -71.4, 47.6),
+        ("EPSG:32198", "EPSG:4326"),
+        "CC BY 4.0",
+        (
+            KindService(
+                "wcs",
+                "/forest/wcs",
+                "Forest inventory",
+                "Height, biomass and age of the forests as coverages of 20 metres.",
+                "forest; biomass; inventory",
+                "Tree height; Biomass; Stand age",
+            ),
+            KindService(
+                "stac",
+                "/stac",
+                "Satellite images of the forests",
+                "Mosaics of each summer, and the scenes of which they were made.",
+                "satellite images; forest; mosaics",
+                "Summer mosaics; Winter scenes",
+            ),
+        ),
+    ),
+    Office(
+        "Fjordholm Mapping Authority",
+        "kart.fjordholm.example",
+        (9.2, 60.2, 11.6, 61.3),
+        ("EPSG:25832", "EPSG:4326"),
+        "Norwegian Licence for Open Government Data",
+        (
+            KindService(
+                "csw",
+                "/metadata/csw",
+                "Catalogue of the mapping network",
+                "Records of the services of all members of the network.",
+                "catalogue; metadata; network",
+                "",
+            ),
+            KindService(
+                "arcgis",
+                "/arcgis/rest/services/Mountains/MapServer",
+                "Ski trails and avalanches",
+                "Marked trails, huts and slopes where avalanches are to be expected.",
+                "trails; avalanches; mountains",
+                "Ski trails; Huts; Avalanche slopes",
+            ),
+        ),
+    ),
+    Office(
+        "朝比奈県 県土地図室",
+        "chizu.asahina-pref.example",
+        (138.3, 35.2, 139.2, 36.0),
+        ("EPSG:6668", "EPSG:3857"),
+        "CC BY 4.0",
+        (
+            KindService(
+                "wmsc",
+                "/relief/wms",
+                "朝比奈県 陰影起伏図",
+                "標高データから作成した陰影起伏図と傾斜量図。",
+                "標高; 地形; 陰影起伏図",
+                "陰影起伏図; 傾斜量図",
+            ),
+            KindService(
+                "tilejson",
+                "/vector/tiles.json",
+                "朝比奈県 基本図",
+                "道路、建物、水域のベクトルタイル。",
+                "基本図; ベクトルタイル",
+                "道路; 建物; 水域",
+            ),
+            KindService(
+                "wps",
+                "/analysis/wps",
+                "Terrain analysis",
+                "Profiles, visibility and catchments computed from the elevation model of the prefecture.",
+                "terrain; analysis; elevation",
+                "Profile; Visibility; Catchment",
+            ),
+        ),
+    ),
+)
+
+
+def find_kind(host: str, path: str) -> tuple[KindService, Office, str] | None:
+    """Return the service at an address, its office, and what the path has below the service's."""
+    for office in OFFICES:
+        for service in office.services if office.host == host else ():
+            if path.rstrip("/") == service.path:
+                return service, office, ""
+            if service.kind in _BY_PATH and path.startswith(f"{service.path}/"):
+                return service, office, path[len(service.path) + 1 :].strip("/")
+    return None
+
+
+def answer_of(service: KindService, office: Office, below: str, query: str) -> Answer:
+    """Return the answer of a service to a request with this query."""
+    asked = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
+    described = service.described(office)
+    place = f"{below}?{sorted(asked.items())}"
+    if _TILE.search(below) or asked.get("request", "").lower() in ("gettile", "getmap") or below == "export":
+        width, _, height = asked.get("size", "").partition(",")
+        sides = (_pixels(asked.get("width", width)), _pixels(asked.get("height", height)))
+        return Answer(200, "image/png", picture(*sides, 64 + zlib.crc32(place.encode()) % 128))
+    document = (
+        _BY_PATH[service.kind](described, below) if service.kind in _BY_PATH else _by_query(service, described, asked)
+    )
+    if document is None:
+        return Answer(404, "text/html", b"<!DOCTYPE html><title>Not found</title><p>There is nothing here.</p>")
+    if isinstance(document, str):
+        return Answer(200, "text/xml; charset=UTF-8", document.encode())
+    return Answer(200, "application/json", rest.as_json(document))
+
+
+def _pixels(side: str) -> int:
+    return min(max(int(side), 1), 512) if side.isdecimal() else 256
+
+
+def _by_query(service: KindService, described: Described, asked: Mapping[str, str]) -> str:
+    request = asked.get("request", "").lower()
+    if request == "getcapabilities":
+        return _tile_sets(described) if service.kind == "wmsc" else ows_document(service.kind, described)
+    if request == "getfeature":
+        return feature(described, asked.get("typenames", ""))
+    if request == "getrecords":
+        listed = [(each, office) for office in OFFICES for each in office.services]
+        return records((f"{office.host}:{each.kind}", each.title, each.link(office)) for each, office in listed)
+    return exception("Missing or unknown parameter: request", "MissingParameterValue")
+
+
+def _tile_sets(described: Described) -> str:
+    """Return capabilities of WMS 1.1.1 with tile sets (WMS Tiling Client Recommendation)."""
+    west, south, east, north = described.box
+    sets = "".join(
+        f'<TileSet><SRS>EPSG:4326</SRS><BoundingBox SRS="EPSG:4326" minx="{west}" miny="{south}" maxx="{east}" '
+        f'maxy="{north}"/><Resolutions>0.02 0.01 0.005</Resolutions><Width>256</Width><Height>256</Height>'
+        f"<Format>image/png</Format><Layers>{name}</Layers><Styles/></TileSet>"
+        for name, _ in described.layers
+    )
+    text = capabilities(described, "1.1.1")
+    return text.replace(
+        "</Exception>\n", f"</Exception>\n<VendorSpecificCapabilities>{sets}</VendorSpecificCapabilities>\n"
+    )
+
+
+_TILE = re.compile(r"(?:^|/)\d+/\d+/\d+\.(?:png|pbf)$")
+_BY_PATH: Mapping[str, Callable[[Described, str], object | None]] = {
+    "tms": rest.tms_document,
+    "tilejson": rest.tilejson_document,
+    "arcgis": rest.arcgis_document,
+    "ogcapi": rest.ogcapi_document,
+    "stac": rest.stac_document,
+    "sensorthings": rest.sensorthings_document,
+}
+"""Kind → maker of the document at a path below the service's."""

@@ -1,0 +1,209 @@
+"""Make the documents of services that are asked by path: TMS, TileJSON, ArcGIS REST, OGC API, STAC, SensorThings."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+from geocrawl.demo.capabilities import Box, Described, shrunk
+
+_HALF = math.pi * 6_378_137.0
+"""Half the width of the earth in Web Mercator, metres."""
+_LEVELS = 13
+_CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
+
+
+def tms_document(described: Described, below: str) -> str | None:
+    """Return the list of maps, or the document of the map that `below` names (OSGeo TMS 1.0.0); None for others."""
+    base = described.address.rstrip("/")
+    if not below:
+        maps = "".join(
+            f'<TileMap title={quoteattr(title)} srs="EPSG:3857" profile="mercator" href="{base}/{name}"/>'
+            for name, title in described.layers
+        )
+        return (
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<TileMapService version="1.0.0"><Title>{escape(described.title)}'
+            f"</Title><Abstract>{escape(described.abstract)}</Abstract><TileMaps>{maps}</TileMaps></TileMapService>\n"
+        )
+    title = dict(described.layers).get(below)
+    if title is None:
+        return None
+    west, south, east, north = _mercator(described.box)
+    sets = "".join(
+        f'<TileSet href="{base}/{below}/{level}" units-per-pixel="{2 * _HALF / 256 / 2**level}" order="{level}"/>'
+        for level in range(_LEVELS)
+    )
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<TileMap version="1.0.0" tilemapservice="{base}/"><Title>'
+        f"{escape(title)}</Title><Abstract/><SRS>EPSG:3857</SRS>"
+        f'<BoundingBox minx="{west}" miny="{south}" maxx="{east}" maxy="{north}"/><Origin x="{-_HALF}" y="{-_HALF}"/>'
+        '<TileFormat width="256" height="256" mime-type="image/png" extension="png"/>'
+        f'<TileSets profile="mercator">{sets}</TileSets></TileMap>\n'
+    )
+
+
+def _mercator(box: Box) -> Box:
+    west, south, east, north = box
+
+    def y(latitude: float) -> float:
+        return round(math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2)) * _HALF / math.pi, 2)
+
+    return round(west / 180 * _HALF, 2), y(south), round(east / 180 * _HALF, 2), y(north)
+
+
+def tilejson_document(described: Described, _: str) -> object:
+    """Return a TileJSON 3.0 of vector tiles."""
+    return {
+        "tilejson": "3.0.0",
+        "name": described.title,
+        "description": described.abstract,
+        "attribution": f"{described.provider}, {described.licence}",
+        "tiles": [described.address.rpartition("/")[0] + "/{z}/{x}/{y}.pbf"],
+        "bounds": list(described.box),
+        "minzoom": 0,
+        "maxzoom": _LEVELS - 1,
+        "vector_layers": [{"id": name, "description": title, "fields": {}} for name, title in described.layers],
+    }
+
+
+def arcgis_document(described: Described, below: str) -> object | None:
+    """Return the resource of a MapServer; None for its other resources."""
+    if below:
+        return None
+    west, south, east, north = described.box
+    reference = {"wkid": 4326, "latestWkid": 4326}
+    extent = {"xmin": west, "ymin": south, "xmax": east, "ymax": north, "spatialReference": reference}
+    return {
+        "currentVersion": 11.1,
+        "mapName": "Layers",
+        "serviceDescription": described.abstract,
+        "copyrightText": f"{described.provider}, {described.licence}",
+        "capabilities": "Map,Query,Data",
+        "layers": [{"id": n, "name": title, "parentLayerId": -1} for n, (_, title) in enumerate(described.layers)],
+        "tables": [],
+        "spatialReference": reference,
+        "fullExtent": extent,
+        "supportedImageFormatTypes": "PNG32,PNG24,JPG",
+        "documentInfo": {
+            "Title": described.title,
+            "Author": described.provider,
+            "Keywords": ", ".join(described.keywords),
+        },
+    }
+
+
+def ogcapi_document(described: Described, below: str) -> object | None:
+    """Return a resource of OGC API - Features (OGC 17-069r4): landing page, conformance, collections, items."""
+    base = described.address.rstrip("/")
+    collections = [_collection(described, number, base) for number in range(len(described.layers))]
+    part, _, rest = below.partition("/")
+    if not part:
+        links = _links(base, {"self": "", "conformance": "/conformance", "data": "/collections"})
+        return {**_told(described), "attribution": described.provider, "links": links}
+    if part == "conformance":
+        features = "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf"
+        return {"conformsTo": [f"{features}/core", f"{features}/geojson"]}
+    if part != "collections":
+        return None
+    if not rest:
+        return {"links": _links(base, {"self": "/collections"}), "collections": collections}
+    name, _, items = rest.partition("/")
+    found = next((each for each in collections if each["id"] == name), None)
+    return found if found is None or not items else _features(described)
+
+
+def _told(described: Described) -> dict[str, object]:
+    return {
+        "title": described.title,
+        "description": described.abstract,
+        "keywords": list(described.keywords),
+        "provider": {"name": described.provider},
+        "license": described.licence,
+    }
+
+
+def _collection(described: Described, number: int, base: str) -> dict[str, object]:
+    name, title = described.layers[number]
+    codes = (system.partition(":")[2] for system in described.systems)
+    return {
+        "id": name,
+        "title": title,
+        "description": f"{title}. {described.abstract}",
+        "extent": {"spatial": {"bbox": [list(shrunk(described.box, number))], "crs": _CRS84}},
+        "crs": [_CRS84, *(f"http://www.opengis.net/def/crs/EPSG/0/{code}" for code in codes)],
+        "itemType": "feature",
+        "links": [
+            {"rel": "items", "type": "application/geo+json", "href": f"{base}/collections/{name}/items", "title": title}
+        ],
+    }
+
+
+def _features(described: Described, **more: object) -> object:
+    west, south, east, north = described.box
+    point = {"type": "Point", "coordinates": [round((west + east) / 2, 4), round((south + north) / 2, 4)]}
+    feature = {"type": "Feature", "id": "1", "geometry": point, "properties": {"name": described.title}, **more}
+    return {"type": "FeatureCollection", "features": [feature], "numberMatched": 1, "numberReturned": 1, "links": []}
+
+
+def stac_document(described: Described, below: str) -> object | None:
+    """Return a resource of a STAC API 1.0: landing page, collections, search."""
+    base = described.address.rstrip("/")
+    if not below:
+        api = "https://api.stacspec.org/v1.0.0"
+        paths = {"self": "", "root": "", "data": "/collections", "search": "/search"}
+        return {
+            "type": "Catalog",
+            "stac_version": "1.0.0",
+            "id": "images",
+            **_told(described),
+            "providers": [{"name": described.provider}],
+            "conformsTo": [f"{api}/core", f"{api}/collections", f"{api}/item-search"],
+            "links": _links(base, paths),
+        }
+    if below == "collections":
+        listed = [_stac_collection(described, number, base) for number in range(len(described.layers))]
+        return {"collections": listed, "links": _links(base, {"self": "/collections"})}
+    item = {"stac_version": "1.0.0", "collection": described.layers[0][0], "assets": {}, "links": []}
+    return _features(described, **item) if below == "search" else None
+
+
+def _stac_collection(described: Described, number: int, base: str) -> dict[str, object]:
+    name, title = described.layers[number]
+    times = [["2016-01-01T00:00:00Z", None]]
+    return {
+        "type": "Collection",
+        "stac_version": "1.0.0",
+        "id": name,
+        "title": title,
+        "description": f"{title}. {described.abstract}",
+        "license": described.licence,
+        "extent": {"spatial": {"bbox": [list(shrunk(described.box, number))]}, "temporal": {"interval": times}},
+        "item_assets": {"visual": {"type": "image/tiff; application=geotiff; profile=cloud-optimized"}},
+        "links": _links(base, {"items": f"/collections/{name}/items"}),
+    }
+
+
+def _links(base: str, paths: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"rel": rel, "type": "application/json", "href": base + path} for rel, path in paths.items()]
+
+
+def sensorthings_document(described: Described, below: str) -> object | None:
+    """Return a resource of SensorThings 1.1 (OGC 18-088): the entity sets, or the data streams."""
+    base = described.address.rstrip("/")
+    if not below:
+        names = ("Things", "Locations", "Sensors", "Datastreams", "ObservedProperties", "Observations")
+        listed = [{"name": name, "url": f"{base}/{name}"} for name in names]
+        conformance = ["http://www.opengis.net/spec/iot_sensing/1.1/req/datamodel"]
+        return {"value": listed, "serverSettings": {"conformance": conformance}}
+    if below == "Datastreams":
+        return {
+            "value": [{"name": title, "description": f"{title}. {described.abstract}"} for _, title in described.layers]
+        }
+    return None
+
+
+def as_json(value: object) -> bytes:
+    """Return a document in UTF-8."""
+    return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"
