@@ -10,7 +10,7 @@ from geocrawl.app import fetchers, wiring
 from geocrawl.app.check_seeds import Checker, RobotsInMemory
 from geocrawl.detect.software import Portal, portal_of, portal_of_page
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model import Candidate, Failure, Link, Page, Url
+from geocrawl.model import Candidate, Document, Failure, Link, Page, Url
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Probe
 from geocrawl.probe.registry import probes
@@ -57,12 +57,12 @@ class AddressRecogniser:
     def of_page(self, text: str, page: Page) -> Recognition:
         """Return what a page reveals: what it is, the services that it names, and what its software has."""
         document = PageReader().read(page, depth=0)
-        found = [] if isinstance(document, Failure) else self._detector.candidates(document)
-        own = next((candidate for candidate, _ in found if candidate.evidence.signal == "document"), None)
-        named = [candidate for candidate, _ in found]
-        return self._recognition(
-            text, page.final, portal_of_page(page), own, [*self._detector.guesses(page), *named][:MOST_REQUESTS]
-        )
+        named = [] if isinstance(document, Failure) else [each for each, _ in self._detector.candidates(document)]
+        own = self._detector.of_url(page.final)
+        if isinstance(document, Document) and not document.xml_root.lower().endswith("exceptionreport"):
+            own = next((each for each in named if each.evidence.signal == "document"), own)
+        asked = [*self._detector.of_text(page.final), *self._detector.guesses(page), *named]
+        return self._recognition(text, page.final, portal_of_page(page), own, asked[:MOST_REQUESTS])
 
     def _recognition(
         self, text: str, url: Url, portal: Portal | None, own: Candidate | None, asked: Sequence[Candidate | Link]

@@ -23,6 +23,9 @@ _LONG_CHARS = 500
 _PAGE_BYTES = 65_536
 """Signs stand in the head of a page, or soon after."""
 
+_BEFORE_ROOT = re.compile(rb"(?:[^<]|<[?!])*")
+"""The declaration and the comments of an XML document."""
+
 _Place = Callable[[str], Url | None]
 _LISTS: Mapping[str, _Place] = {"page": read_url, "ckan": ckan_search_url, "arcgis-search": arcgis_search_url}
 """Lists of records that are read as pages, with what makes the address of each."""
@@ -47,8 +50,10 @@ class Software:
     hosts: tuple[HostForm, ...]
     page: tuple[bytes, ...]
     """Texts of its pages, in lower case."""
-    in_folder: bool
-    """Whether the folder of a page is the portal's root, not the host's."""
+    root: str
+    """What is the root of a portal that a page reveals: "host", "folder" or "page"."""
+    below: str
+    """Path beneath the root at which a page may be, cut off its folder."""
     places: tuple[tuple[str, str], ...]
     """Kind of service or of list, and path beneath the root, the likeliest first."""
     beside: tuple[Beside, ...]
@@ -123,15 +128,31 @@ def portal_of_page(page: Page) -> Portal | None:
     """Return the portal that a page belongs to, by its address or else by its markup and headers; None for any other
     page."""
     portal = portal_of(page.final)
-    if portal is not None or "html" not in page.content_type or _known().never.holds(page.final.host, ""):
+    if portal is not None or _known().never.holds(page.final.host, ""):
         return portal
     headers = "\n".join(f"{name}: {value}" for name, value in page.headers.items())
-    text = headers.encode("utf-8", "replace").lower() + page.body[:_PAGE_BYTES].lower()
+    text = headers.encode("utf-8", "replace").lower() + _markup(page).lower()
     for software in all_software():
         if any(sign in text for sign in software.page):
-            folder = page.final.address.partition("?")[0].rpartition("/")[0]
-            return Portal(software, folder if software.in_folder else page.final.origin)
+            return Portal(software, _root(software, page.final))
     return None
+
+
+def _markup(page: Page) -> bytes:
+    """Return the beginning of a page of HTML, what precedes the root of an XML document, b"" of any other answer."""
+    head = page.body[:_PAGE_BYTES]
+    if "html" in page.content_type:
+        return head
+    before = _BEFORE_ROOT.match(head) if "xml" in page.content_type else None
+    return before[0] if before else b""
+
+
+def _root(software: Software, url: Url) -> str:
+    """Return the root of a portal that a page at this address reveals."""
+    address = url.address.partition("?")[0]
+    if software.root == "page":
+        return address
+    return address.rpartition("/")[0].removesuffix(software.below) if software.root == "folder" else url.origin
 
 
 def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:
@@ -188,7 +209,8 @@ def _read(key: str, table: Mapping[str, Any]) -> Software:
         paths=tuple(PathForm(name=table["name"], **form) for form in table.get("paths", ())),
         hosts=tuple(HostForm(name=table["name"], **{"path": "", **form}) for form in table.get("hosts", ())),
         page=tuple(sign.encode() for sign in _lower(table.get("page", ()))),
-        in_folder=table.get("root") == "folder",
+        root=table.get("root", "host"),
+        below=table.get("below", ""),
         places=_pairs(table.get("guesses", ())),
         beside=tuple(
             Beside(re.compile(each["path"], re.IGNORECASE), _pairs(each["others"])) for each in table.get("beside", ())

@@ -41,7 +41,9 @@ def test_each_form_is_recognised_by_its_example(address: str, key: str) -> None:
 
 def test_no_software_has_more_than_three_guesses_and_all_have_documentation() -> None:
     assert all(len(each.places) <= 3 for each in all_software())
-    assert all(each.places for each in all_software() if each.page)
+    assert all(each.places for each in all_software() if each.page and each.key != "qgisserver"), (
+        "it names itself a WMS"
+    )
     table = tomllib.loads(resources.files("geocrawl").joinpath("data/software.toml").read_text("utf-8"))
     assert all(each["source"].startswith("https://") for each in table.values())
 
@@ -100,6 +102,7 @@ HOMES = {
     "thredds": "<h1>THREDDS Data Server</h1>",
     "erddap": "<title>ERDDAP - Home</title>",
     "pygeoapi": '<meta name="generator" content="pygeoapi 0.21">',
+    "mapserver": "<title>MapServer Message</title></head><!-- MapServer version 8.0.0 OUTPUT=PNG -->",
 }
 
 
@@ -115,6 +118,22 @@ def test_a_home_page_at_an_address_of_its_own_is_recognised_by_its_markup(key: s
         place = each.url if isinstance(each, Link) else each.endpoint.url
         assert place.host == "www.example.org"
         assert not isinstance(each, Candidate) or each.evidence.signal == f"guess:{key}"
+
+
+def test_what_precedes_the_root_of_an_xml_document_is_a_sign_but_nothing_within() -> None:
+    said = portal_of_page(page('<?xml version="1.0"?>\n<!-- pycsw 2.6.2 -->\n<Capabilities/>', "application/xml"))
+    assert said is not None and said.software.key == "pycsw"
+    assert portal_of_page(page('<?xml version="1.0"?><a><!-- pycsw 2.6.2 --></a>', "application/xml")) is None
+
+
+def test_a_program_at_an_address_of_its_own_is_asked_there() -> None:
+    (guess,) = DETECTOR.guesses(page(HOMES["mapserver"], address="https://www.example.org/maps/town"))
+    assert isinstance(guess, Candidate) and guess.endpoint.url.address == "https://www.example.org/maps/town"
+
+
+def test_a_page_beneath_the_root_is_cut_off_it() -> None:
+    portal = portal_of_page(page(HOMES["mapproxy"], address="https://www.example.org/tiles/demo/"))
+    assert portal is not None and portal.root == "https://www.example.org/tiles"
 
 
 def test_a_header_of_the_software_is_a_sign_as_well() -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 
@@ -41,6 +42,43 @@ def site(folder: Path) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+SAID = [
+    # server, entry of its addresses, page beneath it, software, kind, path of the first request
+    ("mapserver", "wms", "", "MapServer", None, "/ms?SERVICE=WMS"),
+    ("mapserver", "ogcapi", "", None, "ogcapi", "/ms/DEMO/ogcapi"),
+    ("qgis", "wms", "", "QGIS Server", None, "/qgis?SERVICE=WMS"),
+    ("mapcache", "wms", "", "MapCache", "wms", "/mapcache/?SERVICE=WMS"),
+    ("mapproxy", "wms", "../", "MapProxy", None, "/service?SERVICE=WMS"),
+    ("mapproxy", "html", "", "MapProxy", None, "/service?SERVICE=WMS"),
+    ("pygeoapi", "ogcapi", "", "pygeoapi", None, "/"),
+    ("pycsw", "csw", "../", "pycsw", "csw", "/csw?SERVICE=CSW"),
+    ("pywps", "wps", "", None, "wps", "/wps?SERVICE=WPS"),
+]
+
+
+@pytest.mark.parametrize(("server", "entry", "page", "software", "kind", "first"), SAID)
+def test_a_servers_own_page_tells_its_software_and_where_its_services_are(
+    servers: dict[str, dict[str, Any]],
+    command: Geocrawl,
+    server: str,
+    entry: str,
+    page: str,
+    software: str | None,
+    kind: str | None,
+    first: str,
+) -> None:
+    address = urljoin(servers[server][entry], page)
+    done = command.run("identify", address, "--json", "--allow-private", "--delay", "0")
+    found = json.loads(done.stdout)
+    assert (found["software"], found["kind"], done.returncode) == (software, kind, 0)
+    assert found["requests"][0].startswith(urljoin(address, first))
+
+
+def test_an_exception_report_alone_is_no_kind_of_service(servers: dict[str, dict[str, Any]], command: Geocrawl) -> None:
+    done = command.run("identify", servers["mapproxy"]["wms"], "--json", "--allow-private", "--delay", "0")
+    assert (json.loads(done.stdout)["kind"], done.returncode) == (None, 1)
 
 
 def test_a_crawl_from_a_page_catalogues_the_servers_it_names(
