@@ -99,9 +99,9 @@ def export(
     in_full = opt.settings_from(overrides).export_secrets
     opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
     with opt.reading(overrides) as connection, connection.snapshot():
-        selection = _selection(connection, words_typed(words), filters)
+        selection = selection_of(connection, words_typed(words), filters)
         if chosen in OF_ENDPOINTS:
-            count, what = write(_endpoints(connection, selection), chosen, out, with_secrets=in_full), "endpoint"
+            count, what = write(endpoints_of(connection, selection), chosen, out, with_secrets=in_full), "endpoint"
         else:
             services = published_services(connection, selection, with_secrets=in_full)
             layers = published_layers(connection, selection)
@@ -132,7 +132,7 @@ def _checked_format(chosen: str, library_url: str) -> str:
     return chosen
 
 
-def _selection(connection: Connection, text: str, filters: Filters) -> Selection:
+def selection_of(connection: Connection, text: str, filters: Filters) -> Selection:
     """Return the services that a query and the options ask for.
 
     Only words and reference systems need the search; the views know the rest.
@@ -145,7 +145,7 @@ def _selection(connection: Connection, text: str, filters: Filters) -> Selection
     return Selection(kind, filters.box, filters.alive, filters.level or None)
 
 
-def _endpoints(connection: Connection, selection: Selection) -> Iterator[ExportRow]:
+def endpoints_of(connection: Connection, selection: Selection) -> Iterator[ExportRow]:
     """Yield the endpoints with a verdict: of a kind, and of the selected services where more is asked for."""
     rows = export_rows(connection, selection.kind)
     if selection.is_about_kind_alone:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from starlette.requests import Request
@@ -33,55 +35,91 @@ def _own(request: Request, base: str) -> tuple[str, str]:
     return f"{base}{request.url.path}{query}", f"{base}{ITEMS}{query}" if query else f"{base}/"
 
 
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """News, with the addresses that a feed of them states."""
+
+    news: Sequence[NewsRow]
+    words: Words
+    title: str
+    identity: str
+    """What identifies the feed for ever."""
+    own: str
+    page: str
+    """Address of the page with what it tells of."""
+    base: str
+    """Address of the root, without a slash at the end."""
+    place_of: Callable[[int], str]
+    """Returns the address of the page of a service."""
+    updated: float
+
+
+async def _feed(request: Request) -> Feed:
+    base, words, news = base_url(request), Words(wanted_language(request)), await _news(request)
+    own, page = _own(request, base)
+    return Feed(
+        news,
+        words,
+        " ".join(filter(None, (f"geocrawl: {words('news')}", request.query_params.get("q", "")))),
+        own if request.url.query else f"{base}/",
+        own,
+        page,
+        base,
+        lambda number: f"{base}{ITEMS}/{number}",
+        news[0].at if news else time.time(),
+    )
+
+
 async def atom(request: Request) -> Response:
     """Return the latest news as Atom."""
-    base, words, news = base_url(request), Words(wanted_language(request)), await _news(request)
-    updated = iso(news[0].at if news else time.time())
-    own, page = _own(request, base)
-    identity = own if request.url.query else f"{base}/"
-    title = " ".join(filter(None, (f"geocrawl: {words('news')}", request.query_params.get("q", ""))))
-    parts = [
-        '<?xml version="1.0" encoding="utf-8"?>',
-        f'<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="{words.language}">',
-        f"<title>{_text(title)}</title><id>{_text(identity)}</id><updated>{updated}</updated>",
-        f'<link rel="self" type="application/atom+xml" href={_attribute(own)}/>',
-        f'<link rel="alternate" type="text/html" href={_attribute(page)}/><author><name>geocrawl</name></author>',
-    ]
-    for each in news:
-        place = f"{base}{ITEMS}/{each.service_id}"
-        parts.append(
-            f"<entry><id>{_text(_identity(each, base))}</id><title>{_text(_title(each, words))}</title>"
-            f"<updated>{iso(each.at)}</updated><link href={_attribute(place)}/>"
-            f"<category term={_attribute(each.after if each.what == 'health' else each.what)}/>"
-            f"<summary>{_text(f'{each.kind.upper()} {each.url}')}</summary></entry>"
-        )
-    return Response("\n".join([*parts, "</feed>\n"]), media_type="application/atom+xml; charset=utf-8")
+    return Response(atom_of(await _feed(request)), media_type="application/atom+xml; charset=utf-8")
 
 
 async def json_feed(request: Request) -> Response:
     """Return the latest news as a JSON feed."""
-    base, words, news = base_url(request), Words(wanted_language(request)), await _news(request)
-    own, page = _own(request, base)
+    return document(json_feed_of(await _feed(request)), "application/feed+json")
+
+
+def atom_of(feed: Feed) -> str:
+    """Return news as Atom."""
+    parts = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        f'<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="{feed.words.language}">',
+        f"<title>{_text(feed.title)}</title><id>{_text(feed.identity)}</id><updated>{iso(feed.updated)}</updated>",
+        f'<link rel="self" type="application/atom+xml" href={_attribute(feed.own)}/>',
+        f'<link rel="alternate" type="text/html" href={_attribute(feed.page)}/><author><name>geocrawl</name></author>',
+    ]
+    for each in feed.news:
+        parts.append(
+            f"<entry><id>{_text(_identity(each, feed.base))}</id><title>{_text(_title(each, feed.words))}</title>"
+            f"<updated>{iso(each.at)}</updated><link href={_attribute(feed.place_of(each.service_id))}/>"
+            f"<category term={_attribute(each.after if each.what == 'health' else each.what)}/>"
+            f"<summary>{_text(f'{each.kind.upper()} {each.url}')}</summary></entry>"
+        )
+    return "\n".join([*parts, "</feed>\n"])
+
+
+def json_feed_of(feed: Feed) -> Mapping[str, Any]:
+    """Return news as a JSON feed, to be masked."""
     items = [
         {
-            "id": _identity(each, base),
-            "url": f"{base}{ITEMS}/{each.service_id}",
-            "title": _title(each, words),
+            "id": _identity(each, feed.base),
+            "url": feed.place_of(each.service_id),
+            "title": _title(each, feed.words),
             "content_text": f"{each.kind.upper()} {each.url}",
             "date_published": iso(each.at),
             "tags": [each.after if each.what == "health" else each.what],
         }
-        for each in news
+        for each in feed.news
     ]
-    feed = {
+    return {
         "version": "https://jsonfeed.org/version/1.1",
-        "title": f"geocrawl: {words('news')}",
-        "home_page_url": page,
-        "feed_url": own,
-        "language": words.language,
+        "title": f"geocrawl: {feed.words('news')}",
+        "home_page_url": feed.page,
+        "feed_url": feed.own,
+        "language": feed.words.language,
         "items": items,
     }
-    return document(feed, "application/feed+json")
 
 
 def _title(news: NewsRow, words: Words) -> str:
@@ -103,7 +141,7 @@ def _attribute(text: str) -> str:
 
 # --------------------------------------------------------------------------- OpenSearch, sitemap, robots.txt
 
-_PART = 20_000
+PART = 20_000
 """Services of one sitemap; the protocol allows 50,000."""
 
 
@@ -135,12 +173,9 @@ async def robots(request: Request) -> Response:
 
 
 async def sitemap(request: Request) -> Response:
-    """Return the index of sitemaps, one for each `_PART` numbers of services."""
+    """Return the index of sitemaps, one for each `PART` numbers of services."""
     last = await site_of(request).reader.read(last_service_number)
-    base = escape(base_url(request))
-    places = "".join(f"<sitemap><loc>{base}/sitemap-{part}.xml</loc></sitemap>\n" for part in range(last // _PART + 1))
-    index = f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</sitemapindex>\n'
-    return _xml(lambda: index)
+    return _xml(lambda: sitemap_index(base_url(request), last))
 
 
 async def sitemap_part(request: Request) -> Response:
@@ -148,20 +183,30 @@ async def sitemap_part(request: Request) -> Response:
     text = str(request.path_params["part"])
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
         raise Problem(404, "there is no such sitemap; /sitemap.xml lists them")
-    first = int(text) * _PART - 1
-    rows = await site_of(request).reader.read(lambda connection: service_numbers(connection, first, _PART))
-    base = escape(base_url(request))
-    return _xml(lambda: _url_set(base, first, rows))
+    first = int(text) * PART - 1
+    rows = await site_of(request).reader.read(lambda connection: service_numbers(connection, first, PART))
+    base = base_url(request)
+    return _xml(lambda: url_set((f"{base}{ITEMS}/{number}", at) for number, at in rows if number <= first + PART))
 
 
-def _url_set(base: str, first: int, rows: Iterable[tuple[int, float]]) -> str:
+def sitemap_index(base: str, last: int) -> str:
+    """Return the index of the sitemaps of services up to the number `last`."""
+    base = escape(base)
+    places = "".join(f"<sitemap><loc>{base}/sitemap-{part}.xml</loc></sitemap>\n" for part in range(last // PART + 1))
+    return f'{_XML}<sitemapindex xmlns="{_SITEMAPS}">\n{places}</sitemapindex>\n'
+
+
+def url_set(pages: Iterable[tuple[str, float]]) -> str:
+    """Return a sitemap of pages, each an address and the time of its last change."""
     places = "".join(
-        f"<url><loc>{base}{ITEMS}/{number}</loc><lastmod>{day_of(at)}</lastmod></url>\n"
-        for number, at in rows
-        if number <= first + _PART
+        f"<url><loc>{escape(address)}</loc><lastmod>{day_of(at)}</lastmod></url>\n" for address, at in pages
     )
-    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n'
+    return f'{_XML}<urlset xmlns="{_SITEMAPS}">\n{places}</urlset>\n'
+
+
+_XML = '<?xml version="1.0" encoding="utf-8"?>\n'
+_SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 def _xml(text: Callable[[], str]) -> Response:
-    return Later(lambda: f'<?xml version="1.0" encoding="utf-8"?>\n{text()}', 200, {}, "application/xml")
+    return Later(text, 200, {}, "application/xml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ class Links:
 
     def static(self, name: str) -> str:
         """Return the address of a shipped file, which changes with its content."""
-        return f"{self.root}/static/{name}?v={_digest(name)}"
+        return f"{self.root}/static/{name}?v={digest_of(STATIC / name)}"
 
     def service(self, number: int, **parameters: object) -> str:
         """Return the path of a service's page."""
@@ -82,13 +82,25 @@ class Links:
 
 
 @cache
-def _digest(name: str) -> str:
-    return blake2b((STATIC / name).read_bytes(), digest_size=6).hexdigest()
+def digest_of(file: Path) -> str:
+    """Return what tells the content of a shipped file from another."""
+    return blake2b(file.read_bytes(), digest_size=6).hexdigest()
 
 
 def _finalized(value: Any) -> Any:
     """Return what a template shows of a value: no text of the web reaches a page with a secret or a control in it."""
-    return published(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return _short(value) if len(value) <= _SHORT_CHARS else published(value)
+
+
+_SHORT_CHARS = 80
+
+
+@lru_cache(maxsize=10_000)
+def _short(text: str) -> Any:
+    """Return a published text; most of a page's texts are short, and stand on other pages, too."""
+    return published(text)
 
 
 @cache
@@ -111,6 +123,11 @@ def _environment() -> Environment:
     environment.globals["version"] = __version__
     environment.globals["sentence_of"] = sentence_of
     return environment
+
+
+def rendered(template: str, context: Mapping[str, Any]) -> str:
+    """Return a page made of a template, with every text in it masked and plain."""
+    return _environment().get_template(template).render(context)
 
 
 def _code(text: str) -> Markup:
@@ -143,7 +160,7 @@ def page(request: Request, template: str, values: Mapping[str, Any], *, status: 
     }
 
     def render() -> str:
-        return _environment().get_template(template).render(context)
+        return rendered(template, context)
 
     return Later(render, status, {"Content-Language": language}, "text/html; charset=utf-8")
 

@@ -35,7 +35,8 @@ _MOST_DEVIATIONS = 40
 
 
 @cache
-def _kind_names() -> Mapping[str, str]:
+def kind_names() -> Mapping[str, str]:
+    """Return the names of the kinds for people."""
     return {str(each.kind): each.name for each in declarations()}
 
 
@@ -89,21 +90,21 @@ async def service(request: Request) -> Response:
     values = {
         "service": found,
         "title": found.title or masked(found.best),
-        "kind_name": _kind_names().get(found.kind, found.kind.upper()),
+        "kind_name": kind_names().get(found.kind, found.kind.upper()),
         "best": next((each for each in found.endpoints if each.url == found.best), None),
         "health": detail.health,
         "availability": detail.availability,
         "has_picture": detail.has_picture,
         "endpoints": _endpoints(detail),
         "over_time": _over_time(detail.best, time.time(), Words(wanted_language(request))),
-        "systems": _systems(found),
+        "systems": reference_systems(found),
         "snippets": snippets(found, layer),
         "layer": layer,
         "layer_file": Links(request)(f"{ITEMS}/{found.id}/layer.qlr", layer=layer.position)
         if layer and qgis_source(found, layer)
         else "",
         "is_masked": is_masked(found.best),
-        "facts": list(_facts(found)),
+        "facts": list(facts(found)),
         "news": detail.news[:20],
         "map_box": ",".join(f"{side:.6g}" for side in found.box) if found.box else "",
         "projection": projection_of(found),
@@ -172,7 +173,8 @@ def _answer_times(history: EndpointHistory, words: Words) -> Markup | None:
     return curve(points, words("response-time"), x_labels=ends, most=most, most_label=f"{most:,.0f} ms")
 
 
-def _systems(service: ServiceDetail) -> Systems:
+def reference_systems(service: ServiceDetail) -> Systems:
+    """Return the reference systems of a service, those first that were seen to work."""
     works = [
         str(each["crs"]).upper()
         for endpoint in service.endpoints
@@ -185,9 +187,10 @@ def _systems(service: ServiceDetail) -> Systems:
     return Systems(found, [code for code in dict.fromkeys(advertised) if code not in found])
 
 
-def _facts(service: ServiceDetail) -> Sequence[tuple[str, str]]:
+def facts(service: ServiceDetail) -> Sequence[tuple[str, str]]:
+    """Return what a service says about itself, by the names of texts."""
     box = service.box
-    facts: Mapping[str, str] = {
+    said: Mapping[str, str] = {
         "provider": service.provider,
         "contact": ", ".join(dict.fromkeys(str(value) for value in service.contact.values() if value)),
         "keywords": ", ".join(service.keywords[:40]),
@@ -197,4 +200,4 @@ def _facts(service: ServiceDetail) -> Sequence[tuple[str, str]]:
         "fees": service.fees,
         "access": service.access_constraints,
     }
-    return [(name, value) for name, value in facts.items() if value]
+    return [(name, value) for name, value in said.items() if value]

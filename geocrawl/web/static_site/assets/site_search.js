@@ -1,0 +1,300 @@
+// The search of a published site: loads the parts of the index that hold a query's words, and the cards of its hits.
+// `web/static_site/words.py` writes the index and says how.
+"use strict";
+
+(() => {
+  const FIELDS = 3;
+  const WEIGHTS = [4, 2, 1];
+  const PREFIX_WEIGHT = 0.6;
+  const MOST_PARTS = 4;
+  const HITS = 10;
+  const WORKING = 32;
+  const RANKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const LETTERS = { ß: "ss", ø: "o", æ: "ae", œ: "oe", ł: "l", đ: "d", ı: "i" };
+  const HAN = /([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)/;
+  const texts = JSON.parse(document.getElementById("texts").textContent);
+  const form = document.getElementById("search");
+  const element = (id) => document.getElementById(id);
+
+  // ------------------------------------------------------------------------- parts of the index
+
+  const parts = new Map();
+  const loading = new Map();
+  window.geocrawlPart = (name, value) => parts.set(name, value);
+
+  function load(name) {
+    if (!loading.has(name)) {
+      loading.set(
+        name,
+        new Promise((done, fail) => {
+          const script = document.createElement("script");
+          script.src = `search/${name}.js`;
+          script.onload = () => (parts.has(name) ? done(parts.get(name)) : fail(new Error(name)));
+          script.onerror = () => {
+            loading.delete(name);
+            fail(new Error(name));
+          };
+          document.head.append(script);
+        })
+      );
+    }
+    return loading.get(name);
+  }
+
+  function wordsOf(text) {
+    const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/[ßøæœłđı]/g, (each) => LETTERS[each]);
+    const words = [];
+    for (const run of plain.match(/[\p{L}\p{N}]+/gu) ?? []) {
+      run.split(HAN).forEach((part, number) => {
+        if (number % 2 === 0) {
+          if (part) words.push([...part].slice(0, 40).join(""));
+          return;
+        }
+        const characters = [...part];
+        if (characters.length === 1) words.push(part);
+        for (let at = 0; at + 1 < characters.length; at++) words.push(characters[at] + characters[at + 1]);
+      });
+    }
+    return [...new Set(words)];
+  }
+  window.geocrawlWordsOf = wordsOf;
+
+  function* unpacked(packed) {
+    const bytes = atob(packed);
+    let number = 0;
+    for (let at = 0, rest = 0, shift = 0; at < bytes.length; at++) {
+      const byte = bytes.charCodeAt(at);
+      rest += (byte & 127) * 2 ** shift;
+      shift += 7;
+      if (byte < 128) {
+        number += rest;
+        yield number;
+        rest = shift = 0;
+      }
+    }
+  }
+
+  // Code points decide the order of words, as in Python.
+  function isAfter(one, other) {
+    const [a, b] = [[...one], [...other]];
+    for (let at = 0; at < Math.min(a.length, b.length); at++) {
+      if (a[at] !== b[at]) return a[at].codePointAt(0) > b[at].codePointAt(0);
+    }
+    return a.length > b.length;
+  }
+
+  function partsWith(index, word, isPrefix) {
+    let low = 0;
+    let high = index.firsts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isAfter(index.firsts[middle], word)) high = middle;
+      else low = middle + 1;
+    }
+    let last = Math.max(low - 1, 0);
+    const names = [index.names[last]];
+    while (isPrefix && names.length < MOST_PARTS && index.firsts[last + 1]?.startsWith(word)) names.push(index.names[++last]);
+    return names.filter(Boolean);
+  }
+
+  // The weight of a word in each service; whole words count more than words that begin so.
+  async function weightsOf(index, word, isPrefix) {
+    const found = new Float32Array(index.last + 1);
+    const every = await Promise.all(partsWith(index, word, isPrefix).map((name) => load(`words/${name}`)));
+    for (const part of every) {
+      const fitting = isPrefix ? Object.keys(part).filter((each) => each.startsWith(word)) : Object.hasOwn(part, word) ? [word] : [];
+      for (const each of fitting) {
+        for (const number of unpacked(part[each])) {
+          const service = Math.floor(number / FIELDS);
+          const weight = WEIGHTS[number % FIELDS] * (each === word ? 1 : PREFIX_WEIGHT);
+          if (weight > found[service]) found[service] = weight;
+        }
+      }
+    }
+    return found;
+  }
+
+  // ------------------------------------------------------------------------- a search
+
+  async function search(asked) {
+    const index = await load(form.dataset.index);
+    const ranks = await load(index.ranks);
+    const words = wordsOf(asked.q);
+    const filters = ["kind", "country", "cell"].filter((name) => asked[name]).map((name) => `${name}:${asked[name]}`);
+    const [byWord, byFilter] = await Promise.all([
+      Promise.all(words.map((word) => weightsOf(index, word, word.length > 2 || HAN.test(word)))),
+      Promise.all(filters.map((word) => weightsOf(index, word, false))),
+    ]);
+    const frequency = byWord.map((weights) => weights.reduce((sum, each) => sum + (each > 0), 0));
+    const best = [];
+    let most = 0;
+    for (let service = 1; service <= index.last; service++) {
+      const rank = RANKS.indexOf(ranks[service] ?? "A");
+      if (rank < 1 || (asked.working && rank < WORKING) || byFilter.some((weights) => !weights[service])) continue;
+      let score = 0;
+      let count = 0;
+      byWord.forEach((weights, number) => {
+        if (!weights[service]) return;
+        count++;
+        score += weights[service] * Math.log(1 + index.services / frequency[number]);
+      });
+      if (words.length && !count) continue;
+      const quality = (rank % WORKING) / WORKING;
+      best.push([count, (words.length ? score : 1) * (0.7 + 0.3 * quality) * (rank < WORKING ? 0.6 : 1), service]);
+      most = Math.max(most, count);
+    }
+    const whole = best.filter(([count]) => count === most);
+    whole.sort((one, other) => other[1] - one[1] || one[2] - other[2]);
+    return { services: whole.map((each) => each[2]), isWhole: most === words.length };
+  }
+
+  async function cardsOf(services) {
+    const loaded = await Promise.all(services.map((service) => load(cardsName(service))));
+    return loaded.map((cards, number) => [services[number], cards[services[number]]]).filter(([, card]) => card);
+  }
+
+  const cardsName = (service) => `cards/${Math.floor(service / 1000)}/${Math.floor(service / 10)}`;
+  const pageOf = (service) => `services/${Math.floor(service / 500)}/${service}.html`;
+
+  // ------------------------------------------------------------------------- what is shown
+
+  function made(name, className, text) {
+    const node = document.createElement(name);
+    node.className = className;
+    node.textContent = text;
+    return node;
+  }
+
+  function hit([service, card]) {
+    const [title, kind, provider, country, health, level, layers, abstract] = card;
+    const item = made("li", "hit", "");
+    item.append(made("span", "thumb none", kind.toUpperCase()));
+    item.firstChild.setAttribute("aria-hidden", "true");
+    const body = made("div", "body", "");
+    const heading = made("h2", "", "");
+    const link = made("a", "", title);
+    link.href = pageOf(service);
+    heading.append(link);
+    const facts = made("p", "facts", "");
+    facts.append(made("span", `kind k-${kind}`, kind.toUpperCase()), made("span", `health h-${health}`, texts.health[health] ?? health));
+    if (level) facts.append(made("span", `level l-${level}`, texts.level[level] ?? level));
+    if (layers) facts.append(made("span", "", layers === 1 ? texts.layer : texts.layers.replace("{n}", layers.toLocaleString("en"))));
+    if (country) facts.append(made("span", "", country));
+    if (provider) facts.append(made("span", "provider", provider));
+    body.append(heading, facts, made("p", "abstract", abstract));
+    item.append(body);
+    return item;
+  }
+
+  function drawOnMap(cards, cell) {
+    const map = element("map");
+    map.querySelectorAll("rect").forEach((each) => each.remove());
+    const draw = (className, x, y, width, height) => {
+      const box = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      Object.entries({ class: className, x, y, width, height }).forEach(([name, value]) => box.setAttribute(name, value));
+      map.append(box);
+    };
+    for (const [, card] of cards) {
+      for (const [west, south, east, north] of card[8]) {
+        draw("extent", west, -north, Math.max(east - west, 1), Math.max(north - south, 1));
+      }
+    }
+    if (cell) {
+      const [column, row] = cell.split(".").map(Number);
+      draw("cell", column * 10 - 180, row * 10 - 90, 10, 10);
+    }
+  }
+
+  function pageButton(text, page) {
+    const button = made("button", "", text);
+    button.type = "button";
+    button.onclick = () => {
+      show(page, true);
+      element("results").scrollIntoView();
+    };
+    return button;
+  }
+
+  function asked() {
+    const values = Object.fromEntries(["q", "kind", "country", "cell"].map((name) => [name, element(name).value.trim()]));
+    return { ...values, working: element("working").checked ? "1" : "" };
+  }
+
+  let turn = 0;
+
+  async function show(page, remember) {
+    const own = ++turn;
+    const wanted = asked();
+    const query = new URLSearchParams(Object.entries({ ...wanted, page: page > 1 ? String(page) : "" }).filter(([, value]) => value));
+    if (remember) {
+      try {
+        history.pushState(null, "", query.size ? `?${query}` : location.pathname);
+      } catch {
+        // a browser may refuse it for a file
+      }
+    }
+    element("results").hidden = !query.size;
+    element("home").hidden = query.size > 0;
+    if (!query.size) return drawOnMap([], "");
+    try {
+      const found = await search(wanted);
+      const cards = await cardsOf(found.services.slice((page - 1) * HITS, page * HITS));
+      if (own === turn) fill(found, cards, page, wanted.cell);
+    } catch {
+      if (own === turn) element("summary").textContent = texts.failed;
+    }
+  }
+
+  function fill(found, cards, page, cell) {
+    const count = found.services.length;
+    element("summary").textContent = count === 1 ? texts.foundOne : texts.found.replace("{n}", count.toLocaleString("en"));
+    if (count && !found.isWhole) element("summary").append(" ", made("span", "faint", texts.most));
+    if (cell) element("summary").append(" ", pageChip());
+    element("hits").start = (page - 1) * HITS + 1;
+    element("hits").replaceChildren(...cards.map(hit));
+    element("pages").replaceChildren();
+    if (page > 1) element("pages").append(pageButton(`← ${texts.previous}`, page - 1));
+    if (page * HITS < count) element("pages").append(pageButton(`${texts.next} →`, page + 1));
+    element("map").querySelector(".coverage").style.display = cards.length ? "none" : "";
+    drawOnMap(cards, cell);
+  }
+
+  function pageChip() {
+    const chip = made("button", "chip", `${texts.square} ×`);
+    chip.type = "button";
+    chip.onclick = () => {
+      element("cell").value = "";
+      show(1, true);
+    };
+    return chip;
+  }
+
+  // ------------------------------------------------------------------------- what a visitor does
+
+  function fromAddress() {
+    const given = new URLSearchParams(location.search);
+    for (const name of ["q", "kind", "country", "cell"]) element(name).value = given.get(name) ?? "";
+    element("working").checked = given.get("working") === "1";
+    show(Math.max(Number.parseInt(given.get("page"), 10) || 1, 1), false);
+  }
+
+  let waiting = 0;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(waiting);
+    show(1, true);
+  });
+  form.addEventListener("input", (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => show(1, true), event.target.id === "q" ? 400 : 0);
+  });
+  element("map").addEventListener("click", (event) => {
+    const place = element("map").getBoundingClientRect();
+    const column = Math.floor(((event.clientX - place.left) / place.width) * 36);
+    const row = Math.floor(((event.clientY - place.top) / place.height) * 18);
+    element("cell").value = `${Math.min(column, 35)}.${Math.min(row, 17)}`;
+    show(1, true);
+  });
+  addEventListener("popstate", fromAddress);
+  fromAddress();
+})();

@@ -1,0 +1,140 @@
+"""Write the files of a site: each whole, only those that changed, in a folder that is none but the site's."""
+
+from __future__ import annotations
+
+import fcntl
+import filecmp
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from geocrawl.errors import EnvironmentFault, UsageError
+
+MARK = "geocrawl-site.json"
+"""Its presence says that geocrawl made the folder, and may write over and remove files of `_OWN` in it."""
+_MARKED = b'{"madeBy": "geocrawl publish", "layout": 1}\n'
+_PART = ".part"
+_OWN = re.compile(
+    r"(?:services/(?:\d+/)?[^/]+\.(?:html|json|png)|search/(?:words/|cards/\d+/)?[^/]+\.js|static/[^/]+"
+    rf"|sitemap(?:-\d+)?\.xml|feed\.(?:atom|json))(?:\{_PART})?|[^/]+\{_PART}"
+)
+"""Files that a publish removes when they are no longer part of the site: others, such as CNAME, are a person's."""
+
+
+class SiteFolder:
+    """The folder of a site while it is published."""
+
+    def __init__(self, root: Path) -> None:
+        """Use `site_folder` to make one."""
+        self.root = root
+        self.files = 0
+        """Files of the site."""
+        self.written = 0
+        """Files that were new or differed."""
+        self.removed = 0
+        self._names = set[str]()
+        self._folders = set[Path]()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Have `content` in the file of this name; nothing is written where it is there already."""
+        target = self._target(name)
+        try:
+            if target.read_bytes() == content:
+                return
+        except OSError:
+            pass  # not there, or no file
+        part = target.with_name(target.name + _PART)
+        with _told(target):
+            try:
+                part.write_bytes(content)
+                part.replace(target)
+            except OSError:
+                part.unlink(missing_ok=True)
+                raise
+        self.written += 1
+
+    @contextmanager
+    def written_by(self, name: str) -> Iterator[Path]:
+        """Yield the path at which another writer writes the file of this name, whole, before it takes its place."""
+        target = self._target(name)
+        part = target.with_name(f".{target.name}{_PART}")  # exports tell a format by the ending of `name` alone
+        yield part
+        with _told(target):
+            if target.is_file() and filecmp.cmp(part, target, shallow=False):
+                part.unlink()
+                return
+            part.replace(target)
+        self.written += 1
+
+    def settle(self) -> None:
+        """Have everything that was written on the disk before what refers to it is."""
+        os.sync()
+
+    def remove_gone(self) -> None:
+        """Remove the files of a former site that are no part of this one, and folders that are empty then."""
+        for folder, _, names in os.walk(self.root, topdown=False):
+            below = Path(folder).relative_to(self.root)
+            for name in names:
+                shown = (below / name).as_posix()
+                if shown not in self._names and _OWN.fullmatch(shown):
+                    with _told(self.root / shown):
+                        (self.root / shown).unlink()
+                    self.removed += 1
+            if below.parts[:1] in (("services",), ("search",)) and not os.listdir(folder):  # noqa: PTH208
+                Path(folder).rmdir()
+
+    def _target(self, name: str) -> Path:
+        self._names.add(name)
+        self.files += 1
+        target = self.root / name
+        if target.parent not in self._folders:
+            with _told(target.parent):
+                target.parent.mkdir(parents=True, exist_ok=True)
+            self._folders.add(target.parent)
+        return target
+
+
+@contextmanager
+def site_folder(root: Path) -> Iterator[SiteFolder]:
+    """Yield the folder of a site, new or published before, which no other process writes meanwhile.
+
+    Raises UsageError for a folder with other files, EnvironmentFault when it cannot be written.
+    """
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"--out {root}: is a file; name a folder")
+    with _told(root):
+        mark = root / MARK
+        if not mark.exists() and root.is_dir() and any(not each.name.startswith(".") for each in root.iterdir()):
+            raise UsageError(
+                f"--out {root}: has files, and is no site that geocrawl made ({MARK} is missing); "
+                "name a new or an empty folder"
+            )
+        root.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(mark, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise EnvironmentFault(
+                f"{root}: another `geocrawl publish` writes there; wait until it has ended"
+            ) from None
+        with _told(mark):
+            if os.pread(descriptor, len(_MARKED) + 1, 0) != _MARKED:
+                os.pwrite(descriptor, _MARKED, 0)
+                os.ftruncate(descriptor, len(_MARKED))
+        yield SiteFolder(root)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Raise EnvironmentFault with the path for an error of the file system."""
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentFault(
+            f"{path}: cannot be written: {error.strerror or error}; the site there still works, publish again"
+        ) from error

@@ -1,0 +1,321 @@
+"""Publish a catalogue as a site of files, in an order in which every moment's files are a site that works."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from geocrawl.export.endpoints import export as export_endpoints
+from geocrawl.export.properties import name_of
+from geocrawl.export.services import export_services
+from geocrawl.model.published import PublishedService
+from geocrawl.store import Connection
+from geocrawl.store.read.history import read_news
+from geocrawl.store.read.published import (
+    ExportRow,
+    Selection,
+    published_layers,
+    published_services,
+    read_thumbnail,
+    with_thumbnail,
+)
+from geocrawl.store.read.show import ServiceDetail
+from geocrawl.web.charts import coverage
+from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_index, url_set
+from geocrawl.web.publishing import as_json, published
+from geocrawl.web.records.record import GEOJSON, link
+from geocrawl.web.static_site import pages
+from geocrawl.web.static_site.detail import seconds, with_layers
+from geocrawl.web.static_site.folder import SiteFolder, site_folder
+from geocrawl.web.static_site.maps import coverage_picture, land, squares
+from geocrawl.web.static_site.words import SearchIndex, script, words_of, words_of_names
+from geocrawl.web.texts import sentence_of
+
+_MOST_NEWS = 100
+_ON_FIRST_PAGE = 10
+_FILES = (("services.csv", "CSV"), ("services.geojson", "GeoJSON"), ("services.ttl", "DCAT"))
+_RANKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+"""Of each service one character: 0 no such service, 1 to 31 one that does not work, 32 to 62 one that works, by
+quality."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a person chose of a site."""
+
+    title: str = "geocrawl"
+    base_url: str = ""
+    """Address under which the site will stand, for feeds, sitemap and canonical links; '' leaves them out."""
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a publish did."""
+
+    services: int
+    files: int
+    written: int
+    removed: int
+
+
+@dataclass(slots=True)
+class _Whole:
+    """What is known when all services have been read."""
+
+    index: SearchIndex = field(default_factory=SearchIndex)
+    ranks: bytearray = field(default_factory=lambda: bytearray(b"A"))
+    kinds: Counter[str] = field(default_factory=Counter)
+    countries: Counter[str] = field(default_factory=Counter)
+    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
+    newest: list[tuple[float, int, str, str]] = field(default_factory=list)
+    services: int = 0
+    layers: int = 0
+    last_ok: float = 0.0
+
+
+def publish(
+    connection: Connection, selection: Selection, endpoints: Iterator[ExportRow], root: Path, options: Options
+) -> Published:
+    """Publish the selected services to a folder; `endpoints`: those of the export of addresses.
+
+    Raises UsageError for a folder with other files, EnvironmentFault when it cannot be written: what stood there is a
+    site that works then, and another publish makes it whole.
+    """
+    with site_folder(root) as folder:
+        drawn = land()
+        look = pages.look_of(options.title, options.base_url, options.language, _name_of(drawn))
+        look = pages.Look(look.title, look.base_url, look.words, look.digests, _FILES)
+        folder.write("static/land.svg", drawn)
+        for each in pages.ASSETS:
+            folder.write(f"static/{each.name}", each.read_bytes())
+        whole = _services(connection, selection, folder, look)
+        _exports(connection, selection, endpoints, folder)
+        index = _index(folder, whole)
+        folder.settle()
+        _first_page(connection, selection, folder, look, whole, index)
+        folder.remove_gone()
+        return Published(whole.services, folder.files, folder.written, folder.removed)
+
+
+# --------------------------------------------------------------------------- services
+
+
+def _services(connection: Connection, selection: Selection, folder: SiteFolder, look: pages.Look) -> _Whole:
+    """Write pages, records, cards and lists of the services; return what the rest is made of."""
+    whole = _Whole()
+    rows = with_layers(published_services(connection, selection), published_layers(connection, selection))
+    folders = list[tuple[int, int, str, str]]()
+    for number, group in groupby(rows, key=lambda row: row[0].id // pages.IN_FOLDER):
+        own = list(group)
+        pictured = with_thumbnail(connection, [service.id for service, _ in own])
+        for service, detail in own:
+            _service(connection, folder, look, service, detail, has_picture=service.id in pictured)
+            _take_in(whole, service, detail)
+        for name, cards in groupby(own, key=lambda row: pages.cards_name(row[0].id)):
+            content = pages.cards_script(name, {service.id: pages.card(service) for service, _ in cards})
+            folder.write(f"search/{name}.js", content)
+        _list(folder, look, number, [service for service, _ in own])
+        folders.append((number, len(own), name_of(own[0][0]), name_of(own[-1][0])))
+    _list_of_folders(folder, look, folders)
+    return whole
+
+
+def _service(
+    connection: Connection,
+    folder: SiteFolder,
+    look: pages.Look,
+    service: PublishedService,
+    detail: ServiceDetail,
+    *,
+    has_picture: bool,
+) -> None:
+    picture = read_thumbnail(connection, service.id) if has_picture else None
+    if picture is not None:
+        folder.write(pages.page_of(service.id, "png"), picture)
+    has_picture = picture is not None
+    folder.write(pages.page_of(service.id), pages.service_page(look, service, detail, has_picture=has_picture))
+    folder.write(pages.page_of(service.id, "json"), pages.service_record(service, detail, has_picture=has_picture))
+
+
+def _take_in(whole: _Whole, service: PublishedService, detail: ServiceDetail) -> None:
+    """Count a service, and add it to the index."""
+    title = published(name_of(service))
+    whole.services += 1
+    whole.layers += service.layers
+    whole.last_ok = max(whole.last_ok, detail.last_ok)
+    whole.kinds[service.kind] += 1
+    if service.country:
+        whole.countries[service.country] += 1
+    if service.box:
+        whole.boxes.append(service.box)
+    newest = (detail.first_seen, service.id, service.kind, title)
+    (heapq.heappush if len(whole.newest) < _ON_FIRST_PAGE else heapq.heappushpop)(whole.newest, newest)
+    rank = 1 + min(service.quality, 100) * 30 // 100 + (31 if service.alive else 0)
+    whole.ranks += b"A" * (service.id - len(whole.ranks)) + _RANKS[rank].encode()
+    about = published(" ".join((service.provider, service.host, *service.keywords)))
+    text = published(" ".join((service.abstract, *(row.title for row in detail.layers))))
+    country = [f"country:{service.country.lower()}"] if service.country else []
+    whole.index.add(
+        service.id,
+        (
+            words_of(title),
+            (*words_of(about), service.kind, f"kind:{service.kind}", *country, *squares(pages.extents_of(service.box))),
+            (*words_of(text), *words_of_names(row.name for row in detail.layers)),
+        ),
+    )
+
+
+def _list(folder: SiteFolder, look: pages.Look, number: int, services: list[PublishedService]) -> None:
+    """Write the list of the services of a folder, as a page and as a catalogue of records."""
+    place, heading = f"services/{number}", _span(services[0].id, services[-1].id)
+    entries = [{"href": f"{each.id}.html", "title": name_of(each), "kind": each.kind, "count": 0} for each in services]
+    folder.write(f"{place}/index.html", look.page("list.html", f"{place}/index.html", heading, {"entries": entries}))
+    links = [
+        link("catalog.json", "self", "application/json", "this document"),
+        link("../../catalog.json", "root", "application/json", "the catalogue"),
+        *(link(f"{each.id}.json", "item", GEOJSON, name_of(each)) for each in services),
+    ]
+    folder.write(f"{place}/catalog.json", pages.catalogue_record(look, heading, links, len(services)))
+
+
+def _list_of_folders(folder: SiteFolder, look: pages.Look, folders: list[tuple[int, int, str, str]]) -> None:
+    entries = [
+        {"href": f"{number}/index.html", "title": f"{first} – {last}", "kind": "", "count": count}
+        for number, count, first, last in folders
+    ]
+    heading = look.words("all-services")
+    folder.write("services/index.html", look.page("list.html", "services/index.html", heading, {"entries": entries}))
+    links = [
+        link("catalog.json", "self", "application/json", "this document"),
+        link("index.html", "alternate", "text/html", "the catalogue as pages"),
+        *(
+            link(f"services/{number}/catalog.json", "child", "application/json", first)
+            for number, _, first, _ in folders
+        ),
+    ]
+    folder.write("catalog.json", pages.catalogue_record(look, look.title, links, sum(each[1] for each in folders)))
+
+
+def _span(first: int, last: int) -> str:
+    return f"{first} – {last}"
+
+
+# --------------------------------------------------------------------------- what is made of all services
+
+
+def _exports(connection: Connection, selection: Selection, endpoints: Iterator[ExportRow], folder: SiteFolder) -> None:
+    with folder.written_by("services.csv") as path:
+        export_endpoints(endpoints, "csv", path)
+    for name, format_ in (("services.geojson", "geojson"), ("services.ttl", "dcat")):
+        with folder.written_by(name) as path:
+            export_services(published_services(connection, selection), (), format_, path)
+
+
+def _index(folder: SiteFolder, whole: _Whole) -> str:
+    """Write the index of the search; return the name of the part that names all others."""
+    firsts, names = list[str](), list[str]()
+    for first, name, content in whole.index.parts():
+        folder.write(f"search/words/{name}.js", content)
+        firsts.append(first)
+        names.append(name)
+    ranks = whole.ranks.decode()
+    ranks_name = f"ranks-{_name_of(whole.ranks)}"
+    folder.write(f"search/{ranks_name}.js", script(ranks_name, json.dumps(ranks)))
+    about = {
+        "services": whole.services,
+        "last": len(ranks) - 1,
+        "ranks": ranks_name,
+        "firsts": firsts,
+        "names": names,
+    }
+    text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    name = f"index-{_name_of(text.encode())}"
+    folder.write(f"search/{name}.js", script(name, text))
+    return name
+
+
+def _name_of(content: bytes | bytearray) -> str:
+    return blake2b(content, digest_size=8).hexdigest()
+
+
+def _first_page(
+    connection: Connection, selection: Selection, folder: SiteFolder, look: pages.Look, whole: _Whole, index: str
+) -> None:
+    """Write feeds and sitemap, where the site's address is known, and last the first page, which leads to the index."""
+    news = read_news(connection, _MOST_NEWS, None if selection.is_all else [*_numbers(whole)])
+    base = look.base_url
+    if base:
+        feed = partial(_feed, look, whole, news)
+        folder.write("feed.atom", atom_of(feed("feed.atom")).encode())
+        folder.write("feed.json", as_json(json_feed_of(feed("feed.json"))))
+        _sitemaps(connection, selection, folder, look)
+    cells, _, worldwide = coverage(whole.boxes)
+    picture = coverage_picture(cells)
+    folder.write("static/coverage.png", picture)
+    newest = sorted(whole.newest, reverse=True)
+    values = {
+        "services": whole.services,
+        "layers": whole.layers,
+        "kinds": whole.kinds.most_common(),
+        "countries": whole.countries.most_common(),
+        "newest": [
+            {"at": at, "id": number, "kind": kind, "title": title, "what": ""} for at, number, kind, title in newest
+        ],
+        "news": [
+            {
+                "at": each.at,
+                "id": each.service_id,
+                "kind": each.kind,
+                "title": each.title or each.url,
+                "what": sentence_of(each, look.words),
+            }
+            for each in news[:_ON_FIRST_PAGE]
+        ],
+        "worldwide": worldwide,
+        "coverage": f"static/coverage.png?v={_name_of(picture)}",
+        "index": index,
+        "page_of": pages.page_of,
+        "texts": pages.search_texts(look.words),
+        "linked_data": pages.catalogue_linked_data(look),
+    }
+    folder.write("index.html", look.page("home.html", "", look.title, values))
+
+
+def _numbers(whole: _Whole) -> Iterator[int]:
+    """Yield the numbers of the services of the site."""
+    return (number for number, rank in enumerate(whole.ranks) if rank != ord("A"))
+
+
+def _feed(look: pages.Look, whole: _Whole, news: Any, name: str) -> Feed:
+    base = look.base_url
+    return Feed(
+        news=news,
+        words=look.words,
+        title=f"{look.title}: {look.words('news')}",
+        identity=f"{base}/",
+        own=f"{base}/{name}",
+        page=f"{base}/",
+        base=base,
+        place_of=lambda number: f"{base}/{pages.page_of(number)}",
+        updated=news[0].at if news else whole.last_ok,
+    )
+
+
+def _sitemaps(connection: Connection, selection: Selection, folder: SiteFolder, look: pages.Look) -> None:
+    """Write the sitemaps; services are read once more, because their times are kept nowhere."""
+    last = 0
+    services = published_services(connection, selection)
+    for part, own in groupby(services, key=lambda service: service.id // PART):
+        rows = [(f"{look.base_url}/{pages.page_of(each.id)}", seconds(each.last_ok)) for each in own]
+        folder.write(f"sitemap-{part}.xml", url_set(rows).encode())
+        last = part
+    folder.write("sitemap.xml", sitemap_index(look.base_url, last * PART).encode())
