@@ -16,7 +16,7 @@ from geocrawl.cli.output import show_in_full
 from geocrawl.export.endpoints import formula_safe
 from geocrawl.sanitize import plain
 from geocrawl.search.filters import Filters, Sort, read_box, read_level, read_system
-from geocrawl.search.results import Hit, Results
+from geocrawl.search.results import FoundLayer, Hit, LayerResults, Results
 from geocrawl.store.search.index import offers_reference_system, search_engine
 from geocrawl.wording import counted, iso
 
@@ -49,6 +49,9 @@ Facets = Annotated[
         "--facets", help="Also count kinds, countries, providers … found; with JSON: an object that has the list."
     ),
 ]
+OfLayers = Annotated[
+    bool, typer.Option("--layers", help="Find layers, feature types, collections …: a row each, not one a service.")
+]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")]
 Offset = Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first rows.")]
 Format = Annotated[
@@ -66,6 +69,7 @@ def search(
     level: AtLevel = None,
     sort: Order = "relevance",
     facets: Facets = False,
+    layers: OfLayers = False,
     limit: Limit = 20,
     offset: Offset = 0,
     format_: Format = "table",
@@ -82,6 +86,8 @@ def search(
         geocrawl search 'kind:wms alive:30d "land cover" -historic' --facets
 
         geocrawl search 土地利用 --format json
+
+        geocrawl search --layers roads kenya
     """
     chosen = opt.chosen_format(format_, json, FORMATS)
     filters = filters_of(kind, bbox, crs, alive, level)
@@ -92,6 +98,10 @@ def search(
     with opt.reading(overrides) as connection:
         engine = search_engine(connection, shows_secrets=in_full)
         text = words_typed(words)
+        if layers:
+            found_layers = engine.layers(text, filters, sort=order, limit=limit, offset=offset)
+            _print_layers(found_layers, chosen, offset)
+            return
         found = engine.search(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
         is_offered = bool(found.hits) or not system or offers_reference_system(connection, system)
     _print(found, chosen, offset, with_facets=facets)
@@ -99,6 +109,43 @@ def search(
         said = _nothing(found, offset) if is_offered else f"No layer in the catalogue is offered in {system}."
         typer.echo(said, err=True)
         raise typer.Exit(1)
+
+
+def _print_layers(found: LayerResults, format_: str, offset: int) -> None:
+    """Print layers. Raises Exit 1 where there are none."""
+    rows = [_layer(hit) for hit in found.hits]
+    if format_ in ("json", "jsonl"):
+        with output.json_lines(format_ == "jsonl"):
+            output.echo_json(rows)
+    elif format_ == "csv":
+        writer = csv.writer(sys.stdout)
+        writer.writerow((*_LAYER_COLUMNS, "crs", "west", "south", "east", "north"))
+        for row in rows:
+            texts = [
+                formula_safe(plain(each)) if isinstance(each := row[name], str) else each for name in _LAYER_COLUMNS
+            ]
+            writer.writerow((*texts, "; ".join(row["crs"]), *(row["box"] or ("",) * 4)))
+    elif rows:
+        shown = ("service", "kind", "name", "title", "of", "address")
+        named = {"service": "service_id", "of": "service_title", "address": "url"}
+        output.print_table(shown, [tuple(row[named.get(name, name)] for name in shown) for row in rows])
+        output.say_more(offset + len(rows), found.total)
+    if not found.is_complete:
+        looked = f"looked through are the {found.looked_through:,} best of {found.services:,} services"
+        typer.echo(f"{looked}; more conditions find layers of the others", err=True)
+    if not rows:
+        typer.echo("No layer matches.", err=True)
+        raise typer.Exit(1)
+
+
+_LAYER_COLUMNS = ("service_id", "layer", "kind", "item", "name", "title", "service_title", "provider", "health", "url")
+
+
+def _layer(hit: FoundLayer) -> dict[str, Any]:
+    row = hit.row
+    values = (hit.service_id, hit.position, hit.kind, row.item, row.name, row.title, hit.service_title)
+    more = {"crs": row.systems, "box": row.extent, "abstract": row.abstract}
+    return dict(zip(_LAYER_COLUMNS, (*values, hit.provider, hit.health, hit.address), strict=True)) | more
 
 
 def words_typed(words: list[str] | None) -> str:

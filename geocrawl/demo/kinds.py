@@ -100,7 +100,7 @@ OFFICES: tuple[Office, ...] = (
     Office(
         "Tarika Land Survey",
         "data.tarika-survey.example",
-        (36.4, -1.7, 37.4, -0.9),
+        (37.0, 0.2, 38.0, 1.0),
         ("EPSG:4326", "EPSG:21037"),
         "Open Database License",
         (
@@ -158,7 +158,7 @@ OFFICES: tuple[Office, ...] = (
     Office(
         "Ministry of Forests of Lac-Clair",
         "donnees.lac-clair.example",
-        (-73.2, 46.4, -71.4, 47.6),
+        (-73.2, 52.4, -71.4, 53.6),
         ("EPSG:32198", "EPSG:4326"),
         "CC BY 4.0",
         (

@@ -9,7 +9,7 @@ long as its database is open. It is for one thread."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from geocrawl.model.health import DAY_S
 from geocrawl.sanitize import masked, plain
 from geocrawl.search.filters import HEALTHS, LEVELS, Box, Filters, QueryError, Sort, demand_few_values
+from geocrawl.search.layers import AT_ONCE, MOST_READ, MOST_SERVICES, LayerRanking
 from geocrawl.search.places import shipped_places
 from geocrawl.search.plan import Concept, Plan, Planner, differences, read_as
-from geocrawl.search.port import HitRow, SearchIndex
+from geocrawl.search.port import HitRow, LayerText, SearchIndex
 from geocrawl.search.query import read_query
 from geocrawl.search.ranking import (
     Matched,
@@ -32,7 +33,7 @@ from geocrawl.search.ranking import (
     of_places,
     with_soundness,
 )
-from geocrawl.search.results import Hit, LayerHit, Results, Twin
+from geocrawl.search.results import FoundLayer, Hit, LayerHit, LayerResults, Results, Twin
 from geocrawl.search.selection import Keys, Positions, count, keys_of, meeting, page
 from geocrawl.search.snapshot import Flags, Snapshot
 from geocrawl.search.suggest import Corrector
@@ -107,6 +108,13 @@ def _go_on() -> None:
     """Let a search go on."""
 
 
+def _demand_page(limit: int, offset: int) -> None:
+    if not 0 <= limit <= MOST_HITS or not 0 <= offset <= MOST_SKIPPED:
+        raise QueryError(
+            f"limit {limit}, offset {offset}: expected at most {MOST_HITS:,} and {MOST_SKIPPED:,}, neither below 0"
+        )
+
+
 class SearchEngine:
     """Searches one catalogue."""
 
@@ -149,10 +157,7 @@ class SearchEngine:
         the first; `apart`: twins are hits of their own. `check` is called between steps, and what it raises ends the
         search. Raises QueryError for a query or numbers that cannot be read, DatabaseFault for a database that cannot.
         """
-        if not 0 <= limit <= MOST_HITS or not 0 <= offset <= MOST_SKIPPED:
-            raise QueryError(
-                f"limit {limit}, offset {offset}: expected at most {MOST_HITS:,} and {MOST_SKIPPED:,}, neither below 0"
-            )
+        _demand_page(limit, offset)
         began, self._check = time.perf_counter(), check
         plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
         positions = found.positions
@@ -173,6 +178,66 @@ class SearchEngine:
             is_suggested=found.is_suggested,
             ms=round(1000 * (time.perf_counter() - began), 1),
         )
+
+    def layers(
+        self,
+        text: str | Sequence[str] = "",
+        filters: Filters = Filters(),  # noqa: B008 frozen
+        *,
+        sort: Sort | Sequence[Sort] = Sort.RELEVANCE,
+        from_z: bool = False,
+        limit: int = 20,
+        offset: int = 0,
+        check: Callable[[], None] = _go_on,
+    ) -> LayerResults:
+        """Return the layers that a query finds in the services that `search` finds, best first, one hit a layer.
+
+        The first services are looked through, within `MOST_SERVICES` and `MOST_READ`. Parameters and errors are as for
+        `search`.
+        """
+        _demand_page(limit, offset)
+        began, self._check = time.perf_counter(), check
+        plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
+        orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
+        keys = keys_of(self._snapshot, found.positions, orders, found.keys, from_z=from_z)
+        _, groups = page(self._snapshot, found.positions, keys, offset=0, limit=MOST_SERVICES, apart=True)
+        positions = {int(self._snapshot["id"][group[0]]): int(group[0]) for group in groups}
+        texts, looked_through = self._layer_texts(list(positions))
+        titles = [self._snapshot.titles[positions[each.service]] for each in texts]
+        self._check()
+        fitting = LayerRanking(plan.concepts).best_first(texts, titles)
+        return LayerResults(
+            hits=tuple(self._found_layers(fitting[offset : offset + limit])),
+            total=len(fitting),
+            services=len(found.positions),
+            looked_through=looked_through,
+            catalogue=int(np.count_nonzero(self._snapshot["is_there"])),
+            read_as=tuple(read_as(plan, dropped_kinds=found.dropped_kinds)),
+            suggestion=suggestion,
+            is_suggested=found.is_suggested,
+            ms=round(1000 * (time.perf_counter() - began), 1),
+        )
+
+    def _layer_texts(self, numbers: Sequence[int]) -> tuple[list[LayerText], int]:
+        """Return the words of the layers of services, in the services' order, and how many services were looked at."""
+        texts, looked_through = list[LayerText](), 0
+        while looked_through < len(numbers) and len(texts) < MOST_READ:
+            self._check()
+            some = numbers[looked_through : looked_through + AT_ONCE]
+            order = {number: place for place, number in enumerate(some)}
+            read = self._index.layer_texts(some, MOST_READ - len(texts))
+            texts += sorted(read, key=lambda each: (order[each.service], each.position))
+            looked_through += len(some)
+        return texts, looked_through
+
+    def _found_layers(self, texts: Sequence[LayerText]) -> Iterator[FoundLayer]:
+        """Yield what is shown of layers; those that were deleted just now are missing."""
+        services = self._index.rows([each.service for each in texts])
+        for each in texts:
+            service, row = services.get(each.service), self._index.layer_row(each.service, each.position)
+            if service is not None and row is not None:
+                shown = (service.kind, service.title, self._shown(service.url), service.provider, service.health)
+                yield FoundLayer(each.service, each.position, row, *shown)
 
     def numbers(self, text: str = "", filters: Filters = Filters()) -> frozenset[int]:  # noqa: B008 frozen
         """Return the numbers of all services that `search` finds, twins included, without an order.

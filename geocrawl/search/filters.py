@@ -49,6 +49,8 @@ class Filters:
     kinds: tuple[Kind, ...] = ()
     box: Box | None = None
     """The extent meets this box."""
+    within: Box | None = None
+    """The extent lies within this box."""
     systems: tuple[str, ...] = ()
     """Reference systems, such as EPSG:25832: of the service or any of its layers."""
     formats: tuple[str, ...] = ()

@@ -417,6 +417,8 @@ def _conditions(filters: Filters) -> Iterator[str]:
             yield f"{name} {' or '.join(values)}"
     if filters.box is not None:
         yield "extent within reach of " + ", ".join(f"{side:g}" for side in filters.box)
+    if filters.within is not None:
+        yield "extent within " + ", ".join(f"{side:g}" for side in filters.within)
     if filters.level:
         yield f"level {filters.level} or better"
     if filters.alive:

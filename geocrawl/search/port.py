@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.search.results import LayerHit
+from geocrawl.search.results import LayerHit, LayerRow
 
 Numbers = NDArray[np.int64]
 
@@ -90,6 +90,16 @@ class HitRow(NamedTuple):
     last_ok: float
 
 
+class LayerText(NamedTuple):
+    """The words of a layer that has a name."""
+
+    service: int
+    position: int
+    title: str
+    name: str
+    keywords: str
+
+
 class SearchIndex(Protocol):
     """An index of the catalogue's texts and facts. Every method raises DatabaseFault when it cannot be read."""
 
@@ -115,6 +125,14 @@ class SearchIndex(Protocol):
 
     def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[LayerHit, ...]:
         """Return the first layers of a service in whose title or name one of the phrases occurs."""
+        ...
+
+    def layer_texts(self, service_ids: Sequence[int], most: int) -> Sequence[LayerText]:
+        """Return the words of the layers with a name of some services, by their positions, `most` of them."""
+        ...
+
+    def layer_row(self, service_id: int, position: int) -> LayerRow | None:
+        """Return what is shown of a layer; None for one that is no more."""
         ...
 
     def availability(self, endpoint_id: int, since: float, now: float) -> float | None:

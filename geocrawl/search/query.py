@@ -187,6 +187,7 @@ def _alive(filters: Filters, text: str, said: str) -> Filters:
 CONDITIONS: Mapping[str, Condition] = {
     "kind": _several("kinds", read_kind),
     "bbox": _single("box", read_box),
+    "within": _single("within", read_box),
     "crs": _several("systems", read_system),
     "format": _several("formats", _as_typed),
     "country": _several("countries", _country),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from geocrawl.search.filters import Box
 
@@ -125,3 +126,56 @@ class Results:
     """Whether the hits are those of `suggestion` and not of the query itself."""
     ms: float = 0.0
     """Milliseconds that the search took."""
+
+
+class LayerRow(NamedTuple):
+    """What is read of a layer that is shown."""
+
+    name: str
+    title: str
+    abstract: str
+    item: str
+    extent: Box | None
+    """Its own extent, else that of the next group above it that has one."""
+    systems: tuple[str, ...]
+    """Its own reference systems, then those that it inherits."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLayer:
+    """A layer that a search found."""
+
+    service_id: int
+    position: int
+    """Its place in the service's description, from 0."""
+    row: LayerRow
+    kind: str
+    service_title: str
+    address: str
+    """Best address of the service, masked."""
+    provider: str
+    health: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerResults:
+    """What a search of layers found."""
+
+    hits: tuple[FoundLayer, ...]
+    total: int
+    """Layers that were found in the services that were looked through."""
+    services: int
+    """Services that the search found."""
+    looked_through: int
+    """How many of them were looked through, the best ones."""
+    catalogue: int = 0
+    """Services in the catalogue."""
+    read_as: tuple[str, ...] = ()
+    suggestion: str | None = None
+    is_suggested: bool = False
+    ms: float = 0.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all found services were looked through."""
+        return self.looked_through == self.services

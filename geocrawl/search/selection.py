@@ -24,6 +24,8 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
         meets &= _one_of(snapshot, "country", snapshot.countries, filters.countries)
     if filters.box is not None and filters.box != EVERYWHERE:  # a service whose extent nobody knows is somewhere, too
         meets &= touching(snapshot, filters.box)
+    if filters.within is not None:
+        meets &= lying_in(snapshot, filters.within)
     if filters.systems:
         meets &= np.isin(snapshot["systems"], snapshot.lists_with({system.lower() for system in filters.systems}))
     if filters.formats:
@@ -58,6 +60,21 @@ def touching(snapshot: Snapshot, box: Box) -> Flags:
     else:
         beside = crosses | (theirs_east >= west) | (theirs_west <= east)
     found: Flags = upright & beside
+    return found
+
+
+def lying_in(snapshot: Snapshot, box: Box) -> Flags:
+    """Return for each position whether its service's extent is known and lies in a box; either may cross the
+    antimeridian."""
+    west, south, east, north = box
+    upright = (snapshot["south"] >= south) & (snapshot["north"] <= north)
+    wide = east - west if west <= east else east - west + 360
+    if wide >= 360:
+        return np.asarray(upright, np.bool_)
+    theirs_west, theirs_east = snapshot["west"], snapshot["east"]
+    begins = (theirs_west - west) % 360
+    width = np.where(theirs_west > theirs_east, theirs_east - theirs_west + 360, theirs_east - theirs_west)
+    found: Flags = upright & (begins + width <= wide + 1e-9)
     return found
 
 

@@ -234,7 +234,7 @@ _LAST_WORD = re.compile(r"/(?:gwc/service/)?(?:ows|wms|wfs|wmts|wcs|csw|wps|tms)
 
 
 def server_of(key: str) -> str:
-    """Return a text that is the same for endpoints of one server with the same content; '' when nothing tells.
+    """Return a text that is the same for endpoints of one server with the same content; '' for one without a key.
 
     `key` is an endpoint's identity (`urls.endpoint_key`): its address without scheme.
     """
@@ -243,5 +243,5 @@ def server_of(key: str) -> str:
     path, _, query = key.partition("?")
     stem = _LAST_WORD.sub("", path)
     if stem == path:
-        return ""
+        return key  # other kinds at the very same address
     return f"{stem}?{query}".lower()

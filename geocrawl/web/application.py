@@ -31,13 +31,13 @@ from geocrawl.web.connections import MOST_CONNECTIONS, Connections
 from geocrawl.web.downloads import FILES, download
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import IDLE_S, Options
-from geocrawl.web.pages import overview, search, service, statistics
+from geocrawl.web.pages import found_layers, overview, search, service, statistics
 from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
 from geocrawl.web.records import items, landing, metadata
-from geocrawl.web.site import ITEMS, STATIC, Site, base_url, page, site_of
+from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, site_of
 from geocrawl.web.visitors import Workers
 
 Make = Callable[[Request], Awaitable[Response]]
@@ -118,6 +118,7 @@ def _routes() -> list[Route | Mount]:
         Route(f"{_ITEM}/badge.svg", _kept(items.badge)),
         Route(f"{_ITEM}/thumbnail", _kept(items.thumbnail)),
         Route(f"{_ITEM}/preview", preview),
+        Route(LAYERS, _in_formats(html=search.layers, json=found_layers.layers_document, others=_LAYER_FILES)),
         Route("/providers", _in_formats(html=provider_page, json=provider_document)),
         Route("/operations", _kept(statistics.operations)),
         Route("/statistics", _kept(statistics.statistics)),
@@ -129,6 +130,9 @@ def _routes() -> list[Route | Mount]:
         Route("/robots.txt", _kept(discovery.robots)),
         Mount("/static", _LastingFiles(directory=STATIC)),
     ]
+
+
+_LAYER_FILES: Mapping[str, Make] = {"csv": found_layers.layers_table, "qlr": found_layers.layers_for_qgis}
 
 
 def _of_a_search() -> Mapping[str, Make]:

@@ -37,6 +37,7 @@ PARAMETERS: Mapping[str, str] = {
     "q": "Words and conditions in the query language of docs/search.md, such as: kind:wms alive:30d land cover; in "
     "JSON a comma between words means or",
     "bbox": "West, south, east, north in degrees, with or without heights; west above east crosses the antimeridian",
+    "within": "A box in which the extent lies completely, as bbox",
     "datetime": "A time, a date or an interval (RFC 3339, open ends as ..) in which the service was known to answer; "
     "the end counts to the hour",
     "type": "Kind of service, such as wms (type of the record); several with commas",
@@ -114,7 +115,7 @@ class Asked:
     @property
     def chosen(self) -> list[tuple[str, str]]:
         """Return the values of facets that are chosen, in the order of `FACETS`."""
-        names = ("type", *FACETS, "alive", "new", "datetime")
+        names = ("type", *FACETS, "alive", "new", "datetime", "within")
         return [(name, value) for name in names for value in self.all.get(name, ()) if value]
 
 
@@ -156,7 +157,7 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
             raise Problem(400, f"{name} is given {len(values)} times; give it once")
         return values[0].strip() if values else ""
 
-    for name in ("bbox", "level", "alive", "new"):
+    for name in ("bbox", "within", "level", "alive", "new"):
         one(name)
     since_s, until = _read_datetime(one("datetime"), now)
     sorts, from_z = _read_sorts(one("sortby"))
@@ -194,7 +195,7 @@ def _filters(given: Mapping[str, list[str]], since_s: float | None) -> Filters:
             value = _kinds_of(value)
             is_unset = is_unset or not value
         if condition is not None and not is_unset:
-            filters = condition(filters, _plane(value) if name == "bbox" else value, name)
+            filters = condition(filters, _plane(value) if name in ("bbox", "within") else value, name)
     if since_s is not None:
         filters = replace(filters, answered_within_s=min(since_s, filters.answered_within_s or since_s))
     return filters

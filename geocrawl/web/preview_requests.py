@@ -28,6 +28,8 @@ _NUMBER = re.compile(r"-?[0-9]{1,10}(?:\.[0-9]{1,20})?(?:e-?[0-9]{1,2})?", re.I)
 _POSITION = re.compile(r"[0-9]{1,7}")
 _ARCGIS = {"mapserver": "export", "imageserver": "exportImage"}
 
+PREVIEWED = frozenset({Kind.WMS, Kind.ARCGIS})
+"""Kinds of services that may have previews."""
 Box = tuple[float, float, float, float]
 
 

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import QueryError, Sort
-from geocrawl.search.results import FacetValue, Results
+from geocrawl.search.results import FacetValue, LayerResults, Results
 from geocrawl.store import Connection, Store
 from geocrawl.store.read.history import EndpointHistory, NewsRow, history_of_service, read_news
 from geocrawl.store.read.published import with_thumbnail
@@ -137,6 +137,15 @@ class Found:
     """Services of the hits that have a thumbnail."""
 
 
+@dataclass(frozen=True, slots=True)
+class FoundLayers:
+    """What a search of layers found, with what the pages show beside it."""
+
+    results: LayerResults
+    pictures: frozenset[int]
+    """Services of the layers that have a thumbnail."""
+
+
 class Finder:
     """Searches one catalogue; one search at a time."""
 
@@ -151,9 +160,37 @@ class Finder:
 
         Raises Problem 400 for a query that cannot be read, 503 when the catalogue cannot."""
 
+        def question(connection: Connection, check: Callable[[], None]) -> Found:
+            engine = self._engine_of(connection)
+            results = _search(engine, asked, check, facets=facets, apart=apart)
+            if facets and not apart:
+                results = replace(results, facets={**results.facets, **_open_facets(engine, asked, check)})
+            return Found(results, with_thumbnail(connection, [hit.id for hit in results.hits]))
+
+        return await self._within_time(question)
+
+    async def layers(self, asked: Asked) -> FoundLayers:
+        """Return the layers that a request asks for. Raises as `find` does."""
+
+        def question(connection: Connection, check: Callable[[], None]) -> FoundLayers:
+            results = self._engine_of(connection).layers(
+                asked.text,
+                asked.filters,
+                sort=asked.sorts,
+                from_z=asked.from_z,
+                limit=asked.limit,
+                offset=asked.offset,
+                check=check,
+            )
+            return FoundLayers(results, with_thumbnail(connection, [hit.service_id for hit in results.hits]))
+
+        return await self._within_time(question)
+
+    async def _within_time(self, question: Callable[[Connection, Callable[[], None]], _Result]) -> _Result:
+        """Return the answer of a search, which is given the check that ends it. Raises as `find` does."""
         has_left = threading.Event()
 
-        def question(connection: Connection) -> Found:
+        def asked(connection: Connection) -> _Result:
             end = time.monotonic() + SEARCH_S
 
             def check() -> None:
@@ -161,14 +198,10 @@ class Finder:
                     raise TimeoutError
 
             check()
-            engine = self._engine_of(connection)
-            results = _search(engine, asked, check, facets=facets, apart=apart)
-            if facets and not apart:
-                results = replace(results, facets={**results.facets, **_open_facets(engine, asked, check)})
-            return Found(results, with_thumbnail(connection, [hit.id for hit in results.hits]))
+            return question(connection, check)
 
         try:
-            return await self._reader.read(question)
+            return await self._reader.read(asked)
         except QueryError as error:
             raise Problem(400, str(error)) from None
         finally:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 ITEMS = "/collections/services/items"
+LAYERS = "/layers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,7 @@ def page(request: Request, template: str, values: Mapping[str, Any], *, status: 
         "now": time.time(),
         "path": request.url.path,
         "items_path": ITEMS,
+        "layers_path": LAYERS,
         "parameters": dict(request.query_params),
         **values,
     }

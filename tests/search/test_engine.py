@@ -286,3 +286,43 @@ def test_words_that_mean_the_same_are_named_as_people_write_them() -> None:
     assert said.startswith("“water quality”: also water pollution, Wasserqualität, Gewässergüte, qualité de l'eau, ")
     [said] = read_as(planner.plan(read_query("rivers")))
     assert said.startswith("“rivers”: also streams, watercourses, Fluss, Flüsse, Fließgewässer, rivière and ")
+
+
+def layer_names(engine: SearchEngine, text: str, **more: object) -> list[tuple[str, str]]:
+    found = engine.layers(text, **more)  # type: ignore[arg-type]
+    return [(hit.row.title, hit.service_title) for hit in found.hits]
+
+
+def test_layers_are_results_of_their_own_by_their_words_and_those_of_their_service(engine: SearchEngine) -> None:
+    assert layer_names(engine, "land use 2018") == [("LandUse2018", "Coral reefs")]
+    assert layer_names(engine, "reef zones fiji")[0] == ("reef_zones", "Coral reefs")
+    assert layer_names(engine, "coral reefs") == [
+        ("reef_zones", "Coral reefs"),
+        ("LandUse2018", "Coral reefs"),
+    ], "a layer with a word of its own comes before one that has them from its service alone"
+    assert ("耕地", "全国土地利用数据") in layer_names(engine, "耕地")
+    assert layer_names(engine, "kind:wfs") == [("Böden", "Bodentypen zum Laden")]
+    assert layer_names(engine, "nothing whatever") == []
+
+
+def test_a_found_layer_says_where_it_is_and_what_it_inherits(engine: SearchEngine) -> None:
+    (hit,) = engine.layers("land use 2018").hits
+    assert (hit.row.name, hit.row.item, hit.row.systems) == ("LandUse2018", "layer", ("EPSG:4326", "EPSG:25832"))
+    assert hit.row.extent is not None and hit.address == "http://fiji.example/reef/wms"
+    (masked,) = engine.layers("straßennetz provider:old.example").hits
+    assert "geheim" not in masked.address
+
+
+def test_layers_are_paged_and_few_services_are_looked_through(
+    engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = engine.layers("", limit=100)
+    assert whole.is_complete and whole.total == len(whole.hits) > 5
+    pages = [engine.layers("", limit=3, offset=offset).hits for offset in range(0, whole.total, 3)]
+    assert [hit for page in pages for hit in page] == list(whole.hits)
+    monkeypatch.setattr("geocrawl.search.engine.MOST_SERVICES", 2)
+    few = engine.layers("", limit=100)
+    assert (few.looked_through, few.services, few.is_complete) == (2, whole.services, False)
+    assert list(few.hits) == list(whole.hits[: few.total])
+    with pytest.raises(QueryError):
+        engine.layers("", limit=1_001)

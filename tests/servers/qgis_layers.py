@@ -3,7 +3,8 @@
 
 It runs with the Python that has QGIS (`/usr/bin/python3 qgis_layers.py`), which is not that of geocrawl, and imports
 nothing of it. Standard input: a JSON list of {"provider": "wms" or "WFS", "uri": the provider's data source,
-"extent": west, south, east, north to draw, or null for the whole layer}. Prints a JSON list in the same order: `valid`,
+"extent": west, south, east, north to draw, or null for the whole layer}; or {"qlr": path of a layer definition}, which
+stands for all layers in it. Prints a JSON list in the same order: `valid`,
 `error`, `features` (of a vector layer) and `colours` of the drawn picture.
 """
 
@@ -20,6 +21,7 @@ from qgis.core import (  # noqa: E402
     QgsApplication,
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransform,
+    QgsLayerDefinition,
     QgsMapRendererSequentialJob,
     QgsMapSettings,
     QgsProject,
@@ -49,18 +51,30 @@ def colours(layer: Any, extent: "list[float] | None") -> int:
     return len({image.pixel(x, y) for x in range(SIDE) for y in range(SIDE)})
 
 
-def loaded(source: dict[str, Any]) -> dict[str, Any]:
-    """Load one layer and draw it."""
-    is_vector = source["provider"] == "WFS"
-    layer = (QgsVectorLayer if is_vector else QgsRasterLayer)(source["uri"], "layer", source["provider"])
+def loaded(source: dict[str, Any]) -> list[dict[str, Any]]:
+    """Load one layer, or those of a definition, and draw each."""
+    if "qlr" not in source:
+        made = QgsVectorLayer if source["provider"] == "WFS" else QgsRasterLayer
+        return [look_at(made(source["uri"], "layer", source["provider"]), source["extent"])]
+    project = QgsProject.instance()
+    done, error = QgsLayerDefinition.loadLayerDefinition(source["qlr"], project, project.layerTreeRoot())
+    nodes = project.layerTreeRoot().findLayers() if done else []
+    if not nodes:
+        return [{"valid": False, "error": error or "no layers in it"}]
+    return [{"name": each.name(), **look_at(each.layer(), None)} for each in nodes]
+
+
+def look_at(layer: Any, extent: "list[float] | None") -> dict[str, Any]:
+    """Return what is to be said of a layer."""
+    is_vector = isinstance(layer, QgsVectorLayer)
     if not layer.isValid():
         return {"valid": False, "error": layer.error().summary()}
     features = sum(1 for _ in layer.getFeatures()) if is_vector else None
-    return {"valid": True, "error": "", "features": features, "colours": colours(layer, source["extent"])}
+    return {"valid": True, "error": "", "features": features, "colours": colours(layer, extent)}
 
 
 application = QgsApplication([], True)
 application.initQgis()
-sys.stdout.write(json.dumps([loaded(source) for source in json.load(sys.stdin)]))
+sys.stdout.write(json.dumps([found for source in json.load(sys.stdin) for found in loaded(source)]))
 sys.stdout.flush()
 os._exit(0)  # QGIS may crash while it ends

@@ -12,7 +12,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from starlette.testclient import TestClient
 
+from geocrawl.settings import Settings
+from geocrawl.web.application import make_application
+from geocrawl.web.options import Options
 from tests.servers.conftest import Geocrawl
 from tests.support.parts import QGIS, lack
 from tests.support.places import ROOT
@@ -59,17 +63,23 @@ def vector(url: str, type_name: str) -> dict[str, Any]:
     }
 
 
-def test_layers_of_every_server_are_loaded_and_drawn(
-    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path
-) -> None:
+def crawled(servers: dict[str, dict[str, Any]], command: Geocrawl) -> tuple[str, str]:
+    """Crawl all servers; return the options that name their catalogue. Without QGIS the test ends here."""
     if subprocess.run([SYSTEM_PYTHON, "-c", "import qgis.core"], capture_output=True, check=False).returncode != 0:
         lack(QGIS)
     wms = [servers[name]["wms"] for name in ("mapserver", "qgis", "mapproxy")]
     tiles = [servers[name]["tms"] for name in ("mapcache", "mapproxy")]
     seeds = [f"{url}?service={kind}&request=GetCapabilities" for url in wms for kind in ("WMS", "WFS")] + tiles
     where = ("--db", str(command.db))
-    crawled = command.run("crawl", *seeds, *where, "--allow-private", "--delay", "0", "--max-depth", "1", "--quiet")
-    assert crawled.returncode == 0, crawled.stderr
+    done = command.run("crawl", *seeds, *where, "--allow-private", "--delay", "0", "--max-depth", "1", "--quiet")
+    assert done.returncode == 0, done.stderr
+    return where
+
+
+def test_layers_of_every_server_are_loaded_and_drawn(
+    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path
+) -> None:
+    where = crawled(servers, command)
     folder = tmp_path / "connections"
     assert command.run("export", "--format", "qgis", "--out", str(folder), *where).returncode == 0
 
@@ -90,3 +100,18 @@ def test_layers_of_every_server_are_loaded_and_drawn(
         service = layer["provider"] + layer["uri"].partition("url=")[2]
         drawn[service] = max(drawn.get(service, 0), found["colours"])
     assert len(drawn) >= 7 and min(drawn.values()) > 1, drawn  # MapServer draws one of its layers in no picture
+
+
+def test_found_layers_open_by_one_file(servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path) -> None:
+    crawled(servers, command)
+    with TestClient(make_application(Options(command.db), Settings()), base_url="http://localhost") as client:
+        features = client.get("/layers", params={"q": "kind:wms,wfs provider:127.0.0.1", "limit": 100}).json()[
+            "features"
+        ]
+        answer = client.get("/layers", params={"q": "kind:wms,wfs provider:127.0.0.1", "f": "qlr"})
+    path = tmp_path / "layers.qlr"
+    path.write_bytes(answer.content)
+    found = loaded([{"qlr": str(path)}])
+    assert [each["name"] for each in found] == [each["properties"]["title"] for each in features]
+    assert len(found) >= 12 and all(each["valid"] and each["features"] != 0 for each in found), found
+    assert sum(each["colours"] > 1 for each in found) >= len(found) - 2, found

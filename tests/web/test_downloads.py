@@ -103,7 +103,7 @@ def test_a_feed_of_a_search_tells_of_what_it_finds_alone(client: TestClient) -> 
 def test_the_description_of_the_api_names_the_files(client: TestClient) -> None:
     operation = client.get("/api", headers={"Accept": "application/json"}).json()["paths"][ITEMS]["get"]
     [form] = [each["schema"]["enum"] for each in operation["parameters"] if each["name"] == "f"]
-    assert set(form) == {"html", "json", "csv", "geojson", "gpkg", "qgis"}
+    assert set(form) >= {"html", "json", "csv", "geojson", "gpkg", "qgis"}
     assert {"text/csv; charset=utf-8", "application/geo+json"} <= operation["responses"]["200"]["content"].keys()
 
 
@@ -114,3 +114,43 @@ def test_a_second_value_of_a_facet_can_be_added_and_taken_away(client: TestClien
     assert len(found(client, kind="wms,wfs")) == len(found(client, kind="wms")) + len(found(client, kind="wfs"))
     both = client.get(ITEMS, params={"kind": "wms,wfs"}, headers=HTML).text
     assert both.count("is-chosen") == 2 and f'href="{ITEMS}?kind=wfs"' in both
+
+
+LAYERS = "/layers"
+
+
+def test_layers_are_results_on_a_page_of_their_own(client: TestClient) -> None:
+    page = client.get(LAYERS, params={"q": "rivers"}, headers=HTML).text
+    assert re.search(r'href="/collections/services/items/(\d+)\?layer=\d+">River axes</a>', page)
+    assert 'href="/collections/services/items?q=rivers"' in page, "the other tab searches services by the same words"
+    services = client.get(ITEMS, params={"q": "rivers"}, headers=HTML).text
+    assert 'href="/layers?q=rivers"' in services
+    assert "unreadable" in client.get(LAYERS, params={"q": "kind:none"}, headers=HTML).text
+    part = client.get(LAYERS, params={"q": "rivers"}, headers={**HTML, "HX-Request": "true"}).text
+    assert part.lstrip().startswith('<div id="found">')
+
+
+def test_programs_page_through_the_same_layers_and_take_them_along(client: TestClient) -> None:
+    whole = client.get(LAYERS, params={"q": "rivers", "limit": 100}).json()
+    assert whole["numberMatched"] == len(whole["features"]) > 5
+    first = whole["features"][0]
+    assert first["properties"]["service"]["type"] in ("wms", "wfs") and first["geometry"]["type"] == "Polygon"
+    address, paged = f"{LAYERS}?q=rivers&limit=4", []
+    while address:
+        answer = client.get(address).json()
+        paged += [each["id"] for each in answer["features"]]
+        address = next((each["href"] for each in answer["links"] if each["rel"] == "next"), "")
+    assert paged == [each["id"] for each in whole["features"]]
+    table = rows(client.get(LAYERS, params={"q": "rivers", "f": "csv"}).content)
+    assert [f"{row['service_id']}/{row['layer']}" for row in table] == paged
+    refused = client.get(LAYERS, params={"ids": "1"})
+    assert (refused.status_code, "name services" in refused.json()["detail"]) == (400, True)
+
+
+def test_layers_open_in_qgis_as_one_file(client: TestClient) -> None:
+    answer = client.get(LAYERS, params={"q": "rivers", "f": "qlr"})
+    root = etree.fromstring(answer.content)
+    ids = [each.get("id") for each in root.iter("layer-tree-layer")]
+    assert ids == [each.findtext("id") for each in root.iter("maplayer")] and len(ids) == len(set(ids)) > 5
+    assert {each.findtext("provider") for each in root.iter("maplayer")} == {"wms", "WFS"}
+    assert client.get(LAYERS, params={"q": "kind:csw", "f": "qlr"}).status_code == 404

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -16,8 +15,9 @@ from geocrawl.model.health import availability
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import QueryError
 from geocrawl.search.fold import lines_of_words
-from geocrawl.search.port import Changes, HitRow, Numbers, Phrase, ServiceFacts
-from geocrawl.search.results import LayerHit
+from geocrawl.search.layers import pattern_of
+from geocrawl.search.port import Changes, HitRow, LayerText, Numbers, Phrase, ServiceFacts
+from geocrawl.search.results import LayerHit, LayerRow
 from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list, json_elements
@@ -77,6 +77,20 @@ _LAYERS = (
     .order_by(LAYER.c.position)
     .limit(bindparam("most"))
 )
+_LAYER_TEXTS = (
+    select(LAYER.c.service_id, LAYER.c.position, LAYER.c.title, LAYER.c.name, LAYER.c.keywords)
+    .where(in_list(LAYER.c.service_id, "ids"), LAYER.c.name != "")
+    .order_by(LAYER.c.service_id, LAYER.c.position)
+    .limit(bindparam("most"))
+)
+_LAYER = select(
+    *(
+        LAYER.c[name]
+        for name in ("name", "title", "abstract", "item", "west", "south", "east", "north", "crs", "parent")
+    )
+).where(LAYER.c.service_id == bindparam("service"), LAYER.c.position == bindparam("position"))
+_MOST_GROUPS = 30
+"""Most groups above a layer from which it inherits."""
 _OF_ENDPOINT = and_(PROBE.c.endpoint_id == bindparam("endpoint"), PROBE.c.status != "unasked")
 _SINCE = bindparam("since", type_=Float)
 _LAST_BEFORE = select(func.max(PROBE.c.at)).where(_OF_ENDPOINT, PROBE.c.at < _SINCE).scalar_subquery()
@@ -147,11 +161,32 @@ class SqlSearchIndex:
 
     def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[LayerHit, ...]:
         """Return the first layers of a service in whose title or name one of the phrases occurs."""
-        wanted = _any_of(tuple(phrases))
+        wanted = pattern_of(tuple(phrases))
         rows = self._connection.execute(_LAYERS, {"service": service_id, "most": _MOST_LAYERS_READ}).fetchall()
         lines = lines_of_words(f"{title} {name}" for _, name, title in rows)
         found = (LayerHit(*row) for row, line in zip(rows, lines, strict=True) if wanted.search(line))
         return tuple(islice(found, most))
+
+    def layer_texts(self, service_ids: Sequence[int], most: int) -> Sequence[LayerText]:
+        """Return the words of the layers with a name of some services, by their positions, `most` of them."""
+        return [LayerText(*row) for row in self._connection.execute(_LAYER_TEXTS, {"ids": service_ids, "most": most})]
+
+    def layer_row(self, service_id: int, position: int) -> LayerRow | None:
+        """Return what is shown of a layer; None for one that is no more."""
+        found: list[Mapping[str, Any]] = []
+        at: int | None = position
+        while at is not None and len(found) < _MOST_GROUPS:
+            row = next(self._connection.execute(_LAYER, {"service": service_id, "position": at}).dicts(), None)
+            if row is None:
+                break
+            found.append(row)
+            at = row["parent"]
+        if not found:
+            return None
+        boxes = ((row["west"], row["south"], row["east"], row["north"]) for row in found if row["west"] is not None)
+        systems = tuple(dict.fromkeys(str(code).upper() for row in found for code in json.loads(row["crs"])))
+        own = found[0]
+        return LayerRow(own["name"], own["title"], own["abstract"], own["item"], next(boxes, None), systems)
 
     def availability(self, endpoint_id: int, since: float, now: float) -> float | None:
         """Return the share of the time in which the last answer of an endpoint was valid; None: not known."""
@@ -181,13 +216,6 @@ def own_vocabulary(path: Place) -> Vocabulary | None:
     except (OSError, UnicodeDecodeError) as error:
         raise QueryError(f"{file}: {error}") from error
     return None if text is None else with_synonyms(shipped_vocabulary(), text, str(file))
-
-
-@lru_cache(maxsize=4)
-def _any_of(phrases: tuple[Phrase, ...]) -> re.Pattern[str]:
-    """Return a pattern for texts, with a space around each word, that hold one of the phrases."""
-    texts = {f" {' '.join(words)}{'' if is_prefix else ' '}" for words, is_prefix in phrases}
-    return re.compile("|".join(re.escape(text) for text in sorted(texts)))
 
 
 def _hit_row(row: Sequence[Any]) -> HitRow:

@@ -19,11 +19,11 @@ from geocrawl.web.downloads import FILES
 from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
 from geocrawl.web.records.metadata import FORMS
-from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
+from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, document, page, site_of
 from geocrawl.web.texts import Words
 
 _MOST_NEWS = 12
-_MOST_COUNTS = 8
+_MOST_COUNTS = {"kind": 20, "health": 6, "country": 8}
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -39,7 +39,7 @@ async def overview(request: Request) -> Response:
     values = {
         "services": whole.services,
         "layers": layers,
-        "counts": {name: whole.facets.get(name, ())[:_MOST_COUNTS] for name in ("kind", "health", "country")},
+        "counts": {name: whole.facets.get(name, ())[:most] for name, most in _MOST_COUNTS.items()},
         "newest": whole.hits,
         "examples": _examples(whole),
         "news": news,
@@ -110,6 +110,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
     f"{ITEMS}/{_NUMBER}/thumbnail": ("Small picture of its content", "image/png"),
     f"{ITEMS}/{_NUMBER}/layer.qlr": ("A layer for QGIS", "application/x-qgis-layer-definition"),
     f"{ITEMS}/{_NUMBER}/badge.svg": ("Badge of its health", "image/svg+xml"),
+    LAYERS: ("Search layers, with the parameters of a search of services", "application/geo+json"),
     "/feed.atom": ("News as Atom; of a search with its parameters", "application/atom+xml"),
     "/feed.json": ("News as JSON feed; of a search with its parameters", "application/feed+json"),
     "/opensearch.xml": ("OpenSearch description", "application/opensearchdescription+xml"),
@@ -118,7 +119,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
 """Path → (what it is, media type)."""
 _WITH_PAGES = (
     *("/", "/conformance", "/api", "/collections", "/collections/services", "/collections/services/sortables"),
-    *(ITEMS, f"{ITEMS}/{_NUMBER}"),
+    *(ITEMS, f"{ITEMS}/{_NUMBER}", LAYERS),
 )
 _EXAMPLE = """\
 from owslib.ogcapi.records import Records
@@ -204,7 +205,7 @@ def _parameters(path: str) -> list[dict[str, Any]]:
     found = []
     if _NUMBER in path:
         found.append({"name": "number", "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}})
-    if path in (ITEMS, "/feed.atom", "/feed.json"):
+    if path in (ITEMS, LAYERS, "/feed.atom", "/feed.json"):
         found += [
             {"name": name, "in": "query", "required": False, "description": text, **_form(_SCHEMAS.get(name, _TEXT))}
             for name, text in PARAMETERS.items()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
@@ -15,7 +17,7 @@ from geocrawl.store.read.show import LayerRow, ServiceDetail
 from geocrawl.web.answers import Problem
 from geocrawl.web.reader import detail_of, number_of
 
-_TYPES = {"wms": "raster", "WFS": "vector"}
+_TYPES = {"wms": "raster", "wcs": "raster", "WFS": "vector", "OAPIF": "vector"}
 """Provider of QGIS → type of its layers."""
 
 
@@ -27,21 +29,28 @@ def chosen_layer(request: Request, service: ServiceDetail) -> LayerRow | None:
     return next(iter([*chosen, *(row for row in named if title and title in (row.title, row.name)), *named]), None)
 
 
-def qgis_source(service: ServiceDetail, layer: LayerRow | None) -> tuple[str, str] | None:
+def qgis_source(kind: str, address: str, name: str, systems: Sequence[str]) -> tuple[str, str] | None:
     """Return provider and source of a layer in QGIS; None for kinds of which QGIS wants to read the service first."""
-    address = plain(masked(service.best))
-    if layer is None or service.kind not in ("wms", "wfs"):
-        return None
-    if service.kind == "wfs":
-        return "WFS", f"typename='{plain(layer.name)}' url='{address}' version='auto'"
-    crs = next((code for code in layer.crs if code.upper().startswith("EPSG:")), "EPSG:4326")
-    url, name = quote(address, safe=":/?=,"), quote(plain(layer.name))
-    return "wms", f"crs={plain(crs)}&format=image/png&layers={name}&styles=&url={url}"
+    address, name = plain(masked(address)), plain(name)
+    if kind == "wfs":
+        return "WFS", f"typename='{name}' url='{address}' version='auto'"
+    if kind == "ogcapi":
+        return "OAPIF", f"typename='{name}' url='{address}'"
+    crs = plain(next((code for code in systems if code.upper().startswith("EPSG:")), "EPSG:4326"))
+    url = quote(address, safe=":/?=,")
+    if kind == "wcs":
+        return "wcs", f"crs={crs}&identifier={quote(name)}&url={url}"
+    return ("wms", f"crs={crs}&format=image/png&layers={quote(name)}&styles=&url={url}") if kind == "wms" else None
+
+
+def source_of(service: ServiceDetail, layer: LayerRow | None) -> tuple[str, str] | None:
+    """Return provider and source of a layer of a service; None where there is none."""
+    return qgis_source(service.kind, service.best, layer.name, layer.crs) if layer else None
 
 
 def pyqgis(service: ServiceDetail, layer: LayerRow | None) -> str:
     """Return lines for the Python console of QGIS; '' where there is no source."""
-    found = qgis_source(service, layer)
+    found = source_of(service, layer)
     if found is None or layer is None:
         return ""
     provider, source = found
@@ -57,19 +66,40 @@ async def layer_file(request: Request) -> Response:
     """Return the layer that a request names as a layer definition of QGIS."""
     service = (await detail_of(request, number_of(request))).service
     layer = chosen_layer(request, service)
-    found = qgis_source(service, layer)
+    found = source_of(service, layer)
     if found is None or layer is None:
         raise Problem(404, "QGIS opens no layer of this service by itself; add the service as a connection")
-    provider, source = found
-    title, identity = safe_name(layer.title or layer.name), f"geocrawl_{service.id}_{layer.position}"
+    each = Definition(f"geocrawl_{service.id}_{layer.position}", layer.title or layer.name, *found)
+    return definitions([each], f"layer-{service.id}-{layer.position}")
+
+
+class Definition(NamedTuple):
+    """A layer as QGIS keeps it."""
+
+    identity: str
+    title: str
+    provider: str
+    source: str
+
+
+def definitions(layers: Sequence[Definition], file: str) -> Response:
+    """Return layers as a layer definition of QGIS (`FILE.qlr`), which is dropped onto a map."""
+    titles = [safe_name(each.title) for each in layers]
+    tree = "".join(
+        f'  <layer-tree-layer id="{each.identity}" name={quoteattr(title)} checked="Qt::Checked" expanded="1"/>\n'
+        for each, title in zip(layers, titles, strict=True)
+    )
+    maps = "".join(
+        f'  <maplayer type="{_TYPES[each.provider]}">\n   <id>{each.identity}</id>\n'
+        f"   <layername>{escape(title)}</layername>\n"
+        f"   <datasource>{escape(NO_XML.sub('', each.source))}</datasource>\n   <provider>{each.provider}</provider>\n"
+        "  </maplayer>\n"
+        for each, title in zip(layers, titles, strict=True)
+    )
     body = (
         "<!DOCTYPE qgis-layer-definition>\n<qlr>\n"
-        ' <layer-tree-group name="" checked="Qt::Checked" expanded="1">\n'
-        f'  <layer-tree-layer id="{identity}" name={quoteattr(title)} checked="Qt::Checked" expanded="1"/>\n'
-        " </layer-tree-group>\n <maplayers>\n"
-        f'  <maplayer type="{_TYPES[provider]}">\n   <id>{identity}</id>\n   <layername>{escape(title)}</layername>\n'
-        f"   <datasource>{escape(NO_XML.sub('', source))}</datasource>\n   <provider>{provider}</provider>\n"
-        "  </maplayer>\n </maplayers>\n</qlr>\n"
+        f' <layer-tree-group name="" checked="Qt::Checked" expanded="1">\n{tree} </layer-tree-group>\n'
+        f" <maplayers>\n{maps} </maplayers>\n</qlr>\n"
     )
-    named = f'attachment; filename="layer-{service.id}-{layer.position}.qlr"'
+    named = f'attachment; filename="{file}.qlr"'
     return Response(body, headers={"Content-Disposition": named}, media_type="application/x-qgis-layer-definition")

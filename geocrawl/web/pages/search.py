@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +15,17 @@ from geocrawl.search.places import country_name
 from geocrawl.search.results import FacetValue, Results
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.downloads import FILES
+from geocrawl.web.pages.found_layers import LAYER_FILES
+from geocrawl.web.pages.qgis_layer import qgis_source
 from geocrawl.web.parameters import FACETS, Asked, as_typed, read_known
-from geocrawl.web.reader import Found
-from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
+from geocrawl.web.preview_requests import PREVIEWED
+from geocrawl.web.reader import Found, FoundLayers
+from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, page, site_of
 from geocrawl.web.texts import Words
 
 _MOST_VALUES = 30
+_TIMES = {"new": ("7d", "30d", "365d"), "alive": ("1d", "7d", "30d")}
+"""Conditions on times → spans to choose from."""
 _SINGLE = ("level",)
 """Facets of which one value holds at a time."""
 
@@ -29,7 +35,8 @@ class FacetLink:
     """A value of a facet, which a visitor chooses or removes by a click."""
 
     label: str
-    count: int
+    count: int | None
+    """None for a time, which is not counted."""
     href: str
     is_chosen: bool
 
@@ -45,18 +52,46 @@ class Chip:
 async def search(request: Request) -> Response:
     """Return the page of a search; its part with the results alone for a page that is shown already. A search that
     cannot be read keeps its words, with what is wrong with them beside."""
+    return await shown_search(request, _found, "results.html", ITEMS)
+
+
+async def layers(request: Request) -> Response:
+    """Return the page of a search for layers, or its part, likewise."""
+    return await shown_search(request, _found_layers, "found_layers.html", LAYERS)
+
+
+async def _found(request: Request, asked: Asked) -> Mapping[str, Any]:
+    return _values(request, asked, await site_of(request).finder.find(asked, facets=True))
+
+
+async def _found_layers(request: Request, asked: Asked) -> Mapping[str, Any]:
+    return _values_of_layers(request, asked, await site_of(request).finder.layers(asked))
+
+
+async def shown_search(
+    request: Request, find: Callable[[Request, Asked], Awaitable[Mapping[str, Any]]], template: str, path: str
+) -> Response:
+    """Return the page at `path` with what `find` returns for its `template`."""
+    values: Mapping[str, Any]
+    status = 200
     try:
         asked = read_known(request, time.time())
         if asked.ids is not None or asked.address:
             return await _to_service(request, asked, Links(request))
-        found = await site_of(request).finder.find(asked, facets=True)
+        values = await find(request, asked)
     except Problem as problem:
         if problem.status != 400:
             raise
-        typed = as_typed(request)
-        chosen = _chips(typed, Words(wanted_language(request)), Links(request))
-        return _shown(request, {"asked": typed, "chosen": chosen, "problem": problem.detail}, status=400)
-    return _shown(request, _values(request, asked, found))
+        typed, status = as_typed(request), 400
+        chosen = _chips(typed, Words(wanted_language(request)), Links(request), path)
+        values = {"asked": typed, "chosen": chosen, "problem": problem.detail}
+    links = Links(request)
+    kept = {**values["asked"].all, "offset": "", "limit": "", "f": ""}
+    tabs = [
+        ("tab-services", links(ITEMS, **kept), path == ITEMS),
+        ("tab-layers", links(LAYERS, **kept), path == LAYERS),
+    ]
+    return _shown(request, {"template": template, "form_path": path, "tabs": tabs, **values}, status=status)
 
 
 def _shown(request: Request, values: Mapping[str, Any], *, status: int = 200) -> Response:
@@ -64,7 +99,7 @@ def _shown(request: Request, values: Mapping[str, Any], *, status: int = 200) ->
     is_part = request.headers.get("hx-request") == "true"
     linked_data = _linked_data(base_url(request))
     values = {"problem": "", "linked_data": linked_data, **values}
-    return page(request, "results.html" if is_part else "search.html", values, status=status)
+    return page(request, str(values["template"]) if is_part else "search.html", values, status=status)
 
 
 def _values(request: Request, asked: Asked, found: Found) -> dict[str, Any]:
@@ -77,13 +112,44 @@ def _values(request: Request, asked: Asked, found: Found) -> dict[str, Any]:
         "results": results,
         "pictures": found.pictures,
         "facets": _facets(asked, results, words, links),
-        "chosen": _chips(asked, words, links),
-        **_neighbours(asked, results, links),
+        "chosen": _chips(asked, words, links, ITEMS),
+        **_neighbours(asked, results.total, links, ITEMS),
         "taken": [(name, links(ITEMS, **kept | {"f": name})) for name in FILES],
         "feed": links("/feed.atom", **kept),
         "permanent": f"{base_url(request).removesuffix(links.root)}{links(ITEMS, **kept)}",
+        "watch": f"geocrawl watch add {shlex.quote(_as_query(asked))} --to mail:you@example.org",
         "extents": [{"id": hit.id, "box": hit.extent, "title": hit.title} for hit in results.hits if hit.extent],
     }
+
+
+def _values_of_layers(request: Request, asked: Asked, found: FoundLayers) -> dict[str, Any]:
+    """Return what the page of a search for layers shows of its results."""
+    words, links, results = Words(wanted_language(request)), Links(request), found.results
+    kept = {**asked.all, "offset": "", "limit": "", "f": ""}
+    shows = site_of(request).previews is not None
+    boxes = ((f"{hit.service_id}-{hit.position}", hit.row) for hit in results.hits)
+    return {
+        "asked": asked,
+        "results": results,
+        "pictures": found.pictures,
+        "chosen": _chips(asked, words, links, LAYERS),
+        **_neighbours(asked, results.total, links, LAYERS),
+        "taken": [(name, links(LAYERS, **kept | {"f": name})) for name in LAYER_FILES],
+        "permanent": f"{base_url(request).removesuffix(links.root)}{links(LAYERS, **kept)}",
+        "can_open": lambda hit: qgis_source(hit.kind, hit.address, hit.row.name, hit.row.systems) is not None,
+        "can_preview": lambda hit: shows and hit.kind in PREVIEWED,
+        "extents": [{"id": identity, "box": row.extent, "title": row.title} for identity, row in boxes if row.extent],
+    }
+
+
+def _as_query(asked: Asked) -> str:
+    """Return a search in the query language, so that it can be watched; times that `datetime` names are left out."""
+    parts = [asked.q]
+    for name in ("type", *FACETS, "bbox", "within", "alive", "new"):
+        if values := [value for value in asked.all.get(name, ()) if value]:
+            key = "kind" if name == "type" else name
+            parts += [f'{key}:"{each}"' if " " in each else f"{key}:{each}" for each in [",".join(values)]]
+    return " ".join(part for part in parts if part)
 
 
 async def _to_service(request: Request, asked: Asked, links: Links) -> Response:
@@ -94,12 +160,12 @@ async def _to_service(request: Request, asked: Asked, links: Links) -> Response:
     return RedirectResponse(links.service(numbers[0]), 303)
 
 
-def _neighbours(asked: Asked, results: Results, links: Links) -> Mapping[str, str]:
+def _neighbours(asked: Asked, total: int, links: Links, path: str) -> Mapping[str, str]:
     """Return the links to the page before and the next one, '' where there is none."""
     before, after = max(asked.offset - asked.limit, 0), asked.offset + asked.limit
     return {
-        "previous": links(ITEMS, **{**asked.all, "offset": before or ""}) if asked.offset else "",
-        "next": links(ITEMS, **{**asked.all, "offset": after}) if after < results.total else "",
+        "previous": links(path, **{**asked.all, "offset": before or ""}) if asked.offset else "",
+        "next": links(path, **{**asked.all, "offset": after}) if after < total else "",
     }
 
 
@@ -112,7 +178,15 @@ def _facets(asked: Asked, results: Results, words: Words, links: Links) -> list[
         values = results.facets.get(name, ())[:_MOST_VALUES]
         if values:
             found.append((name, [_facet_link(name, each, asked, words, links) for each in values]))
+    for name, spans in _TIMES.items():
+        chosen = "".join(asked.all.get(name, ())[:1])
+        found.append((name, [_time_link(name, span, chosen == span, asked, words, links) for span in spans]))
     return found
+
+
+def _time_link(name: str, span: str, is_chosen: bool, asked: Asked, words: Words, links: Links) -> FacetLink:
+    wanted = [] if is_chosen else [span]
+    return FacetLink(_label(name, span, words), None, _with(asked, links, name, wanted, ITEMS), is_chosen)
 
 
 def _facet_link(name: str, value: FacetValue, asked: Asked, words: Words, links: Links) -> FacetLink:
@@ -122,13 +196,13 @@ def _facet_link(name: str, value: FacetValue, asked: Asked, words: Words, links:
         wanted = [each for each in chosen if each != value.value]
     else:
         wanted = [value.value] if name in _SINGLE else [*chosen, value.value]
-    return FacetLink(_label(name, value.value, words), value.count, _with(asked, links, name, wanted), is_chosen)
+    return FacetLink(_label(name, value.value, words), value.count, _with(asked, links, name, wanted, ITEMS), is_chosen)
 
 
-def _with(asked: Asked, links: Links, name: str, values: Sequence[str]) -> str:
+def _with(asked: Asked, links: Links, name: str, values: Sequence[str], path: str) -> str:
     """Return the link to the search with these values of a facet; names of providers have commas themselves."""
     written = values if name == "provider" else ",".join(values)
-    return links(ITEMS, **{**asked.all, name: written or "", "offset": ""})
+    return links(path, **{**asked.all, name: written or "", "offset": ""})
 
 
 def _label(name: str, value: str, words: Words) -> str:
@@ -137,16 +211,18 @@ def _label(name: str, value: str, words: Words) -> str:
         return value.upper()
     if name == "country":
         return country_name(value)
+    if name in _TIMES and value.removesuffix("d").isdecimal():
+        return words("days-n", n=value.removesuffix("d"))
     translated = f"{name}-{value}"
     return words(translated) if words.knows(translated) else value
 
 
-def _chips(asked: Asked, words: Words, links: Links) -> list[Chip]:
+def _chips(asked: Asked, words: Words, links: Links, path: str) -> list[Chip]:
     chips = []
     for name, value in asked.chosen:
         rest = [each for each in asked.all[name] if each != value]
         label = f"{words(f'facet-{name}')}: " if words.knows(f"facet-{name}") else f"{name}: "
-        chips.append(Chip(label + _label(name, value, words), _with(asked, links, name, rest)))
+        chips.append(Chip(label + _label(name, value, words), _with(asked, links, name, rest, path)))
     return chips
 
 

@@ -21,7 +21,7 @@ from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, strip
 from geocrawl.web.layers import Tree, layer_tree, systems_of
-from geocrawl.web.pages.qgis_layer import chosen_layer, qgis_source
+from geocrawl.web.pages.qgis_layer import chosen_layer, source_of
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.preview_requests import can_be_shown, projection_of
 from geocrawl.web.publishing import is_masked
@@ -101,7 +101,7 @@ async def service(request: Request) -> Response:
         "snippets": snippets(found, layer),
         "layer": layer,
         "layer_file": Links(request)(f"{ITEMS}/{found.id}/layer.qlr", layer=layer.position)
-        if layer and qgis_source(found, layer)
+        if layer and source_of(found, layer)
         else "",
         "is_masked": is_masked(found.best),
         "facts": list(facts(found)),
