@@ -9,7 +9,7 @@ long as its database is open. It is for one thread."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,7 +143,7 @@ class SearchEngine:
         filters: Filters = Filters(),  # noqa: B008 frozen
         *,
         sort: Sort | Sequence[Sort] = Sort.RELEVANCE,
-        from_z: bool = False,
+        turned: Collection[Sort] = (),
         limit: int = 20,
         offset: int = 0,
         facets: bool = False,
@@ -153,16 +153,17 @@ class SearchEngine:
         """Return the services that a query (docs/search.md) finds, best first; all services for an empty one.
 
         Of several queries, what any of them finds. `filters` hold besides the query's own conditions; `sort:` in the
-        query goes before `sort`, of which each decides where those before it do not; `from_z`: titles from the last to
-        the first; `apart`: twins are hits of their own. `check` is called between steps, and what it raises ends the
-        search. Raises QueryError for a query or numbers that cannot be read, DatabaseFault for a database that cannot.
+        query goes before `sort`, of which each decides where those before it do not; `turned`: orders that go
+        the other way round; `apart`: twins are hits of their own. `check` is called between steps, and what it raises
+        ends the search. Raises QueryError for a query or numbers that cannot be read, DatabaseFault for a database
+        that cannot.
         """
         _demand_page(limit, offset)
         began, self._check = time.perf_counter(), check
         plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
         positions = found.positions
         orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
-        keys = keys_of(self._snapshot, positions, orders, found.keys, from_z=from_z)
+        keys = keys_of(self._snapshot, positions, orders, found.keys, turned=turned)
         total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit, apart=apart)
         is_partial = bool(total) and not found.whole[positions].any()
         differ = tuple(differences(plan, dropped_kinds=found.dropped_kinds, is_partial=is_partial))
@@ -185,7 +186,7 @@ class SearchEngine:
         filters: Filters = Filters(),  # noqa: B008 frozen
         *,
         sort: Sort | Sequence[Sort] = Sort.RELEVANCE,
-        from_z: bool = False,
+        turned: Collection[Sort] = (),
         limit: int = 20,
         offset: int = 0,
         check: Callable[[], None] = _go_on,
@@ -199,7 +200,7 @@ class SearchEngine:
         began, self._check = time.perf_counter(), check
         plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
         orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
-        keys = keys_of(self._snapshot, found.positions, orders, found.keys, from_z=from_z)
+        keys = keys_of(self._snapshot, found.positions, orders, found.keys, turned=turned)
         _, groups = page(self._snapshot, found.positions, keys, offset=0, limit=MOST_SERVICES, apart=True)
         positions = {int(self._snapshot["id"][group[0]]): int(group[0]) for group in groups}
         texts, looked_through = self._layer_texts(list(positions))

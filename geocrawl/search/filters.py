@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind
@@ -68,6 +69,8 @@ class Filters:
     """The last valid answer is not older, seconds."""
     new_within_s: float | None = None
     """The service was not found earlier, seconds."""
+    condition: Callable[[Any], Any] | None = None
+    """Whether each service of a snapshot fulfils a filter in CQL2 (`cql2.Condition`)."""
 
 
 MOST_VALUES = 40

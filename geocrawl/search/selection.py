@@ -4,7 +4,7 @@ Of 100,000 found services a page shows twenty, so only the best are sorted: thos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
         meets &= snapshot["last_ok"] >= now - filters.answered_within_s
     if filters.new_within_s is not None:
         meets &= snapshot["first_seen"] >= now - filters.new_within_s
+    if filters.condition is not None:
+        meets &= filters.condition(snapshot)
     return meets
 
 
@@ -150,23 +152,24 @@ _MORE = 4
 
 
 def keys_of(
-    snapshot: Snapshot, positions: Positions, sorts: Sequence[Sort], relevance: Keys, *, from_z: bool = False
+    snapshot: Snapshot, positions: Positions, sorts: Sequence[Sort], relevance: Keys, *, turned: Collection[Sort] = ()
 ) -> Keys:
     """Return the keys of services at positions for some orders, each of which decides where those before it do not.
 
-    `relevance`: their keys by the words of the query; `from_z`: titles from the last to the first. Health alone is
+    `relevance`: their keys by the words of the query; `turned`: orders the other way round. Health alone is
     soundness, and before other orders the state of health, which many have.
     """
-    keys = [_keys(snapshot, positions, sort, relevance, from_z=from_z) for sort in sorts]
+    keys = [_keys(snapshot, positions, sort, relevance) for sort in sorts]
+    if Sort.HEALTH in sorts and len(keys) > 1:
+        keys[sorts.index(Sort.HEALTH)] = of_health(snapshot["health"][positions])
+    keys = [-key if sort in turned else key for sort, key in zip(sorts, keys, strict=True)]
     if len(keys) == 1:
         return keys[0]
-    if Sort.HEALTH in sorts:
-        keys[sorts.index(Sort.HEALTH)] = of_health(snapshot["health"][positions])
     _, ranks = np.unique(np.column_stack(keys), axis=0, return_inverse=True)
     return ranks.reshape(len(positions)).astype(np.float64)
 
 
-def _keys(snapshot: Snapshot, positions: Positions, sort: Sort, relevance: Keys, *, from_z: bool) -> Keys:
+def _keys(snapshot: Snapshot, positions: Positions, sort: Sort, relevance: Keys) -> Keys:
     if sort is Sort.RELEVANCE:
         return relevance
     if sort is Sort.NEWEST:
@@ -176,7 +179,7 @@ def _keys(snapshot: Snapshot, positions: Positions, sort: Sort, relevance: Keys,
     if sort is Sort.QUALITY:
         return snapshot["quality"][positions].astype(np.float64)
     titles = [snapshot.titles[position].strip().casefold() for position in positions]
-    ordered = sorted(set(titles), key=lambda title: (not title, title), reverse=from_z)
+    ordered = sorted(set(titles), key=lambda title: (not title, title))
     rank = {title: len(ordered) - n for n, title in enumerate(ordered)}
     return np.array([rank[title] for title in titles], np.float64)
 

@@ -36,7 +36,7 @@ from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
-from geocrawl.web.records import items, landing, metadata
+from geocrawl.web.records import items, landing, metadata, schemas
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, site_of
 from geocrawl.web.visitors import Workers
 
@@ -104,7 +104,9 @@ def _routes() -> list[Route | Mount]:
         Route("/api", _in_formats(html=overview.api_page, json=overview.openapi)),
         Route("/collections", _in_formats(html=overview.collections, json=landing.collections)),
         Route("/collections/services", _in_formats(html=overview.collection, json=landing.collection)),
-        Route("/collections/services/sortables", _in_formats(html=overview.sortables, json=landing.sortables)),
+        Route("/collections/services/sortables", _in_formats(html=overview.sortables, json=schemas.sortables)),
+        Route("/collections/services/queryables", _in_formats(html=overview.queryables, json=schemas.queryables)),
+        Route("/collections/services/schema", _in_formats(html=overview.schema, json=schemas.schema)),
         Route(ITEMS, _in_formats(html=search.search, json=items.items, others=_of_a_search())),
         Route(
             _ITEM,

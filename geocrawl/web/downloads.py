@@ -71,7 +71,9 @@ async def newest_found(request: Request) -> list[int] | None:
     asked = read_asked(request, time.time())
     if not asked.all.keys() - {"f", "lang"}:
         return None
-    return await numbers_found(request, replace(asked, sorts=(Sort.NEWEST,), limit=MAX_LIMIT, offset=0))
+    return await numbers_found(
+        request, replace(asked, sorts=(Sort.NEWEST,), turned=frozenset(), limit=MAX_LIMIT, offset=0)
+    )
 
 
 def _written(connection: Connection, form: str, numbers: Collection[int]) -> bytes:

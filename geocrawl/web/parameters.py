@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from starlette.requests import Request
 
 from geocrawl.model import Kind
+from geocrawl.search.cql2 import Condition, read_filter
 from geocrawl.search.filters import (
     Filters,
     QueryError,
@@ -27,6 +28,10 @@ SORTS = {
     **{"title": Sort.NAME, "health": Sort.HEALTH, "created": Sort.NEWEST, "quality": Sort.QUALITY},
     "relevance": Sort.RELEVANCE,
 }
+_FALLING = (Sort.NEWEST, Sort.QUALITY)
+"""Orders whose greatest values come first, unlike those of `sortby=NAME`."""
+FILTER_LANGUAGES = ("cql2-text", "cql2-json")
+_CRS84 = ("http://www.opengis.net/def/crs/OGC/1.3/CRS84", "http://www.opengis.net/def/crs/OGC/0/CRS84")
 FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
 FACET_FIELDS = {
     **{"kind": "kinds", "health": "health", "country": "countries", "provider": "providers"},
@@ -52,8 +57,12 @@ PARAMETERS: Mapping[str, str] = {
     "format": "Media type or a part of one",
     "alive": "true: valid at the last probe; a time such as 30d: the last valid answer is not older",
     "new": "A time such as 7d: found not earlier",
-    "sortby": "title, -title, health, quality (best first) or created (newest first), several with commas; without it "
-    "the best match comes first",
+    "sortby": "title, health (best first), quality (lowest first) or created (oldest first), several with commas, the "
+    "other way round with - before them (-created: newest first); without it the best match comes first",
+    "filter": "A condition in CQL2 on the properties of /collections/services/queryables, such as: "
+    "title LIKE '%water%' AND quality > 50",
+    "filter-lang": "cql2-text, the default, or cql2-json",
+    "filter-crs": "Reference system of geometries in the filter: CRS84, the default, alone",
     "limit": f"Most records of the answer, {DEFAULT_LIMIT} by default, {MAX_LIMIT} at most",
     "offset": "Records to leave out, for paging; follow the links next and prev",
     "facets": "true: count the values of all facets; or names of facets with commas (an extension)",
@@ -78,8 +87,8 @@ class Asked:
     """`q` with what only the query language says."""
     filters: Filters
     sorts: tuple[Sort, ...]
-    from_z: bool
-    """Titles from the last to the first."""
+    turned: frozenset[Sort]
+    """Orders that go the other way round."""
     limit: int
     offset: int
     facets: tuple[str, ...]
@@ -139,7 +148,7 @@ def as_typed(request: Request) -> Asked:
     """Return what a person typed that cannot be read, to be shown again: a search for nothing."""
     given = _given(request)
     kept = {name: values for name, values in given.items() if any(values)}
-    return Asked("".join(given.get("q", ())[:1]), "", Filters(), (), False, DEFAULT_LIMIT, 0, (), None, "", kept)
+    return Asked("".join(given.get("q", ())[:1]), "", Filters(), (), frozenset(), DEFAULT_LIMIT, 0, (), None, "", kept)
 
 
 def _given(request: Request) -> dict[str, list[str]]:
@@ -160,16 +169,19 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
     for name in ("bbox", "within", "level", "alive", "new"):
         one(name)
     since_s, until = _read_datetime(one("datetime"), now)
-    sorts, from_z = _read_sorts(one("sortby"))
+    sorts, turned = _read_sorts(one("sortby"))
+    condition = _read_filter(one("filter"), one("filter-lang"), one("filter-crs"))
+    if condition and (one("ids") or one("externalIds")):
+        raise Problem(400, "filter cannot stand beside ids or externalIds; write id IN ('3', '4') into the filter")
     limit = _read_number(one("limit"), "limit", least=1) if one("limit") else DEFAULT_LIMIT
     offset = _read_number(one("offset"), "offset", least=0) if one("offset") else 0
     q, types = one("q"), ",".join(given.get("type", ())).strip(", ")
     return Asked(
         q=q,
         text=f"-new:{until} {q}" if until else q,  # first: a quote in q may stay open
-        filters=_filters(given, since_s),
+        filters=replace(_filters(given, since_s), condition=condition),
         sorts=sorts,
-        from_z=from_z,
+        turned=turned,
         limit=min(limit, MAX_LIMIT),
         offset=min(offset, MAX_OFFSET),
         facets=_read_facets(one("facets")),
@@ -213,13 +225,23 @@ def _read_number(text: str, name: str, *, least: int) -> int:
     return int(text)
 
 
-def _read_sorts(text: str) -> tuple[tuple[Sort, ...], bool]:
+def _read_filter(text: str, language: str, system: str) -> Condition | None:
+    if (language or FILTER_LANGUAGES[0]) not in FILTER_LANGUAGES:
+        raise bad_parameter("filter-lang", language, " or ".join(FILTER_LANGUAGES))
+    if system and system not in _CRS84:
+        raise bad_parameter("filter-crs", system, _CRS84[0])
+    return read_filter(text, language or FILTER_LANGUAGES[0]) if text else None
+
+
+def _read_sorts(text: str) -> tuple[tuple[Sort, ...], frozenset[Sort]]:
     parts = [part.strip() for part in text.split(",") if part.strip(" +-")] or ["relevance"]
     names = [part.lstrip("+-") for part in parts]
     if not set(names) <= set(SORTS):
         raise bad_parameter("sortby", text, f"some of {', '.join(SORTS)}, with - before it for the other direction")
-    # The newest come first by themselves: `-created` is that order, `created` alone what people click.
-    return tuple(dict.fromkeys(SORTS[name] for name in names)), "-title" in parts
+    falling = [part.startswith("-") for part in parts]
+    sorts = [SORTS[name] for name in names]
+    turned = [sort for sort, falls in zip(sorts, falling, strict=True) if falls != (sort in _FALLING)]
+    return tuple(dict.fromkeys(sorts)), frozenset(turned) - {Sort.RELEVANCE}
 
 
 def _read_facets(text: str) -> tuple[str, ...]:

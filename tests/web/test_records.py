@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import re
 import sqlite3
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ def test_every_document_is_a_page_and_json_as_the_client_asks(client: TestClient
         "/collections",
         "/collections/services",
         "/collections/services/sortables",
+        "/collections/services/queryables",
+        "/collections/services/schema",
     ):
         media_type = next(iter(described[path]["get"]["responses"]["200"]["content"]))
         as_json = client.get(path, headers={"Accept": media_type})
@@ -338,3 +341,75 @@ def test_the_number_of_a_merged_service_leads_to_the_service(catalogue: Path, se
     assert answer.status_code == 301
     assert answer.headers["location"] == f"/collections/services/items/{present}{end}"
     assert client.get(answer.headers["location"]).status_code == 200
+
+
+# --------------------------------------------------------------------------- filters, schemas, orders
+
+COLLECTION = "/collections/services"
+CQL2 = pytest.mark.skipif(find_spec("cql2") is None, reason="needs cql2: make dev-env")
+
+
+@CQL2
+def test_a_filter_in_cql2_stands_beside_the_other_parameters(client: TestClient) -> None:
+    asked = {"filter": "type IN ('wms', 'wfs') AND quality > 0", "limit": 100}
+    found = records(client, **asked)
+    assert {each["properties"]["type"] for each in found} == {"wms", "wfs"}
+    in_json = {"op": "in", "args": [{"property": "type"}, ["wms", "wfs"]]}
+    assert records(client, **{"filter": json.dumps(in_json), "filter-lang": "cql2-json", "limit": 100}) == found
+    assert {each["properties"]["type"] for each in records(client, **asked, kind="wfs")} == {"wfs"}
+    assert 0 < len(records(client, **asked, q="water")) < len(found)
+    boxed = records(client, filter="S_INTERSECTS(geometry, BBOX(100,20,120,40))", limit=100)
+    assert [each["id"] for each in boxed] == [
+        each["id"] for each in records(client, bbox="100,20,120,40", limit=100) if each["geometry"]
+    ]
+    page = client.get(ITEMS, params=asked, headers={"Accept": "text/html"})
+    assert page.status_code == 200
+    following = client.get(ITEMS, params={**asked, "limit": 2}).json()["links"]
+    assert any("filter=" in each["href"] for each in following if each["rel"] == "next")
+
+
+@CQL2
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"filter": "colour = 'red'"},
+        {"filter": "quality >"},
+        {"filter": "quality > 1", "filter-lang": "cql"},
+        {"filter": "quality > 1", "filter-crs": "http://www.opengis.net/def/crs/EPSG/0/25832"},
+        {"filter": "quality > 1", "ids": "3"},
+        {"filter": "{", "filter-lang": "cql2-json"},
+        {"filter": "(" * 1_999},
+    ],
+)
+def test_a_filter_that_cannot_be_used_is_400_with_the_reason(client: TestClient, asked: dict[str, str]) -> None:
+    answer = client.get(ITEMS, params=asked)
+    assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
+    assert "filter" in answer.json()["detail"]
+    assert client.get(ITEMS, params=asked, headers={"Accept": "text/html"}).status_code == 400
+
+
+def test_every_queryable_and_sortable_can_be_used(client: TestClient) -> None:
+    linked = {each["rel"].rpartition("/")[2]: each["href"] for each in client.get(COLLECTION).json()["links"]}
+    described = {name: client.get(linked[name]).json() for name in ("queryables", "sortables", "schema")}
+    for name, schema in described.items():
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["$id"] == f"http://localhost{COLLECTION}/{name}" and schema["type"] == "object"
+        assert all({"type", "format"} & about.keys() for about in schema["properties"].values())
+    for name in described["queryables"]["properties"]:
+        tree = {"op": "isNull", "args": [{"property": name}]}
+        assert client.get(ITEMS, params={"filter": json.dumps(tree), "filter-lang": "cql2-json"}).status_code == 200
+    for name in described["sortables"]["properties"]:
+        up, down = ([each["id"] for each in records(client, sortby=f"{by}{name},title")] for by in ("", "-"))
+        assert up != down or name == "health"  # which all have alike
+    for record in (*records(client, limit=100), client.get(f"{ITEMS}/1").json()):
+        flat = {"id": record["id"], "geometry": record["geometry"], **record["properties"]}
+        assert flat.keys() <= described["schema"]["properties"].keys()
+
+
+def test_a_name_alone_ascends_and_with_a_minus_descends(client: TestClient) -> None:
+    def values(sortby: str, name: str) -> list[Any]:
+        return [each["properties"][name] for each in records(client, sortby=sortby, limit=100)]
+
+    for sortby, name in (("created", "created"), ("quality", "geocrawl:quality")):
+        assert values(sortby, name) == values(f"+{sortby}", name) == sorted(values(sortby, name))
+        assert values(f"-{sortby}", name) == sorted(values(sortby, name), reverse=True)

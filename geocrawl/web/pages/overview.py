@@ -10,15 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl import __version__
+from geocrawl.search.cql2 import QUERYABLES
 from geocrawl.search.results import Results
 from geocrawl.store import Connection
 from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.store.read.statistics import kind_counts
 from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.downloads import FILES
-from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, MAX_LIMIT, PARAMETERS, SORTS
+from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, FILTER_LANGUAGES, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
 from geocrawl.web.records.metadata import FORMS
+from geocrawl.web.records.schemas import PROPERTIES, SCHEMA
 from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, document, page, site_of
 from geocrawl.web.texts import Words
 
@@ -76,6 +78,8 @@ async def collection(request: Request) -> Response:
     below = [
         (links(ITEMS, f="html"), words("search")),
         (links(f"{_COLLECTION}/sortables", f="html"), words("order")),
+        (links(f"{_COLLECTION}/queryables", f="html"), words("queryables")),
+        (links(f"{_COLLECTION}/schema", f="html"), words("schema")),
         (links("/api", f="html"), words("interfaces")),
     ]
     return _page(request, TITLE, DESCRIPTION, below)
@@ -85,6 +89,22 @@ async def sortables(request: Request) -> Response:
     """Return the page on the orders of records."""
     words, links = Words(wanted_language(request)), Links(request)
     return _page(request, words("order"), "", [(links(ITEMS, f="html", sortby=name), name) for name in SORTS])
+
+
+async def queryables(request: Request) -> Response:
+    """Return the page on the properties that a filter may name."""
+    return _properties(request, "queryables", QUERYABLES)
+
+
+async def schema(request: Request) -> Response:
+    """Return the page on the properties of a record."""
+    return _properties(request, "schema", PROPERTIES)
+
+
+def _properties(request: Request, path: str, schemas: Mapping[str, Mapping[str, Any]]) -> Response:
+    address = Links(request)(f"{_COLLECTION}/{path}", f="json")
+    rows = [(address, f"{name}: {each['title']}" if "title" in each else name) for name, each in schemas.items()]
+    return _page(request, Words(wanted_language(request))(path), "", rows)
 
 
 def _page(request: Request, heading: str, about: str, links: Sequence[tuple[str, str]]) -> Response:
@@ -101,7 +121,9 @@ PATHS: Mapping[str, tuple[str, str]] = {
     "/api": ("This description (OpenAPI 3.0)", "application/vnd.oai.openapi+json;version=3.0"),
     "/collections": ("Collections: there is one, services", "application/json"),
     "/collections/services": ("The collection of services", "application/json"),
-    "/collections/services/sortables": ("By what records can be ordered", "application/schema+json"),
+    "/collections/services/sortables": ("By what records can be ordered", SCHEMA),
+    "/collections/services/queryables": ("By what records can be filtered", SCHEMA),
+    "/collections/services/schema": ("What a record has", SCHEMA),
     ITEMS: ("Search services", "application/geo+json"),
     f"{ITEMS}/{_NUMBER}": ("One service", "application/geo+json"),
     f"{ITEMS}/{_NUMBER}/health": ("Health of a service and its addresses", "application/json"),
@@ -119,6 +141,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
 """Path → (what it is, media type)."""
 _WITH_PAGES = (
     *("/", "/conformance", "/api", "/collections", "/collections/services", "/collections/services/sortables"),
+    *("/collections/services/queryables", "/collections/services/schema"),
     *(ITEMS, f"{ITEMS}/{_NUMBER}", LAYERS),
 )
 _EXAMPLE = """\
@@ -230,6 +253,7 @@ _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
     "ids": _TEXTS,
     "externalIds": _TEXTS,
     "sortby": {"type": "array", "items": {"type": "string", "pattern": f"[+-]?({'|'.join(SORTS)})"}},
+    "filter-lang": {"type": "string", "enum": list(FILTER_LANGUAGES), "default": FILTER_LANGUAGES[0]},
     "facets": {**_TEXTS, "example": ["kind", "country"], "description": ", ".join(FACETS)},
     "f": {"type": "string", "enum": ["html", "json", *FILES, *FORMS]},
     "lang": {"type": "string", "enum": list(LANGUAGES)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from starlette.requests import Request
@@ -9,9 +10,15 @@ from starlette.responses import Response
 
 from geocrawl.store.read.statistics import read_growth
 from geocrawl.web.records.record import GEOJSON, link
+from geocrawl.web.records.schemas import SCHEMA
 from geocrawl.web.site import ITEMS, base_url, document, site_of
 from geocrawl.wording import iso
 
+_FILTERS = (
+    *("features-3/1.0/conf/queryables", "features-3/1.0/conf/filter", "features-3/1.0/conf/features-filter"),
+    *("records-1/1.0/conf/filtering", "records-1/1.0/conf/searchable-catalog-filtering"),
+)
+_CQL2 = "http://www.opengis.net/spec/cql2/1.0/conf/"
 CONFORMS_TO = (
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/landing-page",
@@ -30,6 +37,12 @@ CONFORMS_TO = (
     "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/html",
     "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/searchable-catalog",
     "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/sorting",
+    "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/searchable-catalog-sorting",
+    "http://www.opengis.net/spec/ogcapi-features-5/1.0/conf/schemas",
+    *(f"http://www.opengis.net/spec/ogcapi-{each}" for each in _FILTERS),
+    *([f"{_CQL2}cql2-text"] if find_spec("cql2") else []),
+    *(f"{_CQL2}{each}" for each in ("cql2-json", "basic-cql2", "advanced-comparison-operators")),
+    *(f"{_CQL2}{each}" for each in ("case-insensitive-comparison", "basic-spatial-functions")),
 )
 TITLE = "geocrawl: catalogue of geospatial web services"
 DESCRIPTION = (
@@ -100,26 +113,9 @@ async def _collection(request: Request) -> dict[str, Any]:
             link(f"{place}?f=html", "alternate", "text/html", "this document as a page"),
             link(f"{base}{ITEMS}?f=json", "items", GEOJSON, "the services"),
             link(f"{base}{ITEMS}?f=html", "items", "text/html", "the services as a page"),
-            link(
-                f"{place}/sortables",
-                "http://www.opengis.net/def/rel/ogc/1.0/sortables",
-                "application/schema+json",
-                "orders",
+            *(
+                link(f"{place}/{path}", f"http://www.opengis.net/def/rel/ogc/1.0/{path}", SCHEMA, title)
+                for path, title in (("queryables", "filters"), ("sortables", "orders"), ("schema", "properties"))
             ),
         ],
     }
-
-
-async def sortables(request: Request) -> Response:
-    """Return by what records can be ordered, as a JSON schema."""
-    text, time = {"type": "string"}, {"type": "string", "format": "date-time"}
-    return document(
-        {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "$id": f"{base_url(request)}/collections/services/sortables",
-            "type": "object",
-            "title": "services",
-            "properties": {"title": text, "health": text, "quality": {"type": "integer"}, "created": time},
-        },
-        "application/schema+json",
-    )
