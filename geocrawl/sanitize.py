@@ -25,38 +25,44 @@ _INVISIBLE = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# Parameters whose values give access: keys, tokens, passwords, signatures, sessions. It is bounded, and no part
-# of it matches one text in two ways. In an address within an address `?`, `&` and `=` are escaped, perhaps twice.
-_SECRET = re.compile(
+# Parameters whose values give access: keys, tokens, passwords, signatures, sessions. No part of it matches one text in
+# two ways. In an address within an address `?`, `&` and `=` are escaped, perhaps twice.
+_NAMED = (
     r"((?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))(?:"
-    r"[\w.\[-]{0,30}(?:token|secret|passw|passcode|passphrase|signature|credential|"
-    r"(?:api|access|account|app|auth|client|licen[cs]e|map|private|session|subscription|user)[_-]?key)[\w.\[\]-]{0,20}|"
-    r"jwt|bearer|key|ak|sk|tk|pwd?|pass|sig|sign|auth|authorization|app[_-]?code|sess?(?:ion)?(?:[_-]?id)?|s?sid|jsessionid|"
-    r"phpsessid|otp|ticket)(?:=|%(?:25){0,3}3d))"
-    r"""[^&#;\s"'<>\\]{1,4096}""",
-    re.IGNORECASE,
+    r"[\w.\[-]{0,30}(?:token|secret|passw|passcode|passphrase|signature|credential|hmac|sess(?:ion)?[_.-]?id|"
+    r"(?:api|access|account|app|auth|client|consumer|licen[cs]e|map|private|session|subscription|user)[_.-]?key)"
+    r"[\w.\[\]-]{0,20}|"
+    r"jwt|bearer|key|ak|sk|tk|pwd?|psw|pword|pass|sig|sign|auth|authorization|app[_-]?code|sess(?:ion)?|s?sid|otp|ticket)"
+    r"(?:=|%(?:25){0,3}3d))"
 )
+# `;`, `'` and `\` are part of a value or end it: the next parameter, the end of a quotation, an escape of JSON.
+_CHARACTER = r"""(?:[^&#;\s"'<>\\]|;(?![\w.%\[\]-]{1,80}=)|'(?=[\w%+/=-])|\\(?:\\|(?=[\w%+/=-])))"""
+_SECRET = re.compile(f"{_NAMED}{_CHARACTER}+", re.IGNORECASE)
+_VALUE = re.compile(f"{_CHARACTER}+")
 # A parameter with escapes in its name (`api%5Fkey`), which servers read as without.
 _ESCAPED_NAME = re.compile(
     r"(?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))((?:[\w.\[\]+-]|%(?:25){0,3}(?!25|3f|26|3b|23|3d)[0-9a-f]{2}){1,80})"
     r"(?:=|%(?:25){0,3}3d)",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"""[^&#;\s"'<>\\]{0,4096}""")
-# Up to the @, or to the … of a text that was cut; the second one in an address within an address. On the web a name
-# alone may be a token; the user of a database gives no access without a password.
+# Up to the last @, as browsers read it, or to where a text was cut; the second one in an address within an address.
+# On the web a name alone may be a token; the user of a database gives no access without a password.
 _USER = re.compile(
-    r"""(//)(?:[^/?#\s@:"<>]{0,200}:[^/?#\s@"<>]{0,200}(?=[@…])|(?<!postgresql://)[^/?#\s@:"<>]{1,200}(?=@))"""
-    r"""|((?:%(?:25){0,3}2f){2})(?:(?!%(?:25){0,3}(?:2f|3f|23|40))[^/?#&\s@"<>]){1,200}(?=%(?:25){0,3}40)""",
+    r"""((?:https?|ftp):[\\/]{1,9}|//)"""
+    r"""(?:(?!\[)[^\\/?#\s@:"<>]*:(?!\d*\Z)[^\\/?#\s"<>…]*(?=[@…]|\Z)|(?<!postgresql://)[^\\/?#\s:"<>]+(?=@))"""
+    r"""|((?:%(?:25){0,3}2f){2})(?:(?!%(?:25){0,3}(?:2f|3f|23))[^/?#&\s"<>])+(?=%(?:25){0,3}40)""",
     re.IGNORECASE,
 )
 
 
+_END = 6_000
+
+
 def ending_of(text: str | bytes) -> str:
     """Return 'ends with …' and the last 60 characters of an incomplete document."""
-    if isinstance(text, bytes):
-        text = text[-60:].decode("utf-8", "replace")
-    return f"ends with “{plain(text[-60:], 60)}”"
+    end = text[-_END:]  # masked before it is cut, since a secret is known by what stands before it
+    shown = masked(plain(end.decode("utf-8", "replace") if isinstance(end, bytes) else end))
+    return f"ends with “{shown[-60:].strip()}”"
 
 
 def masked(text: str) -> str:
@@ -68,17 +74,18 @@ def masked(text: str) -> str:
         text = _SECRET.sub(r"\1***", text)
     if "%" in text:
         text = _masked_by_plain_names(text)
-    return _USER.sub(r"\1\2***", text) if "@" in text or "…" in text or "40" in text else text
+    return _USER.sub(r"\1\2***", text) if ":" in text or "%" in text or "@" in text else text
 
 
 def _masked_by_plain_names(text: str) -> str:
     parts, upto = list[str](), 0
     for found in _ESCAPED_NAME.finditer(text):
+        if found.start() < upto:
+            continue
         name = found[1]
         while (plainer := unquote(name)) != name:
             name = plainer
-        value = _VALUE.match(text, found.end())
-        if found.start() >= upto and value and value[0] and _SECRET.search(f"?{name}=x"):
+        if _SECRET.search(f"?{name}=x") and (value := _VALUE.match(text, found.end())):
             parts += [text[upto : found.end()], "***"]
             upto = value.end()
     return "".join((*parts, text[upto:]))

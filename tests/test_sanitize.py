@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.sanitize import masked, plain
+from geocrawl.sanitize import ending_of, masked, plain
 
 MASKED = [
     ("http://a.test/wms?token=abc123&layers=x", "http://a.test/wms?token=***&layers=x"),
@@ -23,6 +24,17 @@ MASKED = [
     ("http://a.test/?u=b%253Fapi_key%253Dabc&x=1", "http://a.test/?u=b%253Fapi_key%253D***&x=1"),
     ("http://a.test/#access_token=abc", "http://a.test/#access_token=***"),
     ("http://user:password-that-was-c…", "http://***…"),
+    ("http://user:password-that-was-c", "http://***"),
+    ("http://u:p@ss@a.test/x", "http://***@a.test/x"),
+    ("http:\\\\u:p@a.test/x and https:/u@a.test", "http:\\\\***@a.test/x and https:/***@a.test"),
+    (f"http://u:{'x' * 300}@a.test/?token={'y' * 9000}", "http://***@a.test/?token=***"),
+    ("http://a.test/?pw=a;b'c\\d|e&x=1", "http://a.test/?pw=***&x=1"),
+    ("http://a.test/?pw=a;layers=b", "http://a.test/?pw=***;layers=b"),
+    ("see 'http://a.test/?pw=a', or", "see 'http://a.test/?pw=***', or"),
+    (
+        json.dumps({"url": "http://a.test/?pw=a\\", "text": 'is "http://a.test/?pw=b"'}),
+        json.dumps({"url": "http://a.test/?pw=***", "text": 'is "http://a.test/?pw=***"'}),
+    ),
 ]
 LEFT = [
     "http://a.test/?layers=token&keyword=roads",
@@ -30,6 +42,9 @@ LEFT = [
     "http://a.test/?monkey=1",
     "http://a.test/@user:1",
     "100%26",
+    "http://a.test:8080",
+    "http://[::1]:80",
+    "http://a.test: a title",
 ]
 
 
@@ -50,6 +65,11 @@ LEFT = [
 )
 def test_what_could_act_on_a_terminal_is_removed_and_the_words_stay(text: str, expected: str) -> None:
     assert plain(text) == expected
+
+
+def test_the_end_of_a_document_begins_with_no_half_of_a_secret() -> None:
+    text = f"<Title>http://a.test/?token={'s3same' * 30}"
+    assert ending_of(text) == ending_of(text.encode()) == "ends with “<Title>http://a.test/?token=***”"
 
 
 def test_a_long_text_is_cut_with_a_mark() -> None:
@@ -96,8 +116,36 @@ def test_masking_twice_changes_nothing(text: str) -> None:
         *("token", "access_token", "oauth_token", "sessionToken", "X-Amz-Security-Token", "apitoken", "user[token]"),
         *("key", "apikey", "Api-Key", "authKey", "mapkey", "secret_key", "secretkey", "privatekey", "licence-key"),
         *("Ocp-Apim-Subscription-Key", "AWSAccessKeyId", "client_secret", "X-Goog-Signature", "X-Goog-Credential"),
-        *("password", "passwort", "passwd", "passcode", "pw", "pwd", "PASS", "password[]", "user[password]", "bearer"),
-        *("sid", "ssid", "sessid", "session_id", "sig", "Signature", "ticket", "otp", "app_code", "appcode"),
+        *(
+            "password",
+            "passwort",
+            "passwd",
+            "passcode",
+            "psw",
+            "pword",
+            "pw",
+            "pwd",
+            "PASS",
+            "password[]",
+            "user[password]",
+            "bearer",
+        ),
+        *(
+            "sid",
+            "ssid",
+            "sessid",
+            "session_id",
+            "sig",
+            "Signature",
+            "ticket",
+            "otp",
+            "hmac",
+            "consumer_key",
+            "api.key",
+            "ASPSESSIONIDAB",
+            "app_code",
+            "appcode",
+        ),
     ],
 )
 def test_parameters_that_give_access_are_masked_by_the_parts_of_their_names(name: str) -> None:

@@ -22,7 +22,7 @@ from geocrawl.config import check as check_file
 from geocrawl.config import check_all
 from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
-from geocrawl.sanitize import plain
+from geocrawl.sanitize import masked, plain
 from geocrawl.store import Connection, read_blocked
 from geocrawl.store.maintenance.backup import back_up
 from geocrawl.store.maintenance.forget import undo
@@ -203,7 +203,7 @@ def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> 
     from geocrawl.store.maintenance.forget import forget
 
     with opt.writing(overrides) as store:
-        removed = forget(store.database, host, plain(reason, 500), time.time())
+        removed = forget(store.database, host, masked(plain(reason, 500)), time.time())
     if json:
         output.echo_json({"host": host, **asdict(removed)})
         return

@@ -120,7 +120,7 @@ class LongText:
 
     def tail(self) -> bytes:
         """Return the last bytes, to be shown to a person."""
-        return self._body[-60:]
+        return self._body[-6_000:]
 
 
 def _before_tags(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from geocrawl.urls import capabilities_address
 def published(value: Any) -> Any:
     """Return a value with every text in it masked and made plain; lists and mappings are copied."""
     if isinstance(value, str):
-        return plain(masked(value))
+        return masked(plain(value))
     if isinstance(value, Mapping):
         return {key: published(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -28,7 +28,7 @@ def as_json(value: Any) -> bytes:
 
 def web_address(text: str) -> str:
     """Return a masked address that may stand in a link; '' for one of another scheme than http and https."""
-    address = plain(masked(text))
+    address = masked(plain(text))
     return address if address.lower().startswith(("http://", "https://")) else ""
 
 

@@ -2,36 +2,69 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
+from starlette.testclient import TestClient
 
 from geocrawl.cli import main
 from geocrawl.cli.output import print_table
 from geocrawl.cli.registry import COMMANDS
+from geocrawl.export.endpoints import FORMATS
+from geocrawl.export.services import SERVICE_FORMATS
+from geocrawl.settings import Settings
+from geocrawl.web.application import make_application
+from geocrawl.web.downloads import FILES
+from geocrawl.web.options import Options
 from tests.attacks.attackers import CAPABILITIES
+from tests.support.receivers import Hook, MailServer
 
 SECRET = "sesame"
+MONTH = time.strftime("%Y-%m", time.gmtime())
 START = f"http://www.example/start?sid={SECRET}"
 SERVICE = f"http://maps.example/wms?token={SECRET}"
 TWIN = f"https://twin.example/wms?map=a&api_key={SECRET}"
 BROKEN = f"http://broken.example/wms?pwd={SECRET}"
 GONE = f"http://www.example/gone?access_token={SECRET}"
 NESTED = f"http://www.example/proxy?url=http%3A%2F%2Fmaps.example%2Fwms%3Ftoken%3D{SECRET}"
-PAGE = f"""<title>Maps</title><a href="{SERVICE}&service=WMS&request=GetCapabilities">WMS of {SERVICE}</a>
+OLD = f"http://old.example/wms?key={SECRET}"
+AWAY, LOOP = f"http://www.example/away?sig={SECRET}", f"http://www.example/loop?key={SECRET}"
+PAGE = f"""<title>Maps by http://u:p@{SECRET}@inner.example/</title>
+<a href="{SERVICE}&service=WMS&request=GetCapabilities">
+WMS of {SERVICE}</a>
 <a href="{BROKEN}&service=WMS">WMS</a><a href="{GONE}">maps</a><a href="{NESTED}">map</a> wms wms map
-<a href="{TWIN}&service=WMS&request=GetCapabilities">the same</a>"""
+<a href="{TWIN}&service=WMS&request=GetCapabilities">the same</a><a href="{OLD}&service=WMS">WMS that will move</a>
+<a href="{AWAY}">WMS maps of http:/u:{SECRET}@inner.example/</a><a href="{LOOP}">maps</a>
+<a href="http://busy.example/wms?service=WMS&apikey=a;{SECRET}">WMS</a>
+<a href="http://login.example/wms?service=WMS&passwd=a'{SECRET}">WMS</a>
+<a href="http://torn.example/wms?service=WMS&x-api-key={SECRET}&access_token={SECRET}">WMS</a>
+<a href="http://long.example/wms?service=WMS&access_token={SECRET * 900}">WMS</a>
+<a href="http://dead.example/wms?service=WMS&psw={SECRET}">WMS</a>
+<a href="http://elsewhere.example/wms?service=WMS&hmac={SECRET}">WMS</a>"""
 EXCEPTION = f"""<?xml version="1.0"?><ServiceExceptionReport xmlns="http://www.opengis.net/ogc"><ServiceException>
 cannot open http://admin:{SECRET}@inner.example/x?key={SECRET}</ServiceException></ServiceExceptionReport>"""
+ROBOTS = f"User-agent: *\nDisallow: /no?key={SECRET}\nSitemap: http://www.example/map.xml?token={SECRET}\n"
+SITEMAP = f"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>
+<loc>http://www.example/listed?password=a;{SECRET}</loc></url></urlset>"""
+REDIRECTS = {
+    ("www.example", "/away"): (302, f"http://u:p@{SECRET}@www.example/end?auth={SECRET}"),
+    ("www.example", "/loop"): (302, LOOP),
+    ("login.example", "/wms"): (302, f"http://login.example/login?next=http%3A%2F%2Fx%3Ftoken%3D{SECRET}&pw={SECRET}"),
+    ("elsewhere.example", "/robots.txt"): (301, f"http://u:{SECRET}@elsewhere.example/r?key={SECRET}"),
+}
+"""Host and path: status and Location. The service at OLD moves when it is asked again."""
 
 
 class _Web(BaseHTTPRequestHandler):
@@ -42,14 +75,37 @@ class _Web(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         host, path = urlsplit(self.path).hostname or "", urlsplit(self.path).path
         status, kind, body = 404, "text/plain", f"no {self.path}"
+        headers = {}
         if path == "/start":
             status, kind, body = 200, "text/html", PAGE
+        elif (host, path) == ("www.example", "/robots.txt"):
+            status, body = 200, ROBOTS
+        elif path == "/map.xml":
+            status, kind, body = 200, "text/xml", SITEMAP
+        elif path == "/end":
+            status, kind, body = 200, "text/html", f"<title>End of {self.path}</title><p>map wms {AWAY}"
+        elif (host, path) in REDIRECTS:
+            status, headers["Location"] = REDIRECTS[host, path]
+        elif host == "busy.example" and path == "/wms":
+            status, headers["Retry-After"], body = 503, "60", f"{self.path} is busy"
+        elif host == "dead.example":
+            status, body = 502, f"cannot connect to {self.path}"
+        elif host == "torn.example" and path == "/wms":
+            status, kind, body = (
+                200,
+                "text/xml",
+                _capabilities("Torn").partition("</Title>")[0] + f"token={SECRET * 20}",
+            )
         elif host == "broken.example" and path == "/wms":
             status, kind, body = 200, "text/xml", EXCEPTION
         elif path == "/wms":
             status, kind, body = 200, "text/xml", _capabilities(type(self).title)
+        if host == "old.example" and path == "/wms" and type(self).title != "Roads":
+            status, headers["Location"] = 301, f"http://new.example/wms?token={SECRET}"
         self.send_response(status)
         self.send_header("Content-Type", kind)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(body.encode())))
         self.end_headers()
         self.wfile.write(body.encode())
@@ -63,7 +119,14 @@ def _capabilities(title: str) -> str:
         f'<OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="http://u:{SECRET}@maps.example/"/>'
     )
     text = CAPABILITIES.format(doctype="", title=f"{title}, see http://u:{SECRET}@maps.example/?key={SECRET}")
-    return text.replace("</Title></Service>", f"</Title>{online}</Service>")
+    contact = f"<ContactInformation><ContactPosition>http://u:{SECRET}@x/</ContactPosition></ContactInformation>"
+    style = f"<Style><Name>a</Name><Title>?key={SECRET}</Title></Style>"
+    fees = f"<Fees>pay at http:/u:{SECRET}@x/</Fees><AccessConstraints>http://x/?jwt={SECRET}</AccessConstraints>"
+    words = f"<KeywordList><Keyword>http://x/?sessionid={SECRET}</Keyword></KeywordList>"
+    text = text.replace(
+        "</Title></Layer>", f"</Title><Abstract>by http://x/?tk={SECRET}</Abstract>{words}{style}</Layer>"
+    )
+    return text.replace("</Title></Service>", f"</Title>{words}{online}{contact}{fees}</Service>")
 
 
 Geocrawl = Callable[..., tuple[int, str]]
@@ -86,7 +149,7 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
             "STRATEGY": "bfs",
             "MAX_ATTEMPTS": "1",
             "STORE_PAGES": "true",
-            "STORE_PAGES_MIN_SCORE": "0",
+            "STORE_PAGES_MIN_SCORE": "0.000001",
         }
         proxy = {"PROXY": f"http://u:{SECRET}@127.0.0.1:{server.server_port}"}
         for name, value in {**settings, **proxy}.items():
@@ -114,7 +177,8 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
             code, said = run(*first)
             assert code == 0 and SECRET not in said, said
         patch.setattr(_Web, "title", "Rivers")
-        run("probe", "--save", SERVICE)
+        for changed in (SERVICE, OLD):
+            assert SECRET not in run("probe", "--save", changed)[1]
         yield run
         patch.undo()
         server.shutdown()
@@ -159,7 +223,7 @@ PRINTING: dict[str, list[list[str]]] = {
     "forget": [["--list"], ["--list", "--json"], [f"never.example/?token={SECRET}", "--reason", f"mail {SERVICE}"]],
     "report": [
         ["--month", "2026-10"],
-        ["--month", time.strftime("%Y-%m", time.gmtime()), "--format", "csv"],
+        ["--month", MONTH, "--format", "csv"],
         ["--by", "provider"],
     ],
     "watch add": [[SERVICE, "--to", f"https://hooks.example/?token={SECRET}"], ["rivers", "--to", "mail:anna"]],
@@ -241,3 +305,103 @@ def test_the_catalogue_itself_holds_the_address_in_full(geocrawl: Geocrawl, tmp_
     assert SECRET not in out.read_text()
     assert geocrawl("export", "--format", "jsonl", "--out", str(out), "--secrets")[0] == 0
     assert SERVICE in out.read_text()
+
+
+@pytest.mark.parametrize("format_", [*FORMATS, *SERVICE_FORMATS])
+def test_a_file_that_is_exported_holds_no_secret(geocrawl: Geocrawl, tmp_path: Path, format_: str) -> None:
+    out = tmp_path / "out"
+    assert geocrawl("export", "--format", format_, "--out", str(out))[0] == 0
+    written = [each.read_bytes() for each in (out, *out.rglob("*")) if each.is_file()]
+    assert written and not any(SECRET.encode() in each for each in written)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [f"report --month {MONTH} --out {{}}.html", f"report --month {MONTH} --format csv --out {{}}.csv",
+     "stats --picture deviations --out {}.svg", "pages export --out {}.warc", "pages export --format text --out {}"],
+)  # fmt: skip
+def test_no_file_of_reports_and_pages_names_a_secret_in_an_address(
+    geocrawl: Geocrawl, tmp_path: Path, arguments: str
+) -> None:
+    code, said = geocrawl(*arguments.format(tmp_path / "out").split())
+    assert code == 0, said
+    written = [each for each in tmp_path.rglob("*") if each.is_file()]
+    for file in written:
+        content = file.read_bytes()
+        lines = (gzip.decompress(content) if file.suffix == ".warc" else content).splitlines()
+        named = [line for line in lines if file.suffix != ".warc" or line.startswith(b"WARC-")]
+        assert SECRET not in file.name and named and not any(SECRET.encode() in line for line in named), file
+    assert written
+
+
+def test_the_web_page_and_its_interfaces_show_no_secret(geocrawl: Geocrawl) -> None:
+    with TestClient(make_application(Options(Path("c.db"), requests_per_minute=0), Settings())) as client:
+        items = "/collections/services/items"
+        paths = [
+            "/",
+            items,
+            f"{items}?q=rivers",
+            f"{items}?q={SECRET}x",
+            f"{items}?externalIds={SERVICE}",
+            "/providers",
+        ]
+        parts = ("", "/layers", "/layer.qlr", "/health", "/history", "/changes", "/badge.svg", "/preview", "/nothing")
+        paths += [f"{items}/{number}{part}" for number in range(1, 8) for part in parts]
+        paths += ["/operations", "/statistics", "/feed.atom", "/feed.json", "/sitemap.xml", "/sitemap-1.xml"]
+        paths += [f"{items}?f={format_}" for format_ in FILES]
+        for path in paths:
+            for accept in ("text/html", "application/json"):
+                answer = client.get(path, headers={"Accept": accept}, follow_redirects=False)
+                said = answer.text.replace(f"{SECRET}x", "").replace(quote(SERVICE), "").replace(SERVICE, "")
+                assert SECRET not in said + str(answer.headers), (path, accept, said)
+
+
+def test_notices_name_a_service_without_its_secrets(
+    geocrawl: Geocrawl, hook: Hook, mails: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEOCRAWL_MAIL_SERVER", mails.address)
+    monkeypatch.setenv("GEOCRAWL_MAIL_SECURITY", "none")
+    for to in (hook.address, "mail:a@b.example", "file:notices.jsonl"):
+        assert geocrawl("watch", "add", "kind:wms", "--to", to, "--allow-private")[0] == 0
+    assert geocrawl("probe", "--save", f"http://fresh.example/wms?token={SECRET}")[0] == 0
+    assert "3 messages sent" in geocrawl("watch", "send", "--allow-private")[1]
+    told = [hook.received[0][2].decode(), mails.received[0][1].as_string(), Path("notices.jsonl").read_text()]
+    assert not [each for each in told if SECRET in each.replace(hook.address, "")]
+    assert all("fresh.example" in each for each in told)
+
+
+KNOWN_BY_ADDRESS = {
+    ("description", "family"),
+    ("description", "key"),
+    ("endpoint", "key"),
+    ("endpoint", "moved_to"),
+    ("endpoint", "url"),
+    ("evidence", "link"),
+    ("evidence", "page"),
+    ("host", "troubled_address"),
+    ("page_store", "body"),
+    ("robots", "body"),
+    ("seed", "address"),
+    ("seed", "identity"),
+    ("service", "online_resource"),
+    ("url", "address"),
+    ("watch", "recipient"),
+}
+"""Columns that need the address as it was found, to ask it again or to know it again (docs/safety.md)."""
+
+
+def test_the_catalogue_holds_secrets_in_the_columns_of_addresses_alone(geocrawl: Geocrawl) -> None:
+    geocrawl("status")
+    with closing(sqlite3.connect("c.db")) as database:
+        database.text_factory = lambda text: text.decode("utf-8", "replace")
+        tables = [
+            name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+        ]
+        columns = [(table, row[1]) for table in tables for row in database.execute(f"PRAGMA table_info({table})")]
+        holding = {
+            (table, name)
+            for table, name in columns
+            if any(SECRET in str(value) for (value,) in database.execute(f'SELECT "{name}" FROM "{table}"'))
+        }
+    assert holding <= KNOWN_BY_ADDRESS, sorted(holding - KNOWN_BY_ADDRESS)
+    assert ("endpoint", "url") in holding, "else nothing was looked for"

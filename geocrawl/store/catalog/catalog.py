@@ -222,13 +222,13 @@ class Catalog:
         said = {
             "status": verdict.status,
             "reason": verdict.reason,
-            "detail": verdict.detail[:_TEXT_CHARS],
+            "detail": masked(verdict.detail)[:_TEXT_CHARS],
             "http_status": verdict.http_status,
             "deviations": _json(verdict.deviations),
         }
         answered = {
             "content_type": verdict.content_type,
-            "first_bytes": verdict.first_bytes,
+            "first_bytes": masked(verdict.first_bytes),
             "elapsed_ms": verdict.elapsed_ms,
             "requests": verdict.requests,
         }
@@ -294,7 +294,12 @@ class Catalog:
 
     def _write_unasked(self, endpoint_id: int, told: Told, detail: str, http_status: int | None, at: float) -> None:
         """Write an event that is no verdict: the last verdict stays, with the reason why it could not be confirmed."""
-        said = {"status": UNASKED, "reason": told.reason, "detail": detail[:_TEXT_CHARS], "http_status": http_status}
+        said = {
+            "status": UNASKED,
+            "reason": told.reason,
+            "detail": masked(detail)[:_TEXT_CHARS],
+            "http_status": http_status,
+        }
         probe = {**_probe_row(endpoint_id, at), **said}
         self._connection.execute(_ADD_PROBE, probe)
         self._connection.execute(_WRITE_UNASKED, {"endpoint": endpoint_id, "why": told.reason})
@@ -361,13 +366,13 @@ def _evidence_row(endpoint_id: int, found: Evidence, at: float) -> dict[str, obj
         "signal": found.signal,
         "page": found.page,
         "link": found.link,
-        "anchor": found.anchor[:_TEXT_CHARS],
+        "anchor": masked(found.anchor)[:_TEXT_CHARS],
         "at": at,
     }
 
 
 def _json(deviations: tuple[Deviation, ...]) -> str:
-    return json.dumps([{"code": d.code, "detail": d.detail} for d in deviations], ensure_ascii=False)
+    return json.dumps([{"code": d.code, "detail": masked(d.detail)} for d in deviations], ensure_ascii=False)
 
 
 def _weakness(candidate: Candidate) -> int:
@@ -429,7 +434,7 @@ class ContentReportWriter:
                 "crs": attempt.crs,
                 "outcome": attempt.outcome,
                 "elapsed_ms": round(attempt.milliseconds, 1),
-                "detail": attempt.detail[:_DETAIL_CHARS],
+                "detail": masked(attempt.detail)[:_DETAIL_CHARS],
                 "url": attempt.url,
                 "zoom": attempt.zoom,
             }

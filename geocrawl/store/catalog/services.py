@@ -323,6 +323,9 @@ def without_secrets(service: Service) -> Service:
 
     A text is published as it is stored, and no request needs it. `online_resource` stays whole.
     """
+    contact = {name: masked(text) for name, text in service.contact.items()}
+    if contact != service.contact:
+        service = replace(service, contact=contact)
     layers = tuple(_changed(layer, _TEXTS_OF_LAYER) for layer in service.layers)
     if any(new is not old for new, old in zip(layers, service.layers, strict=True)):
         service = replace(service, layers=layers)

@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from geocrawl.model import Candidate, Purpose, Rank, RankedLink, State, Url, Visit
+from geocrawl.sanitize import masked
 from geocrawl.store.frontier.budgets import (
     Caps,
     crowded_site_reason,
@@ -319,7 +320,7 @@ class ArrivalPlan:
             tier=rank.tier,
             score=rank.score,
             found_on=found_on,
-            anchor=evidence.anchor[:MAX_ANCHOR_CHARS] or None,
+            anchor=masked(evidence.anchor)[:MAX_ANCHOR_CHARS] or None,
             found_in=evidence.signal or None,
             hops=0,
             endpoint_id=endpoint_id,
@@ -371,7 +372,7 @@ def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: 
 
 def _found(ranked: RankedLink, source: Source) -> tuple[int | None, str | None, str]:
     """Return page, anchor and place of a link, as columns."""
-    return source.id, ranked.link.anchor[:MAX_ANCHOR_CHARS] or None, ranked.link.where
+    return source.id, masked(ranked.link.anchor)[:MAX_ANCHOR_CHARS] or None, ranked.link.where
 
 
 def _is_hop(ranked: RankedLink, source: Source) -> bool:
@@ -490,7 +491,7 @@ def plan_settlement(visit: Visit, snapshot: Snapshot, rules: SettlementRules) ->
         state=state,
         attempts=attempts,
         retry_at=retry_at,
-        title=visit.title[:_TITLE_CHARS] or None,
+        title=masked(visit.title)[:_TITLE_CHARS] or None,
         relevance=int(visit.relevance) if was_read else None,
         score=visit.score if was_read else None,
         arrivals=ArrivalPlan(snapshot.urls, snapshot.facts, rules.arrivals),
