@@ -15,6 +15,7 @@ from geocrawl.fetch.http import user_agent
 from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.proxy import proxy_from_environment
 from geocrawl.fetch.record import WarcRecorder
+from geocrawl.fetch.rests import Rests
 from geocrawl.model import Url
 from geocrawl.ports import Clock, Fetcher, HostLeases, Renderer, RobotsStore
 from geocrawl.settings import Settings
@@ -68,7 +69,7 @@ def make_fetcher(
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,
     may_put_off: bool = False,
-    rests: dict[str, float] | None = None,
+    rests: Rests | None = None,
 ) -> Fetcher:
     """Return a fetcher that refuses hosts that `hosts` covers, and addresses that the operator's lists exclude.
 

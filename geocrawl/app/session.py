@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from geocrawl.crawler.learning import Learning
 from geocrawl.detect import Detector
 from geocrawl.fetch.names import Resolver
+from geocrawl.fetch.rests import Rests
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, FrontierStats, Rank, Url
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Clock, ReadingPool, StoreRunner, Strategy
@@ -105,8 +106,8 @@ class Session:
     environment: Environment | None
     share_with: SharedPoliteness | None
     """The catalogue with which a scratch session shares politeness."""
-    rests: dict[str, float] = field(default_factory=dict)
-    """Hosts that asked to be left alone (`fetch.paced_host.Parts.rests`), kept from one run to the next."""
+    rests: Rests = field(default_factory=Rests)
+    """What asked to be left alone, kept from one run to the next."""
 
     def add_seeds(self, seeds: Sequence[Url], *, again: bool) -> int:
         """Queue start pages, and probe those that are a service's address. Returns how many addresses are queued.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geocrawl.app import wiring
 from geocrawl.app.collector import long_run
@@ -26,6 +26,7 @@ from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.fetch.rests import Rests
 from geocrawl.ports import Clock, Observer
 from geocrawl.resources import allow_open_files
 from geocrawl.settings import Settings
@@ -78,7 +79,7 @@ def run_daemon(settings: Settings, path: Place, *, reread: Callable[[], Settings
                 notifier=notifier,
                 observer=observer,
                 log=log,
-                reload=lambda: _configure(reread(), prepared.store, log, running=settings),
+                reload=lambda: _configure(reread(), prepared.store, log, running=settings, rests=session.rests),
             )
             if few := allow_open_files(settings.workers):
                 log(few)
@@ -101,15 +102,20 @@ def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _Prepa
         raise
 
 
-def _configure(settings: Settings, store: Store, log: Log, running: Settings | None = None) -> Configured:
+def _configure(
+    settings: Settings, store: Store, log: Log, running: Settings | None = None, rests: Rests | None = None
+) -> Configured:
     """Read and check all settings; then claim the database, queue its start pages, and return the parts of the daemon
-    that the settings decide. `running`: those with which the daemon was started; None at its start.
+    that the settings decide. `running`: the settings with which the daemon was started, `rests`: what asked to be left
+    alone since; None at its start.
 
     Raises UsageError or EnvironmentFault, before anything is changed, for settings that cannot be used.
     """
     demand_usable(settings)
     clock, budget = store.clock, budget_of(settings)
     session = wiring.make_session(without_limits(settings), store, clock)
+    if rests is not None:
+        session = replace(session, rests=rests)
     demand_browser(session)
     jobs = Jobs(settings, store, session.frontier, clock, log)
     if kept := kept_at_reload(running or settings, settings):

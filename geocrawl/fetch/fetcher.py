@@ -19,6 +19,7 @@ from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.paced_host import WHY_REFUSED, BorrowedHosts, PacedHost, Parts, RefusalOf
 from geocrawl.fetch.proxy import EnvironmentProxies
+from geocrawl.fetch.rests import Rests
 from geocrawl.fetch.robots import OriginRobots, RobotsCache, product_token
 from geocrawl.model import (
     Deviation,
@@ -148,7 +149,7 @@ class PoliteFetcher:
         hosts: HostLeases | None = None,
         on_received: Callable[[int], object] = lambda received_bytes: None,
         may_put_off: bool = False,
-        rests: dict[str, float] | None = None,
+        rests: Rests | None = None,
     ) -> None:
         """Raise UsageError for a proxy that cannot be used, EnvironmentFault for certificates that cannot be read.
 
@@ -174,7 +175,7 @@ class PoliteFetcher:
             on_received=on_received,
         )
         cache = RobotsCache(robots, product_token(user_agent))
-        self._parts = Parts(settings, clock, http, refusal_of, hosts, {} if rests is None else rests)
+        self._parts = Parts(settings, clock, http, refusal_of, hosts, rests or Rests())
         self._others = BorrowedHosts(self._parts)
         self._origin_robots = OriginRobots(self._parts, self._others, cache)
         self._may_put_off = may_put_off

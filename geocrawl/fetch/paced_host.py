@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import GivenBack, OwnFault
@@ -29,6 +30,7 @@ from geocrawl.fetch.politeness import (
     starts_backoff,
     wait_for_next_day,
 )
+from geocrawl.fetch.rests import Rests
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
 from geocrawl.ports import Clock, HeldHost, HostBusy, HostLeases, NetworkWait
 from geocrawl.settings import Settings
@@ -62,9 +64,7 @@ class Parts:
     refusal_of: RefusalOf
     hosts: HostLeases
     """Leases of hosts to which a robots.txt is redirected."""
-    rests: dict[str, float]
-    """Host → the monotonic time until which it asked to be left alone (Retry-After): the wall clock, by which its state
-    says the same, may be set meanwhile."""
+    rests: Rests
 
 
 class PacedHost:
@@ -186,6 +186,9 @@ class PacedHost:
         self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
         self._respect_rest()
+        rest_s, status = self._rests.address_s(url.address, self._clock.monotonic())
+        if rest_s:  # the clock was set: what the address said is still true
+            return Answer(url, status, {"retry-after": f"{ceil(rest_s)}"}, b"", False, None, 0, 0.0)
         await self._wait()
         of = self.robots_for if purpose is Purpose.ROBOTS else url
         if of is not None and (refusal := await self._refusal_of(of)):  # since the visit began: each request waits
@@ -230,11 +233,13 @@ class PacedHost:
         """Write what an exchange means for the host; a failure after which it is in back-off says for how long."""
         outcome = answer.code if isinstance(answer, Failure) else answer.status
         before, wait_s = self._state, self.retry_after_s(answer)
+        if wait_s and isinstance(answer, Answer):
+            self._rests.rest_address(answer.url.address, self._clock.monotonic(), wait_s, answer.status)
         self._state = after_exchange(before, outcome, asked.at, self._settings, retry_after_s=wait_s, asked=asked)
         if starts_backoff(before, self._state, outcome, self._settings, asked, wait_s):
             self.in_backoff = True
             if wait_s is not None:
-                self._rests[self.name] = self._clock.monotonic() + self._state.next_at - asked.at
+                self._rests.rest_host(self.name, self._clock.monotonic(), self._state.next_at - asked.at)
             if isinstance(answer, Failure):
                 answer = replace(answer, retry_after_s=self._state.next_at - asked.at)
         return answer
@@ -242,10 +247,8 @@ class PacedHost:
     def _respect_rest(self) -> None:
         """Raise GivenBack while the host is to be left alone, although its state says no more so since the clock was
         set."""
-        now, rest_s = self._clock.now(), self._rests.get(self.name, 0.0) - self._clock.monotonic()
-        if rest_s <= 0.0:
-            self._rests.pop(self.name, None)
-        elif not self.in_backoff and rest_s > max(self._state.next_at - now, 0.0) + _CLOCK_SET_S:
+        now, rest_s = self._clock.now(), self._rests.host_s(self.name, self._clock.monotonic())
+        if not self.in_backoff and rest_s > max(self._state.next_at - now, 0.0) + _CLOCK_SET_S:
             self.rest_until(now + rest_s)
             raise GivenBack(f"{self.name}: the host asked to be left alone for another {rest_s:,.0f} s")
 

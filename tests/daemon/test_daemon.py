@@ -8,7 +8,8 @@ import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from geocrawl.demo.web import DemoWeb
 from tests.support import forked
 from tests.support.processes import clean_environment
+from tests.support.receivers import serving
 
 LIMIT_S = 300
 
@@ -146,6 +148,34 @@ def test_a_configuration_that_cannot_be_meant_leaves_the_former_one(tmp_path: Pa
         running.process.send_signal(signal.SIGHUP)
         wait_for(lambda: "the former one stays" in running.log(), "a word about the mistake")
         assert running.process.poll() is None
+
+
+@pytest.mark.long
+def test_a_retry_after_of_one_page_outlives_a_step_of_the_clock_and_a_reload(tmp_path: Path, web: DemoWeb) -> None:
+    asked = list[str]()
+
+    class Busy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(503 if self.path.endswith("/busy") else 404)
+            self.send_header("Retry-After", "3600")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    command(tmp_path, "seeds", "add", "http://www.example/busy")
+    with (
+        serving(ThreadingHTTPServer(("127.0.0.1", 0), Busy)) as port,
+        daemon(tmp_path, web, "--proxy", f"http://127.0.0.1:{port}") as running,
+    ):
+        wait_for(lambda: running.log().count("reason=http-503") == 1, "the first visit")
+        with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as database:
+            database.execute("UPDATE url SET retry_at = 0")  # as after a step of the clock
+        running.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: running.log().count("reason=http-503") == 2, "the second visit")
+        assert running.end() == 0
+    assert asked == ["http://www.example/robots.txt", "http://www.example/busy"]
 
 
 @pytest.mark.parametrize("refused", ['stop_rules = "nope.toml"', '[set]\n"gws.nonsense" = 1'])

@@ -406,3 +406,29 @@ async def test_no_step_of_the_clock_shortens_a_retry_after_within_a_process(set_
             assert isinstance(await turn.fetch(page, purpose=Purpose.PAGE), Page)
         await kit.fetcher.close()
     assert asked == ["/robots.txt", "/robots.txt", "/"]
+
+
+@pytest.mark.parametrize("asks", ["20", "3600"])
+async def test_no_step_of_the_clock_shortens_the_retry_after_of_one_address(asks: str) -> None:
+    clock, asked = SetClock(), list[str]()
+
+    def respond(target: str, writer: object) -> bytes:
+        asked.append(target)
+        refused = target == "/busy" and len(asked) == 1
+        return answer(b"later", "503 Service Unavailable", retry_after=asks) if refused else answer(b"")
+
+    async with serve(respond) as server:
+        kit = Kit(settings(ignore_robots=True), clock)
+        busy, other = url(f"{server.base}/busy"), url(f"{server.base}/other")
+        host = HostState(busy.host)
+        for wanted, passed_s, status in ((busy, 0, 503), (busy, 10, 503), (other, 0, 200), (busy, float(asks), 200)):
+            clock.time += passed_s
+            clock.set_by_s += DAY_S
+            async with kit.fetcher.turn(host) as turn:
+                page = await turn.fetch(wanted, purpose=Purpose.PAGE)
+                host = turn.host
+            assert isinstance(page, Page) and page.status == status
+            if passed_s == 10:
+                assert page.retry_after_s is not None and 0 <= float(asks) - 10 - page.retry_after_s < 5
+        await kit.fetcher.close()
+    assert asked == ["/busy", "/other", "/busy"]
