@@ -53,12 +53,11 @@ def crawl(
 
         geocrawl crawl        (resumes)
     """
-    settings = opt.settings_from(overrides)
     opt.refuse_catalogue(record, overrides)
     urls, seeds = urls or [], seeds or []
     if not urls and not seeds:
         urls = _topic_seeds(overrides.get("topic"))
-    _run(settings, urls, seeds, again=again, record=record, json=json)
+    _run(overrides, urls, seeds, again=again, record=record, json=json)
 
 
 def _topic_seeds(topic: object) -> list[str]:
@@ -78,10 +77,11 @@ def _demand_catalogue(path: Place) -> None:
 
 
 def _run(
-    settings: Settings, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
+    overrides: opt.Overrides, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
 ) -> None:
+    settings = opt.settings_from(overrides)
     start_pages = gather_seeds(urls, *seeds)
-    path = opt.new_database_path_from(settings)
+    path = opt.new_database_path_from(settings, overrides)
     if not start_pages:
         _demand_catalogue(path)
     processes = _processes(settings, path, record) if settings.processes > 1 else None

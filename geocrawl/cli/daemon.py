@@ -44,7 +44,7 @@ def daemon(overrides: opt.Overrides) -> None:
 
     first = settings()
     with log_file(first) as file:
-        log, path = log_of(first, file), opt.new_database_path_from(first)
+        log, path = log_of(first, file), opt.new_database_path_from(first, overrides)
         ask_for_contact(first, log)
         reason = run_daemon(first, path, reread=settings, observer=LogObserver(log), log=log.info)
         log.info("ended", reason=reason)

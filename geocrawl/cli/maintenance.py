@@ -52,7 +52,7 @@ def restore(
     What was promised since the copy was made holds on: opt-outs (`forget`), quarantine, merges and splits, a pause.
     """
     settings = opt.settings_from(overrides)
-    target = opt.new_database_path_from(settings)
+    target = opt.new_database_path_from(settings, overrides)
     done = maintenance.restore(settings, file, target)
     kept = f" The former database is kept as {done.kept}." if done.kept else ""
     typer.echo(f"{target}: restored from {file}.{kept}")

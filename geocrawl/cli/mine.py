@@ -67,7 +67,7 @@ def _mine(
     settings = opt.settings_from(overrides)
     voice = Voice(_say, (lambda text: None) if settings.quiet else _say)
     if out is None:
-        path = opt.new_database_path_from(settings)
+        path = opt.new_database_path_from(settings, overrides)
         return mine_into_catalogue(settings, path, sources, engine=engine, voice=voice)
     catalogue = opt.database_path_from(settings)
     return mine_into_file(settings, out, sources, engine=engine, catalogue=catalogue, voice=voice)

@@ -186,7 +186,7 @@ def database_path_from(settings: Settings) -> Place:
     return database_path(settings, os.environ)
 
 
-def new_database_path_from(settings: Settings) -> Place:
+def new_database_path_from(settings: Settings, overrides: Mapping[str, object]) -> Place:
     """Return where the catalogue is for a command that makes one where none is.
 
     Raises UsageError when the command line names a folder that does not exist, which is probably mistyped; that of the
@@ -197,7 +197,7 @@ def new_database_path_from(settings: Settings) -> Place:
     path = database_path_from(settings)
     if isinstance(path, ServerDatabase) or str(path) == ":memory:":
         return path
-    if not path.parent.exists() and settings.db != settings_from({}).db:
+    if "db" in overrides and not path.parent.exists():
         raise UsageError(f"--db {path}: the folder {path.parent} does not exist; create it, or name another file")
     return path
 

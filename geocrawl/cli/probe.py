@@ -118,7 +118,7 @@ def probe(
         replace(settings, maps=maps),
         addresses,
         kind=opt.kind_of(kind) if kind else None,
-        database=opt.new_database_path_from(settings) if save else None,
+        database=opt.new_database_path_from(settings, overrides) if save else None,
         share_with=None if save else _catalogue_of(settings),
         say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
         list_file=list_file,
@@ -243,13 +243,14 @@ def harvest(
     """
     if since and since != "last" and not _DAY.fullmatch(since):
         raise UsageError(f"--since {since!r}: expected a day such as 2024-05-31, or last")
-    _run_harvest(opt.settings_from(overrides), url, since=since, json=json)
+    _run_harvest(overrides, url, since=since, json=json)
 
 
-def _run_harvest(settings: Settings, url: str, *, since: str, json: bool) -> None:
+def _run_harvest(overrides: opt.Overrides, url: str, *, since: str, json: bool) -> None:
     """Harvest and print the report; exit with 1 when no page of records was read."""
+    settings = opt.settings_from(overrides)
     (catalogue,) = gather_seeds([url])
-    path = opt.new_database_path_from(settings)
+    path = opt.new_database_path_from(settings, overrides)
     with observe(settings, json=json) as observer:
         report = run_harvest(settings, path, catalogue, since=since, observer=observer)
     output.print_report(report, json=json)

@@ -63,7 +63,7 @@ def add(
         chosen += list(_shipped(choice))
     if not chosen:
         raise UsageError("no start page: give a URL, --file FILE, or --shipped with another choice")
-    path = opt.new_database_path_from(opt.settings_from(overrides))
+    path = opt.new_database_path_from(opt.settings_from(overrides), overrides)
     with Store.open(path, clock=SystemClock()) as store:
         added = add_seeds(store.database, chosen, time.time())
     typer.echo(f"{counted(added, 'start page')} added, {len(chosen) - added:,} already present.")

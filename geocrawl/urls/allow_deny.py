@@ -92,7 +92,8 @@ def read_entry(text: str) -> str | _Pattern:
         if host is None:
             raise wrong
         return host
-    if entry.strip("*./:") == "":
+    _, scheme, rest = entry.partition("://")
+    if entry.strip("*./:") == "" or (scheme and rest.partition("/")[0] == ""):
         raise wrong
     of = "whole" if "://" in entry else "address" if "/" in entry or "?" in entry else "host"
     if "*" not in entry:

@@ -89,6 +89,15 @@ def test_the_folder_that_the_configuration_names_is_made(tmp_path: Path, monkeyp
     assert path.exists()
 
 
+def test_so_is_the_folder_that_a_named_file_of_settings_names(tmp_path: Path) -> None:
+    path, config = tmp_path / "lib" / "geocrawl.db", tmp_path / "c.toml"
+    config.write_text(f'db = "{path}"\n')
+    for command in (("config", "check", str(config)), ("seeds", "add", "http://a.example/", "--config", str(config))):
+        said = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert said.exit_code == 0, said.output
+    assert path.exists()
+
+
 def test_a_contest_refuses_a_folder_that_it_cannot_write_before_its_crawls(
     tmp_path: Path, catalogue: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

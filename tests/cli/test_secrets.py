@@ -233,7 +233,20 @@ PRINTING: dict[str, list[list[str]]] = {
     "release": [[f"http://maps.example/?token={SECRET}"]],
 }
 WITHOUT_ADDRESSES = set(
-    ["backup", "daemon", "demo", "evaluate", "kinds", "pause", "reload", "restore", "resume", "serve", "stop"]
+    [
+        "backup",
+        "daemon",
+        "demo",
+        "evaluate",
+        "kinds",
+        "pause",
+        "publish",
+        "reload",
+        "restore",
+        "resume",
+        "serve",
+        "stop",
+    ]
     + ["migrate", "mine", "strategies", "workers"]
     + ["config check", "service install", "service uninstall", "world check", "world make"]
     + [f"topics {name}" for name in ("add", "list", "show")]
@@ -332,6 +345,18 @@ def test_no_file_of_reports_and_pages_names_a_secret_in_an_address(
         named = [line for line in lines if file.suffix != ".warc" or line.startswith(b"WARC-")]
         assert SECRET not in file.name and named and not any(SECRET.encode() in line for line in named), file
     assert written
+
+
+@pytest.mark.long
+def test_a_site_of_files_holds_no_secret(geocrawl: Geocrawl, tmp_path: Path) -> None:
+    code, said = geocrawl("publish", "--out", str(tmp_path / "site"), "--base-url", "https://a.example/")
+    assert code == 0, said
+    files = [each for each in (tmp_path / "site").rglob("*") if each.is_file()]
+    assert len(files) > 5
+    for file in files:
+        content = file.read_bytes()
+        plain = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+        assert SECRET not in file.name and SECRET.encode() not in plain, file
 
 
 def test_the_web_page_and_its_interfaces_show_no_secret(geocrawl: Geocrawl) -> None:

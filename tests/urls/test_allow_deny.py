@@ -55,7 +55,7 @@ def test_deny_wins_and_an_allow_list_shuts_out_the_rest() -> None:
     assert AddressRules((), ()).reason(read_url("http://a.test/")) == ""  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("entry", ["", "*", "a b.org", "*.*", "/", "exa_mple!.org", "*" * 30])
+@pytest.mark.parametrize("entry", ["", "*", "a b.org", "*.*", "/", "exa_mple!.org", "http://", "https:///x", "*" * 30])
 def test_an_entry_that_cannot_be_meant_is_refused(entry: str) -> None:
     with pytest.raises(ValueError, match="a domain"):
         read_entry(entry)
