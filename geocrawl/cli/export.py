@@ -45,10 +45,10 @@ PublicUrl = Annotated[
     typer.Option(
         "--public-url",
         metavar="URL",
-        help="Address of `geocrawl serve`, to whose pages records of dcat then have links.",
+        help="Address of `geocrawl serve`, to whose pages records of dcat and iso then have links.",
     ),
 ]
-FORMATS = "csv|jsonl|geojson|gpkg|geoparquet|dcat|qgis|openlayers|leaflet|seeds"
+FORMATS = "csv|jsonl|geojson|gpkg|geoparquet|dcat|iso19139|iso19115-3|qgis|openlayers|leaflet|seeds"
 
 _BY_ENDING = {
     ".csv": "csv",
@@ -71,7 +71,7 @@ def export(
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="File to write \\[standard output]; a folder for qgis."),
+        typer.Option("--out", metavar="FILE", help="File to write \\[standard output]; a folder for qgis and iso."),
     ] = None,
     kind: OfKind = None,
     bbox: InBox = None,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from geocrawl.export.properties import description_address, extent_of, mail_of, name_of
+from geocrawl.export.properties import as_iri, description_address, extent_of, mail_of, name_of
 from geocrawl.model.kinds import service_parameter
 from geocrawl.model.published import PublishedService
 from geocrawl.sanitize import plain
@@ -42,8 +42,6 @@ _STANDARDS: Mapping[str, str] = {
 _SERVICE_TYPES = "http://www.opengis.net/def/serviceType/ogc/"
 _NO_RIGHTS = ("none", "no conditions apply", "n/a", "-")
 """Texts that say that nothing is restricted, or nothing (WMS 1.3.0, 7.2.4.2: `none` is reserved for it)."""
-_NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-"""Characters that an IRI has not (RFC 3987, 2.2), and that would end one in Turtle."""
 _PHONE = re.compile(r"\+?[0-9]{3,15}")
 _DIGITS = re.compile(r"\(0\)|[\s()/.-]")
 """What people write between the digits of a telephone number."""
@@ -107,8 +105,8 @@ def _about_all(base: str, page: Page | None) -> list[Node]:
         "dct:publisher": {"@type": "foaf:Agent", "foaf:name": "geocrawl"},
         "foaf:homepage": _document(f"{base}/" if base else ""),
     }
-    view = {"@type": "hydra:PartialCollectionView", "hydra:next": _escaped(page.following)} if page else {}
-    return [_known(catalogue), *([_known({"@id": _escaped(page.address), **view})] if page else [])]
+    view = {"@type": "hydra:PartialCollectionView", "hydra:next": as_iri(page.following)} if page else {}
+    return [_known(catalogue), *([_known({"@id": as_iri(page.address), **view})] if page else [])]
 
 
 def _node(service: PublishedService, base: str) -> Node:
@@ -123,8 +121,8 @@ def _node(service: PublishedService, base: str) -> Node:
             "dct:identifier": str(service.id),
             "dct:title": name_of(service),
             "dct:description": plain(service.abstract),
-            "dcat:endpointURL": _escaped(service.url),
-            "dcat:endpointDescription": _escaped(description_address(service.kind, service.url)),
+            "dcat:endpointURL": as_iri(service.url),
+            "dcat:endpointDescription": as_iri(description_address(service.kind, service.url)),
             "dcat:landingPage": _document(f"{base}/collections/services/items/{service.id}" if base else ""),
             "dct:conformsTo": {
                 "@id": _STANDARDS.get(service.kind) or _SERVICE_TYPES + service_parameter(service.kind).lower(),
@@ -151,7 +149,7 @@ def _named(type_: str, property_: str, name: str) -> object:
 
 
 def _document(address: str) -> object:
-    return {"@id": _escaped(address), "@type": "foaf:Document"} if address else ""
+    return {"@id": as_iri(address), "@type": "foaf:Document"} if address else ""
 
 
 def _contact(service: PublishedService) -> object:
@@ -163,15 +161,10 @@ def _contact(service: PublishedService) -> object:
         "@type": "vcard:Kind",
         "vcard:fn": name or given.get("email", ""),
         "vcard:organization-name": given.get("organization", ""),
-        "vcard:hasEmail": f"mailto:{_escaped(mail)}" if mail else "",
+        "vcard:hasEmail": f"mailto:{as_iri(mail)}" if mail else "",
         "vcard:hasTelephone": f"tel:{phone}" if _PHONE.fullmatch(phone) else "",
     }
     return _known(found) if any(given.values()) and found["vcard:fn"] else ""
-
-
-def _escaped(address: str) -> str:
-    """Return an address as an IRI: characters that it may not have are percent-encoded."""
-    return _NO_IRI.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address)
 
 
 def _json(node: Node) -> str:

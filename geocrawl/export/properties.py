@@ -113,6 +113,20 @@ _TILE = re.compile(r"(.*?)/(\d{1,2})/(\d+)/(\d+)((?:@2x)?(?:\.[A-Za-z0-9]+)?(?:\
 _VECTOR = re.compile(r"\.(?:pbf|mvt)(?:\?|\Z)", re.IGNORECASE)
 
 
+_HOST = re.compile(r"[a-z]+://[^/?#]*", re.IGNORECASE)
+_NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+"""Characters that an IRI has not (RFC 3987, 2.2), and that would end one in Turtle."""
+
+
+def as_iri(address: str) -> str:
+    """Return an address as an IRI: characters that it may not have are percent-encoded, and brackets behind the host,
+    where they enclose an IPv6 address."""
+    host = _HOST.match(address)
+    behind = len(host[0]) if host else 0
+    rest = address[behind:].replace("[", "%5B").replace("]", "%5D")
+    return _NO_IRI.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), address[:behind] + rest)
+
+
 def description_address(kind: str, address: str) -> str:
     """Return the address of the document that describes a service: GetCapabilities for kinds of OGC."""
     if kind == "arcgis":

@@ -15,6 +15,7 @@ from geocrawl.export.dcat import write_jsonld, write_turtle
 from geocrawl.export.files import opened, opened_binary
 from geocrawl.export.geoparquet import write_geoparquet
 from geocrawl.export.gpkg import write_gpkg
+from geocrawl.export.iso import RECORDS, write_iso
 from geocrawl.export.properties import geojson_geometry, name_of, service_properties
 from geocrawl.export.qgis import write_qgis
 from geocrawl.export.webmaps import write_webmap
@@ -22,7 +23,7 @@ from geocrawl.files import SECRET, is_standard_output
 from geocrawl.model.published import PublishedLayer, PublishedService
 
 _WEBMAPS = ("openlayers", "leaflet")
-SERVICE_FORMATS = ("geojson", "gpkg", "geoparquet", "dcat", "qgis", *_WEBMAPS, "seeds")
+SERVICE_FORMATS = ("geojson", "gpkg", "geoparquet", "dcat", *RECORDS, "qgis", *_WEBMAPS, "seeds")
 _JSON_ENDINGS = (".json", ".jsonld")
 
 
@@ -39,18 +40,18 @@ def export_services(
 ) -> int:
     """Write services and, where the format has them, layers; return the number of services written.
 
-    `out` None or `-` is standard output; `gpkg` needs a file, `qgis` a folder. `dcat` is JSON-LD in a file whose name
-    ends in .json or .jsonld, else Turtle. `services` and `layers` are in the order of the services' numbers. `now`: the
-    time that a GeoPackage states. `with_secrets`: the addresses hold keys, so a new file is unreadable for other users.
-    `library_url`: where a page loads OpenLayers or Leaflet from; '' for a network of copies. `base`: address of the web
-    pages, to which records of services then have links; '' for none.
+    `out` None or `-` is standard output; `gpkg` needs a file, `qgis` and ISO a folder. `dcat` is JSON-LD in a file
+    whose name ends in .json or .jsonld, else Turtle. `services` and `layers` are in the order of the services' numbers.
+    `now`: the time that a GeoPackage states. `with_secrets`: the addresses hold keys, so a new file is unreadable for
+    other users. `library_url`: where a page loads OpenLayers or Leaflet from; '' for a network of copies. `base`:
+    address of the web pages, to which records of services then have links; '' for none.
 
     Raises UsageError for an unknown format and a wrong target, EnvironmentFault when it cannot be written; former files
     then stay.
     """
     new_mode = SECRET if with_secrets else 0o666
-    if format in ("gpkg", "qgis"):
-        return _to_files(services, layers, format, out, now, new_mode)
+    if format in ("gpkg", "qgis", *RECORDS):
+        return _to_files(services, layers, format, out, now, new_mode, base)
     if format == "geoparquet":
         with opened_binary(out, new_mode=new_mode) as file:
             return write_geoparquet(services, file)
@@ -72,16 +73,23 @@ def _to_files(
     out: Path | None,
     now: float,
     new_mode: int,
+    base: str,
 ) -> int:
     """Write the formats that need a file or a folder of their own."""
     if out is None or is_standard_output(out):
-        wanted = "a file" if format == "gpkg" else "a folder, in which each kind of connection gets a file,"
+        wanted = "a file" if format == "gpkg" else f"a folder, in which each {_each(format)} gets a file,"
         raise UsageError(f"--format {format} cannot be written to standard output: name {wanted} with --out")
     if format == "gpkg":
         return write_gpkg(services, layers, out, now=now, new_mode=new_mode)
     if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out}: --format qgis needs a folder, in which each kind of connection gets a file")
+        raise UsageError(f"--out {out}: --format {format} needs a folder, in which each {_each(format)} gets a file")
+    if format in RECORDS:
+        return write_iso(format, services, out, base, new_mode=new_mode)
     return write_qgis(services, out, new_mode=new_mode)
+
+
+def _each(format: str) -> str:
+    return "kind of connection" if format == "qgis" else "service"
 
 
 # --------------------------------------------------------------------------- GeoJSON

@@ -67,7 +67,8 @@ PARAMETERS: Mapping[str, str] = {
     "offset": "Records to leave out, for paging; follow the links next and prev",
     "facets": "true: count the values of all facets; or names of facets with commas (an extension)",
     "f": "html or json, instead of the Accept header; csv, geojson, gpkg (GeoPackage) or qgis (connections for QGIS): "
-    f"what is found as a file, {MAX_LIMIT:,} services at most; dcat or jsonld: DCAT-AP in Turtle or JSON-LD",
+    f"what is found as a file, {MAX_LIMIT:,} services at most; dcat or jsonld: DCAT-AP in Turtle or JSON-LD; "
+    "iso19139 or iso19115-3: a record of ISO, or an archive of records",
     "lang": "en or zh, the language of the page",
 }
 """Parameter → what it means."""

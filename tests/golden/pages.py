@@ -81,6 +81,7 @@ PROGRAMS = {
     "bad/path": "/nothing",
     "bad/static": "/static/nothing.js",
     "bad/long": f"/?q={'x' * 8_100}",
+    **{f"item/{form}": f"{ITEMS}/1?f={form}" for form in ("dcat", "iso19139", "iso19115-3")},
     "item/health": f"{ITEMS}/1/health",
     "item/history": f"{ITEMS}/1/history",
     "item/changes": f"{ITEMS}/1/changes",

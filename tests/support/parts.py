@@ -33,6 +33,10 @@ class Part:
 CHROMIUM = Part("Chromium", "apt install chromium", in_ci=True)
 DATASETTE = Part("Datasette", "pip install datasette, and have it on PATH or name it by DATASETTE")
 GEOPANDAS = Part("geopandas", ".venv/bin/pip install geopandas")
+ISO_SCHEMAS = Part(
+    "the schemas of ISO 19115-3",
+    "name by ISO_SCHEMAS the folder schemas.isotc211.org of https://github.com/ISO-TC211/XML",
+)
 MAP_LIBRARIES = Part("OpenLayers and Leaflet from npm", "npm install ol leaflet, and name their folder by NODE_MODULES")
 NAMESPACES = Part("namespaces of Linux", "run as root, or where users may unshare (unshare --user --net --mount)")
 NODE = Part("Node.js", "apt install nodejs")

@@ -18,6 +18,7 @@ import httpx
 import pytest
 from lxml import etree
 
+from geocrawl.export.iso import GMD
 from geocrawl.web.csw.process import CswOptions, CswProcess, find_interpreter
 from tests.servers.mapservers import interpreter
 from tests.support.parts import PYCSW, lack
@@ -111,6 +112,29 @@ def test_capabilities_name_the_operations_and_this_address(csw: str, version: st
     offered = {each.name: each for each in asked.operations}
     assert {"GetRecords", "GetRecordById", "GetCapabilities"} <= set(offered) and "Transaction" not in offered
     assert all(method["url"] == csw for method in offered["GetRecords"].methods)
+
+
+def test_records_of_iso_are_as_the_schemas_of_the_standard_demand(csw: str, hostile: Path) -> None:
+    from owslib.catalogue.csw2 import CatalogueServiceWeb as Csw2
+
+    from tests.export.test_iso import schema
+
+    asked = {"service": "CSW", "version": "2.0.2", "request": "GetRecords", "resulttype": "results"}
+    named = {"typenames": "gmd:MD_Metadata", "elementsetname": "full", "outputschema": GMD, "maxrecords": "100"}
+    found = etree.fromstring(httpx.get(csw, params={**asked, **named}, timeout=120).content).findall(
+        f".//{{{GMD}}}MD_Metadata"
+    )
+    assert len(found) == count_of(hostile)
+    for record in found:
+        assert schema("iso19139").validate(record), schema("iso19139").error_log.last_error
+    asking = Csw2(csw, timeout=240)
+    asking.getrecords2(outputschema=GMD, esn="full", maxrecords=100)
+    assert len(asking.records) == count_of(hostile)
+    asking.getrecordbyid(["urn:geocrawl:service:3"], outputschema=GMD)
+    (record,) = asking.records.values()
+    (about,) = record.identification
+    assert (about.identtype, record.hierarchy) == ("service", "service") and about.title
+    assert [link.protocol for link in record.distribution.online] == ["OGC:WMS"]
 
 
 def test_every_schema_that_is_advertised_is_written(csw: str) -> None:

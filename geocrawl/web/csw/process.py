@@ -186,6 +186,7 @@ def _pycsw(url: str) -> dict[str, dict[str, str]]:
             "maxrecords": "100",
             "pretty_print": "false",
             "domaincounts": "true",
+            "profiles": "apiso",
         },
         "manager": {"transactions": "false"},
         "metadata:main": {

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import time
+import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.dcat import Page, write_jsonld, write_turtle
+from geocrawl.export.iso import RECORDS, file_of, record_bytes
 from geocrawl.model.published import PublishedService
 from geocrawl.store import Connection
 from geocrawl.store.read.published import Selection, published_services
@@ -23,22 +25,49 @@ from geocrawl.web.reader import number_of, unknown
 from geocrawl.web.site import ITEMS, base_url, site_of
 
 _TEXTS = ("title", "abstract", "provider", "keywords", "fees", "access_constraints", "contact", "online_resource")
-Write = Callable[[Iterable[PublishedService], io.StringIO, str, Page | None], int]
+_XML = "application/xml"
 
 
 class Form(NamedTuple):
     """A standard in which services are described."""
 
     media_type: str
-    write: Write
+    write: Callable[[list[PublishedService], str, Page | None], bytes]
+    """Returns services, for pages at this address; all of a search are one page of it."""
+    media_type_of_many: str = ""
+    """'' for the same."""
+
+
+def _dcat(write: Callable[[Iterable[PublishedService], TextIO, str, Page | None], int]) -> Any:
+    def written(services: list[PublishedService], base: str, page: Page | None) -> bytes:
+        stream = io.StringIO()
+        write(services, stream, base, page)
+        return stream.getvalue().encode("utf-8", "replace")
+
+    return written
+
+
+def _iso(form: str) -> Any:
+    def written(services: list[PublishedService], base: str, page: Page | None) -> bytes:
+        """Return one record, or an archive of those that a search finds."""
+        if page is None:
+            return record_bytes(form, services[0], base)
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for service in services:
+                archive.writestr(file_of(service), record_bytes(form, service, base))
+        return stream.getvalue()
+
+    return written
 
 
 FORMS: Mapping[str, Form] = {
-    "dcat": Form("text/turtle", write_turtle),
-    "jsonld": Form("application/ld+json", write_jsonld),
+    "dcat": Form("text/turtle", _dcat(write_turtle)),
+    "jsonld": Form("application/ld+json", _dcat(write_jsonld)),
+    **{form: Form(_XML, _iso(form), "application/zip") for form in RECORDS},
 }
 """Value of `f` → the standard."""
-_BY_TYPE = {form.media_type: name for name, form in FORMS.items()}
+_BY_TYPE = {form.media_type: name for name, form in FORMS.items() if form.media_type != _XML}
 
 
 async def found(request: Request) -> Response:
@@ -90,10 +119,5 @@ def fit(service: PublishedService) -> PublishedService:
 
 def _written(request: Request, form: Form, services: list[PublishedService], page: Page | None) -> Response:
     base = base_url(request)
-
-    def make() -> bytes:
-        stream = io.StringIO()
-        form.write(services, stream, base, page)
-        return stream.getvalue().encode("utf-8", "replace")
-
-    return Later(make, 200, {}, form.media_type)
+    media_type = form.media_type_of_many if page and form.media_type_of_many else form.media_type
+    return Later(lambda: form.write(services, base, page), 200, {}, media_type)

@@ -119,6 +119,7 @@ def _links(number: int, kind: str, address: str, base: str, *, has_picture: bool
         link(f"{items}/{number}?f=json", "self", GEOJSON, "this record"),
         link(f"{items}/{number}?f=html", "alternate", "text/html", "this record as a page"),
         link(f"{base}/collections/services", "collection", "application/json", "the catalogue"),
+        *(link(f"{items}/{number}?f={form}", "alternate", type_, title) for form, (type_, title) in _OTHERS.items()),
         link(f"{items}/{number}/badge.svg", "related", "image/svg+xml", "badge of the service's health"),
     ]
     if web_address(address):
@@ -138,6 +139,12 @@ def _links(number: int, kind: str, address: str, base: str, *, has_picture: bool
     return links
 
 
+_OTHERS = {
+    "dcat": ("text/turtle", "this record as DCAT-AP"),
+    "iso19139": ("application/xml", "this record by ISO 19139"),
+    "iso19115-3": ("application/xml", "this record by ISO 19115-3"),
+}
+"""Value of `f` → media type and title of a record in another standard (`metadata.FORMS`)."""
 _TYPES = dict.fromkeys(("ogcapi", "stac", "tilejson", "arcgis", "arcgis-map", "arcgis-feature"), "application/json")
 
 

@@ -117,8 +117,10 @@ def main() -> None:
     threading.Thread(target=_end_with_starter, daemon=True).start()
     outputschemas.__all__.remove("dif")  # pycsw 2.6.2 advertises it, and fails to write it
     logging.getLogger("pycsw").setLevel(logging.CRITICAL + 1)  # it logs a trace for each wrong request
+    from pycsw_side.iso import mend_records
     from pycsw_side.repository import Repository
 
+    mend_records()
     fold, sanitize = _loaded(configuration["fold"]), _loaded(configuration["sanitize"])
     Repository.set_up(
         Path(configuration["database"]), fold.spellings, lambda text: sanitize.plain(sanitize.masked(text))

@@ -59,6 +59,8 @@ _COLUMNS = {
     "publisher": "provider",
     "servicetype": _PROTOCOL,
     "servicetypeversion": "version",
+    "couplingtype": "'loose'",
+    "operation": "'GetCapabilities'",
     "accessconstraints": "access_constraints",
     "conditionapplyingtoaccessanduse": "fees",
     # name,description,protocol,address: commas and ^ divide, so an address has none.
