@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -51,8 +50,7 @@ def publish(
 
         geocrawl publish 'country:de kind:wms' --alive --title 'WMS in Germany' --out site
     """
-    if base_url and urlsplit(base_url).scheme not in ("http", "https"):
-        raise UsageError(f"--base-url {base_url!r}: expected an address such as https://maps.example.org/catalogue")
+    opt.check_address("--base-url", base_url)
     if language not in LANGUAGES:
         raise UsageError(f"--language {language!r}: one of {', '.join(LANGUAGES)}")
     filters = filters_of(kind, bbox, crs, alive, level)

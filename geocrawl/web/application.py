@@ -72,7 +72,7 @@ def make_application(options: Options, settings: Settings) -> Starlette:
         routes=_routes(),
         lifespan=lifespan,
         middleware=[
-            Middleware(Guard, requests_per_minute=options.requests_per_minute, hosts=_hosts(options)),
+            Middleware(Guard, requests_per_minute=options.requests_per_minute, hosts=hosts_of(options)),
         ],
         exception_handlers={Problem: _on_problem, HTTPException: _on_http_exception, Exception: _on_error},
     )
@@ -84,7 +84,7 @@ async def _warm(finder: Finder) -> None:
         await finder.whole()
 
 
-def _hosts(options: Options) -> list[str]:
+def hosts_of(options: Options) -> list[str]:
     """Return the names by which the server may be asked; none, for any, where others than this machine reach it and
     the operator names no public address."""
     public = urlsplit(options.public_url).hostname or ""

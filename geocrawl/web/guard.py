@@ -42,9 +42,19 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,
 class Guard:
     """Answers what needs no page, and adds the headers of safety to every answer (ASGI)."""
 
-    def __init__(self, app: ASGIApp, *, requests_per_minute: int, hosts: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        requests_per_minute: int,
+        hosts: Collection[str],
+        methods: Collection[str] = METHODS,
+        reads_bodies: bool = False,
+    ) -> None:
         """`hosts`: the names by which this server may be asked, against pages elsewhere whose name was bound to our
-        address; empty for any."""
+        address; empty for any. `reads_bodies`: the application reads the bodies of requests, and bounds them."""
+        self._methods = methods
+        self._reads_bodies = reads_bodies
         self._app = app
         self._rates = Rates(requests_per_minute)
         self._hosts = frozenset(hosts)
@@ -79,7 +89,10 @@ class Guard:
         visitor.at_once += 1
         try:
             async with asyncio.timeout(ANSWER_S + 30):
-                await _until_left(self._app, scope, receive, send_with_headers)
+                if self._reads_bodies:
+                    await self._app(scope, receive, send_with_headers)
+                else:
+                    await _until_left(self._app, scope, receive, send_with_headers)
         except TimeoutError:
             return  # the client does not take its answer; the server closes the connection
         finally:
@@ -88,8 +101,9 @@ class Guard:
 
     def _check(self, scope: Scope, client: str, visitor: Visitor, now: float) -> None:
         """Raise the Problem of a request that is not answered."""
-        if scope["method"] not in METHODS:
-            raise Problem(405, "the catalogue is read with GET and HEAD", headers={"Allow": ", ".join(METHODS)})
+        if scope["method"] not in self._methods:
+            named = " and ".join(each for each in self._methods if each != "OPTIONS")
+            raise Problem(405, f"the catalogue is read with {named}", headers={"Allow": ", ".join(self._methods)})
         if len(scope["path"]) + len(scope["query_string"]) > MAX_URL_CHARS:
             raise Problem(414, f"the address has more than {MAX_URL_CHARS:,} characters; shorten it")
         host = Request(scope).headers.get("host", "")
@@ -128,5 +142,5 @@ async def _until_left(app: ASGIApp, scope: Scope, receive: Receive, send: Send) 
         answering.cancel()
 
 
-_PAGES_ONLY = ("/operations", "/preview")
+_PAGES_ONLY = ("/operations", "/preview", "/mcp")
 """Answers that scripts of other sites may not read."""

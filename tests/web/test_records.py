@@ -69,7 +69,7 @@ def test_every_document_is_a_page_and_json_as_the_client_asks(client: TestClient
     assert "ogcapi-records-1/1.0/conf/html" in client.get("/conformance?f=html").text
 
 
-def records(client: TestClient, **asked: object) -> list[dict[str, Any]]:
+def records(client: TestClient, **asked: Any) -> list[dict[str, Any]]:
     answer = client.get(ITEMS, params=asked)
     assert answer.status_code == 200, answer.text
     found: list[dict[str, Any]] = answer.json()["features"]

@@ -1,0 +1,51 @@
+"""`geocrawl mcp`: the catalogue for assistants, by the Model Context Protocol."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.store import Store
+from geocrawl.web.application import listen, run
+from geocrawl.web.assistants.server import PATH, make_http_application, make_server
+from geocrawl.web.options import Options
+
+
+def mcp(
+    overrides: opt.Overrides,
+    http: Annotated[bool, typer.Option("--http", help="Serve HTTP instead of standard input and output.")] = False,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Port to listen on.")] = 8082,
+    public_url: Annotated[
+        str, typer.Option("--public-url", metavar="URL", help="Address behind a reverse proxy.")
+    ] = "",
+    rate: Annotated[
+        int, typer.Option("--rate", metavar="N", min=0, help="Maximum requests of a client a minute; 0: no limit.")
+    ] = 600,
+) -> None:
+    """Let assistants read the catalogue by the Model Context Protocol: search, services, layers, health, addresses.
+
+    Needs pip install 'geocrawl\\[mcp]'. docs/assistants.md says how an assistant is told of it.
+
+    Examples:
+
+        geocrawl mcp
+
+        geocrawl mcp --http --port 8082
+    """
+    opt.check_address("--public-url", public_url)
+    settings = opt.settings_from(overrides)
+    path = opt.database_path_from(settings)
+    with Store.open_readonly(path):
+        pass  # a catalogue that is missing or not ours is told here
+    options = Options(path, host, port, public_url, rate, preview=False, trusted_proxies=settings.trusted_proxies)
+    if not http:
+        make_server(options).run()
+        return
+    application = make_http_application(options)
+    listening = listen(options)
+    shown = f"[{host}]" if ":" in host else host
+    typer.echo(f"Serving {path} to assistants at http://{shown}:{port}{PATH} (Ctrl-C ends it)", err=True)
+    run(application, options, listening)

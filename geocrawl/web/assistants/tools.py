@@ -1,0 +1,200 @@
+"""Answer an assistant: each tool is a function of a connection that returns a bounded and masked answer as JSON."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from geocrawl.errors import NothingFound, UsageError
+from geocrawl.export.properties import service_properties
+from geocrawl.search.engine import SearchEngine
+from geocrawl.search.results import Hit
+from geocrawl.store import Connection
+from geocrawl.store.read.history import EndpointHistory, history_of_service
+from geocrawl.store.read.published import Selection, published_services
+from geocrawl.store.read.show import LayerRow, ServiceDetail, current_number, service_detail
+from geocrawl.web.layers import systems_of
+from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, Wanted, picture_url, projection_of
+from geocrawl.web.publishing import client_address, is_masked, published
+from geocrawl.wording import iso
+
+Answer = dict[str, Any]
+Box = Sequence[float]
+MOST_HITS, MOST_LAYERS = 50, 100
+MOST_QUERY_CHARS = 500
+_MOST_CHARS, _MOST_ABSTRACT, _MOST_LISTED, _MOST_EVENTS = 2_000, 300, 50, 20
+_EARTH_M = 6_378_137.0
+_MOST_LATITUDE = 85.05
+
+
+def search(engine: SearchEngine, query: str, limit: int, offset: int, check: Callable[[], None]) -> Answer:
+    """Return the services that a query finds, the best first. `check` raises when it has taken too long.
+
+    Raises UsageError for a query that is too long, QueryError for one that cannot be read."""
+    if len(query) > MOST_QUERY_CHARS:
+        raise UsageError(f"the query has more than {MOST_QUERY_CHARS} characters; shorten it")
+    limit, offset = min(max(limit, 1), MOST_HITS), max(offset, 0)
+    found = engine.search(query, limit=limit, offset=offset, check=check)
+    return bounded(
+        {
+            "total": found.total,
+            "services": [_hit(hit) for hit in found.hits],
+            "next_offset": offset + limit if offset + limit < found.total else None,
+            "notes": list(found.differences),
+            "did_you_mean": found.suggestion,
+        }
+    )
+
+
+def _hit(hit: Hit) -> Answer:
+    return {
+        "service": hit.id,
+        "kind": hit.kind,
+        "title": hit.title or hit.address,
+        "provider": hit.provider,
+        "country": hit.country,
+        "address": hit.address,
+        "health": hit.health,
+        "proof": hit.level,
+        "quality": hit.quality,
+        "layers": hit.layer_count,
+        "matching_layers": [layer.title or layer.name for layer in hit.layers[:5]],
+        "extent": hit.extent,
+        "abstract": hit.abstract[:_MOST_ABSTRACT],
+    }
+
+
+def show(connection: Connection, number: int) -> Answer:
+    """Return what is known of a service. Raises NothingFound for a number that the catalogue has not."""
+    service = next(published_services(connection, Selection(ids=(current_number(connection, number),))), None)
+    if service is None:
+        raise _unknown(number)
+    return bounded({"service": service.id, **service_properties(service), "extent": service.box})
+
+
+def layers(connection: Connection, number: int, words: str, limit: int) -> Answer:
+    """Return the layers of a service that have all the words in name, title or abstract."""
+    service = _detail(connection, number)
+    wanted = words.casefold().split()
+    by_position = {row.position: row for row in service.layers}
+    found = [
+        row
+        for row in service.layers
+        if row.name and all(word in f"{row.name}\n{row.title}\n{row.abstract}".casefold() for word in wanted)
+    ]
+    shown = found[: min(max(limit, 1), MOST_LAYERS)]
+    listed = [_layer(row, by_position) for row in shown]
+    return bounded({"service": service.id, "total": len(found), "layers": listed}, MOST_LAYERS)
+
+
+def _layer(row: LayerRow, by_position: Mapping[int, LayerRow]) -> Answer:
+    return {
+        "name": row.name,
+        "title": row.title,
+        "abstract": row.abstract[:_MOST_ABSTRACT],
+        "kind": row.item,
+        "queryable": row.queryable,
+        "reference_systems": systems_of(row, by_position)[:12],
+        "extent": row.box,
+    }
+
+
+def health(connection: Connection, number: int) -> Answer:
+    """Return how the addresses of a service have answered."""
+    number = _detail(connection, number).id
+    return bounded({"service": number, "addresses": [_history(each) for each in _histories(connection, number)]})
+
+
+def _histories(connection: Connection, number: int) -> Sequence[EndpointHistory]:
+    return history_of_service(connection, number, time.time())
+
+
+def _history(history: EndpointHistory) -> Answer:
+    events = [{**event, "at": iso(float(str(event["at"])))} for event in history.events[:_MOST_EVENTS]]
+    return {
+        "address": history.url,
+        "health": history.health,
+        "since": iso(history.since),
+        "observed_since": iso(history.first_seen),
+        "probes": history.probes,
+        "availability_by_days": {str(days): share for days, share in history.availability.items()},
+        "response_ms_by_percentile": {str(part): ms for part, ms in history.response_ms.items()},
+        "events": events,
+    }
+
+
+def request_addresses(connection: Connection, number: int, layer: str, box: Box | None, width: int) -> Answer:
+    """Return the address that describes a service, and for a layer of a WMS or an ArcGIS map one of a picture of it.
+
+    `box`: west, south, east, north in degrees; that of the layer by default. Raises UsageError for a box that is none,
+    NothingFound for a layer that the service has not."""
+    service = _detail(connection, number)
+    answer: Answer = {"service": service.id, "capabilities": client_address(service.kind, service.best)}
+    if is_masked(service.best):
+        answer["note"] = "the address has a key that is not shown; ask its provider for one"
+    if layer:
+        row = next((each for each in service.layers if each.name == layer), None)
+        if row is None:
+            raise NothingFound(f"service {service.id} has no layer {layer[:100]!r}; the tool layers lists their names")
+        answer["picture"] = _picture(service, row, box or row.box or service.box, width)
+    return bounded(answer)
+
+
+def _picture(service: ServiceDetail, row: LayerRow, box: Box | None, width: int) -> str:
+    """Return the address of a picture. Raises Problem for a service whose pictures cannot be requested."""
+    west, south, east, north = _checked(box or (-180.0, -90.0, 180.0, 90.0))
+    system = projection_of(service)
+    if system != "EPSG:4326":
+        (west, south), (east, north) = _mercator(west, south), _mercator(east, north)
+    width = min(max(width, LEAST_PIXELS), MOST_PIXELS)
+    height = min(max(round(width * (north - south) / (east - west)), LEAST_PIXELS), MOST_PIXELS)
+    return picture_url(service, Wanted(row.position, (west, south, east, north), width, height)).address
+
+
+def _checked(box: Box) -> tuple[float, float, float, float]:
+    if len(box) != 4 or not all(math.isfinite(side) and abs(side) <= 540 for side in box):
+        raise UsageError("the box: expected west, south, east, north in degrees")
+    west, south, east, north = (float(side) for side in box)
+    south, north, east = max(south, -90.0), min(north, 90.0), east + 360 if east < west else east
+    if south > north or west > east:
+        raise UsageError("the box: expected west, south, east, north in degrees, with south below north")
+    grown = 0.005  # of a point
+    return (west, south, max(east, west + grown), max(north, south + grown))
+
+
+def _mercator(longitude: float, latitude: float) -> tuple[float, float]:
+    """Return a place in Web Mercator (EPSG:3857)."""
+    latitude = min(max(latitude, -_MOST_LATITUDE), _MOST_LATITUDE)
+    return (
+        math.radians(longitude) * _EARTH_M,
+        math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2)) * _EARTH_M,
+    )
+
+
+def _detail(connection: Connection, number: int) -> ServiceDetail:
+    service = service_detail(connection, current_number(connection, number))
+    if service is None:
+        raise _unknown(number)
+    return service
+
+
+def _unknown(number: int) -> NothingFound:
+    return NothingFound(f"the catalogue has no service {number}; the tool search tells numbers")
+
+
+def bounded(answer: Answer, most: int = _MOST_LISTED) -> Answer:
+    """Return an answer masked and plain, with texts cut to 2,000 characters and lists to `most`."""
+    return {name: _bounded(value, most) for name, value in answer.items()}
+
+
+def _bounded(value: Any, most: int) -> Any:
+    if isinstance(value, str):
+        text: str = published(value)
+        return text if len(text) <= _MOST_CHARS else f"{text[: _MOST_CHARS - 1]}…"
+    if isinstance(value, Mapping):
+        return {key: _bounded(each, most) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_bounded(each, most) for each in value[:most]]
+    return value
