@@ -351,7 +351,7 @@ CQL2 = pytest.mark.skipif(find_spec("cql2") is None, reason="needs cql2: make de
 
 @CQL2
 def test_a_filter_in_cql2_stands_beside_the_other_parameters(client: TestClient) -> None:
-    asked = {"filter": "type IN ('wms', 'wfs') AND quality > 0", "limit": 100}
+    asked: dict[str, Any] = {"filter": "type IN ('wms', 'wfs') AND quality > 0", "limit": 100}
     found = records(client, **asked)
     assert {each["properties"]["type"] for each in found} == {"wms", "wfs"}
     in_json = {"op": "in", "args": [{"property": "type"}, ["wms", "wfs"]]}
