@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.export.properties import mail_of
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import file_of
@@ -51,7 +52,8 @@ def serve(
     path = opt.database_path_from(settings)
     with Store.open_readonly(path):
         pass  # a catalogue that is missing or not ours is told here, before anything listens
-    options = Options(path, host, port, public_url, rate, preview, settings.trusted_proxies)
+    mail = mail_of({"email": settings.contact.removeprefix("mailto:")})
+    options = Options(path, host, port, public_url, rate, preview, mail, settings.trusted_proxies)
     shown = f"[{host}]" if ":" in host else host
     listening = listen(options)
     with _csw(settings, CswOptions(file_of(path, "CSW"), host, csw_port, csw_url)) if csw else nullcontext():

@@ -20,6 +20,8 @@ from geocrawl.model.kinds import service_parameter
 from geocrawl.model.published import Box, PublishedService
 from geocrawl.sanitize import plain
 
+PREFIX = "urn:geocrawl:service:"
+"""Before the number in the name of a record."""
 GMD = "http://www.isotc211.org/2005/gmd"
 MDB = "http://standards.iso.org/iso/19115/-3/mdb/2.0"
 _OLD = {"gmd": GMD, "gco": "http://www.isotc211.org/2005/gco", "srv": "http://www.isotc211.org/2005/srv"}
@@ -45,22 +47,22 @@ _GMD, _GCO, _SRV = _makers(_OLD).values()
 _M = _makers(_NEW)
 
 
-def _fit(text: str) -> str:
+def as_xml(text: str) -> str:
     """Return a text as XML holds it."""
     return plain(NO_XML.sub("", text), _ABSTRACT_CHARS)
 
 
 def _abstract(service: PublishedService) -> str:
-    return _fit(service.abstract) or _fit(name_of(service))
+    return as_xml(service.abstract) or as_xml(name_of(service))
 
 
 def _keywords(service: PublishedService) -> list[str]:
-    return list(dict.fromkeys(filter(None, map(_fit, service.keywords))))
+    return list(dict.fromkeys(filter(None, map(as_xml, service.keywords))))
 
 
 def _limits(service: PublishedService) -> list[str]:
     """Return what restricts the access to a service, and what it costs."""
-    found = [_fit(text) for text in (service.access_constraints, service.fees)]
+    found = [as_xml(text) for text in (service.access_constraints, service.fees)]
     return [text for text in dict.fromkeys(found) if text.lower() not in _NO_LIMITS]
 
 
@@ -91,7 +93,7 @@ def _links(service: PublishedService, base: str) -> list[tuple[str, str, str, st
         found.append((described, protocol_of(service), "Capabilities", "information"))
     if base:
         found.append((page_of(service, base), "WWW:LINK-1.0-http--link", "Page of the catalogue", "information"))
-    return [(as_iri(_fit(address)), protocol, _fit(name), function) for address, protocol, name, function in found]
+    return [(as_iri(as_xml(address)), protocol, as_xml(name), function) for address, protocol, name, function in found]
 
 
 def page_of(service: PublishedService, base: str) -> str:
@@ -101,11 +103,11 @@ def page_of(service: PublishedService, base: str) -> str:
 
 def _party(service: PublishedService) -> dict[str, str]:
     """Return whom to ask, without what is unknown; the host where the service names nobody."""
-    given = {name: _fit(text) for name, text in service.contact.items()}
+    given = {name: as_xml(text) for name, text in service.contact.items()}
     given["email"] = mail_of(service.contact)
-    given["organization"] = given.get("organization") or _fit(service.provider)
+    given["organization"] = given.get("organization") or as_xml(service.provider)
     if not (given["organization"] or given.get("person")):
-        given["organization"] = _fit(service.host) or "unknown"
+        given["organization"] = as_xml(service.host) or "unknown"
     return {name: text for name, text in given.items() if text}
 
 
@@ -132,7 +134,7 @@ def iso19139(service: PublishedService, base: str = "") -> Element:
 
 def _old_identification(service: PublishedService) -> Element:
     citation = _GMD.CI_Citation(
-        _GMD.title(_old_text(_fit(name_of(service)))),
+        _GMD.title(_old_text(as_xml(name_of(service)))),
         *(_old_date(at, of) for at, of in ((service.first_seen, "publication"), (service.last_ok, "revision"))),
     )
     words = [_GMD.keyword(_old_text(each)) for each in _keywords(service)]
@@ -150,7 +152,7 @@ def _old_identification(service: PublishedService) -> Element:
         *([_GMD.descriptiveKeywords(_GMD.MD_Keywords(*words))] if words else []),
         *([_GMD.resourceConstraints(_old_limits(limits))] if limits else []),
         _SRV.serviceType(_GCO.LocalName(protocol_of(service))),
-        *([_SRV.serviceTypeVersion(_old_text(_fit(service.version)))] if _fit(service.version) else []),
+        *([_SRV.serviceTypeVersion(_old_text(as_xml(service.version)))] if as_xml(service.version) else []),
         *([_SRV.extent(_old_extent(dict(zip(names, sides, strict=True))))] if sides else []),
         _SRV.couplingType(_old_code(_SRV, "SV_CouplingType", "loose")),
         _SRV.containsOperations(operation),
@@ -247,7 +249,7 @@ def _new_identification(service: PublishedService) -> Element:
     words = [mri.keyword(_new_text(each)) for each in _keywords(service)]
     dates = ((service.first_seen, "publication"), (service.last_ok, "revision"))
     citation = cit.CI_Citation(
-        cit.title(_new_text(_fit(name_of(service)))), *(cit.date(_new_date(at, of)) for at, of in dates)
+        cit.title(_new_text(as_xml(name_of(service)))), *(cit.date(_new_date(at, of)) for at, of in dates)
     )
     legal = mco.MD_LegalConstraints(
         mco.accessConstraints(_new_code("mco", "MD_RestrictionCode", "otherRestrictions")),
@@ -266,7 +268,7 @@ def _new_identification(service: PublishedService) -> Element:
         *([mri.descriptiveKeywords(mri.MD_Keywords(*words))] if words else []),
         *([mri.resourceConstraints(legal)] if limits else []),
         srv.serviceType(_M["gco"].ScopedName(protocol_of(service))),
-        *([srv.serviceTypeVersion(_new_text(_fit(service.version)))] if _fit(service.version) else []),
+        *([srv.serviceTypeVersion(_new_text(as_xml(service.version)))] if as_xml(service.version) else []),
         srv.couplingType(_new_code("srv", "SV_CouplingType", "loose")),
         srv.containsOperations(operation),
     )
@@ -341,7 +343,7 @@ RECORDS: Mapping[str, Callable[[PublishedService, str], Element]] = {"iso19139":
 
 def identifier(service: PublishedService) -> str:
     """Return the name of a service's record, the same in each standard and in CSW."""
-    return f"urn:geocrawl:service:{service.id}"
+    return f"{PREFIX}{service.id}"
 
 
 def file_of(service: PublishedService) -> str:

@@ -36,7 +36,7 @@ from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
-from geocrawl.web.records import items, landing, metadata, schemas
+from geocrawl.web.records import items, landing, metadata, oai, schemas
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, site_of
 from geocrawl.web.visitors import Workers
 
@@ -124,6 +124,7 @@ def _routes() -> list[Route | Mount]:
         Route("/providers", _in_formats(html=provider_page, json=provider_document)),
         Route("/operations", _kept(statistics.operations)),
         Route("/statistics", _kept(statistics.statistics)),
+        Route(oai.PATH, _kept(oai.oai)),
         Route("/feed.atom", _kept(discovery.atom)),
         Route("/feed.json", _kept(discovery.json_feed)),
         Route("/opensearch.xml", _kept(discovery.opensearch)),

@@ -23,6 +23,8 @@ class Options:
     """Most requests of one client, on average; 0: no limit."""
     preview: bool = True
     """Show layers live, by requests to their servers."""
+    mail: str = ""
+    """Whom harvesters may write to; '' for nobody."""
     trusted_proxies: tuple[str, ...] = DEFAULT_PROXIES
     """Addresses and networks of reverse proxies whose X-Forwarded-For names the client."""
 

@@ -6,6 +6,7 @@ import io
 import json
 import sqlite3
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,13 @@ from rdflib import Graph, URIRef
 from rdflib.namespace import DCAT, RDF, Namespace
 from starlette.testclient import TestClient
 
+from geocrawl.demo import DemoWeb
 from geocrawl.export.iso import RECORDS
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.store import Store
+from geocrawl.web.records import oai
 from geocrawl.web.records.metadata import FORMS
-from tests.web.conftest import Serve
+from tests.web.conftest import Serve, served
 
 ITEMS = "/collections/services/items"
 HYDRA = Namespace("http://www.w3.org/ns/hydra/core#")
@@ -93,3 +98,94 @@ def test_hostile_texts_harm_no_record(serve: Serve, catalogue: Path, form: str) 
         assert len(body) < 100_000 and etree.fromstring(body) is not None
     else:
         Graph().parse(data=body, format="turtle" if form == "dcat" else "json-ld")
+
+
+# --------------------------------------------------------------------------- OAI-PMH
+
+OAI = "{http://www.openarchives.org/OAI/2.0/}"
+
+
+@pytest.fixture
+def server(crawled: Path, demo_web: DemoWeb) -> Iterator[str]:
+    """The address of a server of the demo's catalogue, whose lists have seven records."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(oai, "_PART", 7)
+        with served(crawled, demo_web) as address:
+            yield f"{address}{oai.PATH}"
+
+
+def test_sickle_harvests_every_service_in_each_format(server: str, crawled: Path) -> None:
+    sickle = pytest.importorskip("sickle", reason="needs sickle: make dev-env").Sickle(server)
+    said = sickle.Identify()
+    assert (said.protocolVersion, said.deletedRecord, said.granularity) == ("2.0", "transient", "YYYY-MM-DDThh:mm:ssZ")
+    with sqlite3.connect(crawled) as connection:
+        services = {f"urn:geocrawl:service:{number}" for (number,) in connection.execute("SELECT id FROM service")}
+    names = [each.metadataPrefix for each in sickle.ListMetadataFormats()]
+    assert names == ["oai_dc", "iso19139", "iso19115-3"]
+    for name in names:
+        found = [each.header.identifier for each in sickle.ListRecords(metadataPrefix=name)]
+        assert len(found) == len(services) > 14 and set(found) == services, "each once, over several answers"
+    headers = list(sickle.ListIdentifiers(metadataPrefix="oai_dc", **{"from": said.earliestDatestamp}))
+    assert {each.identifier for each in headers} == services
+    record = sickle.GetRecord(identifier="urn:geocrawl:service:3", metadataPrefix="oai_dc")
+    assert record.metadata["type"] == ["Service"] and record.metadata["title"]
+
+
+def asked(client: TestClient, **arguments: str) -> etree._Element:
+    answer = client.get(oai.PATH, params=arguments)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/xml; charset=utf-8")
+    return etree.fromstring(answer.content)
+
+
+def error(client: TestClient, **arguments: str) -> str:
+    (found,) = asked(client, **arguments).iter(f"{OAI}error")
+    return str(found.get("code"))
+
+
+def test_what_the_protocol_does_not_allow_is_named_by_its_code(client: TestClient) -> None:
+    list_ = {"verb": "ListRecords", "metadataPrefix": "oai_dc"}
+    assert error(client) == error(client, verb="Harvest") == "badVerb"
+    assert error(client, verb="ListRecords") == error(client, **list_, colour="red") == "badArgument"
+    for since, until in (("yesterday", "2026-01-01"), ("2026-02-30", "2026-03-01"), ("2026-02-01", "2026-01-01")):
+        assert error(client, **list_, **{"from": since, "until": until}) == "badArgument"
+    assert error(client, **list_, **{"from": "2026-01-01", "until": "2026-01-01T00:00:00Z"}) == "badArgument"
+    assert error(client, verb="ListRecords", metadataPrefix="marc") == "cannotDisseminateFormat"
+    assert error(client, verb="ListSets") == error(client, **list_, set="a") == "noSetHierarchy"
+    for token in ("", "oai_dc!1!2", "marc!0!9!9", "oai_dc!0!99999999999999!0", "]]>\x01"):
+        assert error(client, verb="ListRecords", resumptionToken=token) == "badResumptionToken"
+    assert error(client, **list_, until="2001-01-01") == "noRecordsMatch"
+    for name in ("urn:geocrawl:service:99999", "urn:geocrawl:service:x", "17", "\uffff]]>"):
+        assert error(client, verb="GetRecord", metadataPrefix="oai_dc", identifier=name) == "idDoesNotExist"
+
+
+def test_a_service_that_is_no_more_is_a_deleted_record(catalogue: Path, serve: Serve) -> None:
+    with Store.open(catalogue, clock=SystemClock()) as store:
+        rows = store.connection.execute("SELECT service_id, min(id) FROM endpoint WHERE status = 'valid' GROUP BY 1")
+        (present, one), (former, other), *_ = rows.fetchall()
+        store.catalog().decide((one, other), same=True, at=store.clock.now())
+    client = serve(catalogue)
+    for since in ({}, {"from": "2024-01-01"}):
+        answer = asked(client, verb="ListIdentifiers", metadataPrefix="oai_dc", **since)
+        deleted = [each for each in answer.iter(f"{OAI}header") if each.get("status") == "deleted"]
+        assert [each.findtext(f"{OAI}identifier") for each in deleted] == [f"urn:geocrawl:service:{former}"]
+    for number, is_deleted in ((former, True), (present, False)):
+        name = f"urn:geocrawl:service:{number}"
+        (record,) = asked(client, verb="GetRecord", metadataPrefix="iso19139", identifier=name).iter(f"{OAI}record")
+        assert (record.find(f"{OAI}metadata") is None) == is_deleted
+
+
+def test_times_choose_what_has_changed(catalogue: Path, serve: Serve) -> None:
+    writer = sqlite3.connect(catalogue, isolation_level=None)
+    writer.execute("UPDATE service SET last_ok = 1750000000.7 WHERE id = 3")  # 2025-06-15T15:06:40Z
+    writer.close()
+    client, list_ = serve(catalogue), {"verb": "ListIdentifiers", "metadataPrefix": "oai_dc"}
+
+    def found(**span: str) -> list[str | None]:
+        return [each.text for each in asked(client, **list_, **span).iter(f"{OAI}datestamp")]
+
+    for span in (("2025-06-15", "2025-06-15"), ("2025-06-15T15:06:40Z", "2025-06-15T15:06:40Z")):
+        assert found(**{"from": span[0], "until": span[1]}) == ["2025-06-15T15:06:40Z"]
+    assert found(until="2025-06-16") == ["2025-06-15T15:06:40Z"]
+    assert "2025-06-15T15:06:40Z" not in found(**{"from": "2025-06-15T15:06:41Z"})
+    (first,) = asked(client, verb="Identify").iter(f"{OAI}earliestDatestamp")
+    assert first.text == "2025-06-15T15:06:40Z"

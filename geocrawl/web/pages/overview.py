@@ -18,6 +18,7 @@ from geocrawl.store.read.statistics import kind_counts
 from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.downloads import FILES
 from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, FILTER_LANGUAGES, MAX_LIMIT, PARAMETERS, SORTS
+from geocrawl.web.records import oai
 from geocrawl.web.records.landing import CONFORMS_TO, DESCRIPTION, TITLE
 from geocrawl.web.records.metadata import FORMS
 from geocrawl.web.records.schemas import PROPERTIES, SCHEMA
@@ -133,6 +134,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
     f"{ITEMS}/{_NUMBER}/layer.qlr": ("A layer for QGIS", "application/x-qgis-layer-definition"),
     f"{ITEMS}/{_NUMBER}/badge.svg": ("Badge of its health", "image/svg+xml"),
     LAYERS: ("Search layers, with the parameters of a search of services", "application/geo+json"),
+    oai.PATH: ("OAI-PMH 2.0, for harvesters: oai?verb=ListRecords&metadataPrefix=iso19139", "text/xml"),
     "/feed.atom": ("News as Atom; of a search with its parameters", "application/atom+xml"),
     "/feed.json": ("News as JSON feed; of a search with its parameters", "application/feed+json"),
     "/opensearch.xml": ("OpenSearch description", "application/opensearchdescription+xml"),
@@ -225,7 +227,9 @@ def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
 
 
 def _parameters(path: str) -> list[dict[str, Any]]:
-    found = []
+    found: list[dict[str, Any]] = []
+    if path == oai.PATH:
+        found += [{"name": name, "in": "query", "schema": _TEXT} for name in oai.PARAMETERS]
     if _NUMBER in path:
         found.append({"name": "number", "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}})
     if path in (ITEMS, LAYERS, "/feed.atom", "/feed.json"):

@@ -74,7 +74,7 @@ async def found(request: Request) -> Response:
     """Return what a search finds, page by page; a page names the next one (Hydra)."""
     asked, form = read_asked(request, time.time()), _form(request)
     numbers = await numbers_found(request, asked)
-    services = await _read(request, numbers)
+    services = await read_services(request, numbers)
     place = f"{base_url(request)}{ITEMS}"
     following = f"{place}?{request.url.include_query_params(offset=asked.offset + asked.limit).query}"
     page = Page(f"{place}?{request.url.query}", following if len(numbers) == asked.limit else "")
@@ -83,7 +83,7 @@ async def found(request: Request) -> Response:
 
 async def one(request: Request) -> Response:
     """Return one service."""
-    services = await _read(request, [number_of(request)])
+    services = await read_services(request, [number_of(request)])
     if not services:
         raise unknown(str(request.path_params["number"]))
     return _written(request, _form(request), services, None)
@@ -101,7 +101,7 @@ def _form(request: Request) -> Form:
     return FORMS[wanted(request)]
 
 
-async def _read(request: Request, numbers: Collection[int]) -> list[PublishedService]:
+async def read_services(request: Request, numbers: Collection[int]) -> list[PublishedService]:
     """Return services by their numbers, in the order of these, with texts fit for the public."""
 
     def question(connection: Connection) -> dict[int, PublishedService]:
