@@ -21,6 +21,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
+from geocrawl.cli.completion import with_values
 from geocrawl.cli.options import with_format, with_settings
 from geocrawl.cli.output import MaskedCommands
 
@@ -228,7 +229,7 @@ def _load(name: str) -> Any:
     function: Callable[..., None] = getattr(import_module(module), function_name)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
     single.command(name.rpartition(" ")[2], cls=Command, help=help_of(function.__doc__))(
-        with_settings(with_format(function), name)
+        with_values(with_settings(with_format(function), name))
     )
     return get_command(single)
 

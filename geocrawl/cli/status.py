@@ -299,6 +299,7 @@ def check(
     repair: Annotated[
         bool, typer.Option("--repair", help="Make the search index anew from the catalogue instead, and exit.")
     ] = False,
+    json: opt.Json = False,
 ) -> None:
     """Print one line for monitoring and exit with 0 ok, 1 warning, 2 critical or 3 unknown (Nagios plugin)."""
     if repair:
@@ -309,13 +310,22 @@ def check(
             at, path = connection.now(), connection.path
             found, last = read_status(connection, at), last_visit_at(connection)
     except GeocrawlError as error:
-        typer.echo(f"GEOCRAWL UNKNOWN - {error}")
+        _say_state("UNKNOWN", str(error), {}, json=json)
         raise typer.Exit(UNKNOWN) from None
     code, text = assess(found, last, at, silent_for * 3600, path)
     word = {OK: "OK", WARNING: "WARNING", CRITICAL: "CRITICAL"}[code]
-    typer.echo(f"GEOCRAWL {word} - {text} | {_performance_data(found)}")
+    _say_state(word, text, _performance_data(found), json=json)
     if code:
         raise typer.Exit(code)
+
+
+def _say_state(word: str, text: str, values: Mapping[str, int], *, json: bool) -> None:
+    """Print the line of a monitoring plugin, or the same as JSON."""
+    if json:
+        output.echo_json({"state": word.lower(), "text": text, **values})
+        return
+    data = " ".join(f"{name}={value}" for name, value in values.items())
+    typer.echo(f"GEOCRAWL {word} - {text}" + (f" | {data}" if data else ""))
 
 
 def _repair(overrides: opt.Overrides) -> None:
@@ -345,16 +355,15 @@ def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float
     return OK, f"{counted(alive, 'endpoint')} alive, {counted(found.today.get('pages', 0), 'page')} today"
 
 
-def _performance_data(found: CatalogStatus) -> str:
-    """Return the performance data of a monitoring plugin: NAME=VALUE …"""
-    values = {
+def _performance_data(found: CatalogStatus) -> Mapping[str, int]:
+    """Return the performance data of a monitoring plugin."""
+    return {
         "alive": found.health.get("alive", 0),
         "down": found.health.get("down", 0),
         "due": found.due,
         "pages_today": found.today.get("pages", 0),
         "waiting": sum(found.frontier.waiting_by_tier.values()),
     }
-    return " ".join(f"{name}={value}" for name, value in values.items())
 
 
 def metrics(

@@ -43,6 +43,13 @@ def test_commands_and_options_are_completed() -> None:
     assert completed("geocrawl search --fo") == ["--format"]
 
 
+def test_values_are_completed() -> None:
+    assert completed("geocrawl search --kind w") == ["wms", "wfs", "wmts", "wcs", "wps", "wmsc"]
+    assert completed("geocrawl export --format g") == ["geojson", "gpkg", "geoparquet"]
+    assert completed("geocrawl probe --country DE,A")[:2] == ["DE,AD", "DE,AE"]
+    assert "bfs" in completed("geocrawl crawl --strategy b")
+
+
 def test_the_dashboard_is_printed() -> None:
     done = CliRunner().invoke(app, ["metrics", "--grafana"])
     assert json.loads(done.stdout)["panels"]

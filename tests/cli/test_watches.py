@@ -116,6 +116,8 @@ def test_watches_that_tell_nobody_are_an_alarm_of_check_and_status(place: Place,
     told.mkdir()
     assert place.run("watch", "add", "1", "--to", f"file:{told}/notices").code == 0
     told.rename(tmp_path / "away")
+    state = json.loads(place.run("check", "--json").out)
+    assert (state["state"], state["text"], state["alive"]) == ("critical", "no daemon runs", 1)
     place.probe("a.example/wms", ok=False, times=4)
     for _ in range(MOST_FAILURES):
         assert alarm(place) == "" and place.run("watch", "send").code != 0
