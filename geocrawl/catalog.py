@@ -19,6 +19,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import EnvironmentFault, NothingFound, UsageError
+from geocrawl.model import Kind
+from geocrawl.model.kinds import facts_of
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
 from geocrawl.search.engine import SearchEngine
@@ -37,27 +39,6 @@ __all__ = ["Catalog", "CatalogService"]
 
 ALL = Filters()
 """No condition."""
-OWSLIB_CLIENTS = {
-    "wms": "owslib.wms:WebMapService",
-    "wmsc": "owslib.wms:WebMapService",
-    "wmts": "owslib.wmts:WebMapTileService",
-    "wfs": "owslib.wfs:WebFeatureService",
-    "wcs": "owslib.wcs:WebCoverageService",
-    "csw": "owslib.csw:CatalogueServiceWeb",
-    "wps": "owslib.wps:WebProcessingService",
-    "sos": "owslib.sos:SensorObservationService",
-    "ogcapi": "owslib.ogcapi.features:Features",
-}
-"""Kind → module:class of OWSLib."""
-OWSLIB_VERSIONS = {
-    "wms": ("1.1.1", "1.3.0"),
-    "wmsc": ("1.1.1",),
-    "wfs": ("1.0.0", "1.1.0", "2.0.0"),
-    "wcs": ("1.0.0", "1.1.0", "1.1.1", "2.0.0", "2.0.1"),
-    "csw": ("2.0.2", "3.0.0"),
-    "sos": ("1.0.0", "2.0.0"),
-}
-"""Kind → versions that OWSLib reads; a service of another one is asked without a version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +52,16 @@ class CatalogService(PublishedService):
         Raises UsageError for a kind that OWSLib has no class for, and for an address whose key is masked; OWSLib's own
         exceptions when the service does not answer.
         """
-        if self.kind not in OWSLIB_CLIENTS:
-            raise UsageError(
-                f"{self.kind}: OWSLib has no client for this kind; it has some for {', '.join(OWSLIB_CLIENTS)}"
-            )
+        facts = facts_of(self.kind)
+        if not facts.client:
+            known = ", ".join(kind for kind in Kind if facts_of(kind).client)
+            raise UsageError(f"{self.kind}: OWSLib has no client for this kind; it has some for {known}")
         if "***" in self.url:
             raise UsageError(f"{self.url}: its key is masked; open the catalogue with Catalog(…, with_secrets=True)")
         from importlib import import_module
 
-        module, _, name = OWSLIB_CLIENTS[self.kind].partition(":")
-        if self.version in OWSLIB_VERSIONS.get(self.kind, ()):
+        module, _, name = facts.client.partition(":")
+        if self.version in facts.client_versions:
             options = {"version": self.version} | options
         return getattr(import_module(module), name)(self.url, timeout=timeout_s, **options)
 

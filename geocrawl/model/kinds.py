@@ -28,14 +28,89 @@ class Kind(StrEnum):
     SENSORTHINGS = "sensorthings"
 
 
-_ASKED_BY_PATH = frozenset({Kind.TMS, Kind.TILEJSON, Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.SENSORTHINGS})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindFacts:
+    """What the rooms besides `probe` know of a kind. The defaults fit a kind of OWS Common that no client reads."""
+
+    names: tuple[str, ...] = ()
+    """What code and protocols call it, in lower case without separators; none: as it is called here."""
+    by_path: bool = False
+    """Whether its documents are requested by their path, without SERVICE."""
+    parameter: str = ""
+    """Value of SERVICE; none: the kind's name in capital letters."""
+    client: str = ""
+    """module:class of OWSLib."""
+    client_versions: tuple[str, ...] = ()
+    """Versions that OWSLib reads; a service of another one is asked without a version."""
+    connects: bool = False
+    """Whether QGIS has connections of the kind, which take the service's address."""
+
+
+_FACTS: Mapping[str, KindFacts] = {
+    Kind.WMS: KindFacts(
+        names=("wms", "webmapservice"),
+        client="owslib.wms:WebMapService",
+        client_versions=("1.1.1", "1.3.0"),
+        connects=True,
+    ),
+    Kind.WMSC: KindFacts(parameter="WMS", client="owslib.wms:WebMapService", client_versions=("1.1.1",), connects=True),
+    Kind.WMTS: KindFacts(names=("wmts", "webmaptileservice"), client="owslib.wmts:WebMapTileService"),
+    Kind.WFS: KindFacts(
+        names=("wfs", "webfeatureservice"),
+        client="owslib.wfs:WebFeatureService",
+        client_versions=("1.0.0", "1.1.0", "2.0.0"),
+        connects=True,
+    ),
+    Kind.WCS: KindFacts(
+        names=("wcs", "webcoverageservice"),
+        client="owslib.wcs:WebCoverageService",
+        client_versions=("1.0.0", "1.1.0", "1.1.1", "2.0.0", "2.0.1"),
+        connects=True,
+    ),
+    Kind.CSW: KindFacts(
+        names=("csw", "catalogueservice", "catalogservice"),
+        client="owslib.csw:CatalogueServiceWeb",
+        client_versions=("2.0.2", "3.0.0"),
+        connects=True,
+    ),
+    Kind.WPS: KindFacts(names=("wps", "webprocessingservice"), client="owslib.wps:WebProcessingService"),
+    Kind.SOS: KindFacts(
+        names=("sos", "sensorobservationservice"),
+        client="owslib.sos:SensorObservationService",
+        client_versions=("1.0.0", "2.0.0"),
+    ),
+    Kind.SPS: KindFacts(names=("sps", "sensorplanningservice")),
+    Kind.TMS: KindFacts(names=("tms", "tilemapservice"), by_path=True),
+    Kind.TILEJSON: KindFacts(by_path=True),
+    Kind.ARCGIS: KindFacts(
+        names=("arcgisrest", "arcgismapserver", "esrimapserver", "esrifeatureserver"), by_path=True, connects=True
+    ),
+    Kind.OGCAPI: KindFacts(
+        names=("ogcapi", "ogcfeature", "ogcapifeatures", "ogcapiprocesses", "ogcprocesses"),
+        by_path=True,
+        client="owslib.ogcapi.features:Features",
+        connects=True,
+    ),
+    Kind.STAC: KindFacts(by_path=True, connects=True),
+    Kind.SENSORTHINGS: KindFacts(by_path=True),
+}
+_NONE = KindFacts()
+
+
+def facts_of(kind: str) -> KindFacts:
+    """Return what is known of a kind; the defaults for one that is not listed."""
+    return _FACTS.get(kind, _NONE)
+
+
+def kinds_by_name() -> Mapping[str, str]:
+    """Return what code and protocols call kinds → the kind."""
+    return {name: str(kind) for kind in Kind for name in facts_of(kind).names or (str(kind),)}
 
 
 def service_parameter(kind: str) -> str:
     """Return the value of SERVICE in requests to a kind; '' for a kind whose documents are requested by their path."""
-    if kind in _ASKED_BY_PATH:
-        return ""
-    return "WMS" if kind == Kind.WMSC else kind.upper()
+    facts = facts_of(kind)
+    return "" if facts.by_path else facts.parameter or kind.upper()
 
 
 def stored_kind(name: str) -> Kind:

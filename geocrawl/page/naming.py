@@ -11,18 +11,11 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
+from geocrawl.model.kinds import kinds_by_name
 from geocrawl.page.content import BOUNDARY
 from geocrawl.urls import read_url
 
-_KINDS = {
-    **{name: name for name in ("wms", "wmts", "wfs", "wcs", "csw", "wps", "sos", "tms", "wmsc", "stac", "sps")},
-    **{"webmapservice": "wms", "webmaptileservice": "wmts", "webfeatureservice": "wfs", "webcoverageservice": "wcs"},
-    **{"webprocessingservice": "wps", "sensorobservationservice": "sos", "tilemapservice": "tms"},
-    **{"catalogueservice": "csw", "catalogservice": "csw", "ogcapi": "ogcapi", "ogcfeature": "ogcapi"},
-    **{"ogcapifeatures": "ogcapi", "tilejson": "tilejson", "sensorthings": "sensorthings"},
-    **{"sensorplanningservice": "sps", "ogcapiprocesses": "ogcapi", "ogcprocesses": "ogcapi"},
-    **{"arcgisrest": "arcgis", "arcgismapserver": "arcgis", "esrimapserver": "arcgis", "esrifeatureserver": "arcgis"},
-}
+_KINDS = kinds_by_name()
 """Name without separators → kind, as spelt in `model.Kind`."""
 _BEFORE = ("ogc", "tile", "tiled", "image", "single", "url", "base", "esri")
 _AFTER = ("layer", "server", "service", "source", "url", "uri", "href", "group", "endpoint", "base", "host", "address")

@@ -42,7 +42,7 @@ class Vocabulary:
 def shipped_vocabulary() -> Vocabulary:
     """Return the vocabulary of `data/search`."""
     lists, groups = _read("query_words.toml"), _read("synonyms.toml")
-    kinds = {
+    kinds = {words: (kind,) for kind in Kind for words in spelled(str(kind))} | {
         words: tuple(map(Kind, names.split()))
         for names, entries in lists["kinds"].items()
         for entry in entries

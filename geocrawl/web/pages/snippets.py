@@ -6,14 +6,11 @@ import json
 import shlex
 from dataclasses import dataclass
 
-from geocrawl.catalog import OWSLIB_CLIENTS, OWSLIB_VERSIONS
+from geocrawl.model.kinds import facts_of
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.read.show import LayerRow, ServiceDetail
 from geocrawl.web.pages.qgis_layer import pyqgis
 from geocrawl.web.publishing import client_address
-
-_CONNECTED = ("wms", "wmsc", "wfs", "wcs", "csw", "ogcapi", "stac", "arcgis")
-"""Kinds of which QGIS has connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +43,15 @@ def _connection(kind: str, address: str, described: str) -> str:
     """Return the address that a new connection of QGIS takes; '' for kinds of which it has none."""
     if kind == "wmts":
         return described
-    return address if kind in _CONNECTED else ""
+    return address if facts_of(kind).connects else ""
 
 
 def _owslib(service: ServiceDetail, address: str) -> str:
-    if service.kind not in OWSLIB_CLIENTS:
+    facts = facts_of(service.kind)
+    if not facts.client:
         return ""
-    module, _, name = OWSLIB_CLIENTS[service.kind].partition(":")
-    version = f", version={service.version!r}" if service.version in OWSLIB_VERSIONS.get(service.kind, ()) else ""
+    module, _, name = facts.client.partition(":")
+    version = f", version={service.version!r}" if service.version in facts.client_versions else ""
     lines = [f"from {module} import {name}", "", f"service = {name}({address!r}{version})"]
     lines.append(
         "print(service.feature_collections())" if service.kind == "ogcapi" else "print(list(service.contents))"
