@@ -525,6 +525,16 @@ class Settings:
         empty="none",
         unused="crawl daemon",
     )
+    base_map: Text = setting(
+        "",
+        "the address of the tiles (Web Mercator) under the maps of `geocrawl serve`, with {z}, {x} and {y}; visitors "
+        "load them from there",
+        empty="the outlines of countries that are shipped",
+        unused="crawl daemon",
+    )
+    base_map_credit: Text = setting(
+        "", "whom the maps name for the tiles of `base_map`", empty="nobody", unused="crawl daemon"
+    )
     csw_python: Text = setting(
         "", "the Python with pycsw that `geocrawl serve --csw` starts", empty="the one that `make csw-env` makes"
     )

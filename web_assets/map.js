@@ -10,12 +10,15 @@ import GeoJSON from "ol/format/GeoJSON.js";
 import { defaults as defaultInteractions } from "ol/interaction/defaults.js";
 import DragBox from "ol/interaction/DragBox.js";
 import ImageLayer from "ol/layer/Image.js";
+import LayerGroup from "ol/layer/Group.js";
+import TileLayer from "ol/layer/Tile.js";
 import VectorLayer from "ol/layer/Vector.js";
 import Polygon, { fromExtent } from "ol/geom/Polygon.js";
 import MultiPolygon from "ol/geom/MultiPolygon.js";
 import { get as projectionOf, transformExtent } from "ol/proj.js";
 import ImageSource from "ol/source/Image.js";
 import VectorSource from "ol/source/Vector.js";
+import XYZ from "ol/source/XYZ.js";
 import Fill from "ol/style/Fill.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
@@ -28,7 +31,14 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+/** Return the base map: tiles that the operator chose (setting base_map), else the shipped outlines of countries. */
 function baseLayer(projection) {
+  const { baseMap, baseMapCredit } = document.documentElement.dataset;
+  if (baseMap) {
+    const credit = document.createElement("span");
+    credit.textContent = baseMapCredit;
+    return new TileLayer({ source: new XYZ({ url: baseMap, attributions: credit.innerHTML, crossOrigin: "anonymous" }) });
+  }
   const format = new GeoJSON({ dataProjection: "EPSG:4326", featureProjection: projection });
   const source = new VectorSource({
     format,
@@ -201,9 +211,13 @@ function smallestOf(features) {
 function serviceMap(element) {
   const projection = projectionOf(element.dataset.projection || "EPSG:4326");
   const extents = new VectorSource();
-  const preview = new ImageLayer({ opacity: 0.95 });
-  const map = makeMap(element, [preview, new VectorLayer({ source: extents, style: extentStyle })], projection);
+  const previews = new LayerGroup();
+  const shown = new Map();
+  const map = makeMap(element, [previews, new VectorLayer({ source: extents, style: extentStyle })], projection);
   const status = document.getElementById("preview-status");
+  const tools = document.getElementById("preview-tools");
+  const opacity = document.getElementById("preview-opacity");
+  const legends = document.getElementById("legends");
   const words = element.dataset;
   const sides = words.box ? words.box.split(",").map(Number) : null;
   if (sides) {
@@ -235,23 +249,45 @@ function serviceMap(element) {
     };
   }
 
-  function show(button) {
-    for (const other of document.querySelectorAll("[data-preview]")) {
-      other.setAttribute("aria-pressed", String(other === button));
+  /** Show a layer, above those that are shown, or take it away. */
+  function toggle(button) {
+    const address = button.dataset.preview;
+    const former = shown.get(address);
+    button.setAttribute("aria-pressed", String(!former));
+    if (former) {
+      previews.getLayers().remove(former.layer);
+      former.legend?.remove();
+      shown.delete(address);
+    } else {
+      const layer = new ImageLayer({ source: new ImageSource({ loader: load(address), projection, interpolate: true }) });
+      previews.getLayers().push(layer);
+      shown.set(address, { layer, legend: legendOf(button) });
+      const box = button.dataset.box ? button.dataset.box.split(",").map(Number) : sides;
+      if (box && shown.size === 1) fitTo(map, geometryOf(box, projection).getExtent());
     }
-    if (!button) {
-      preview.setSource(null);
-      return;
-    }
-    const box = button.dataset.box ? button.dataset.box.split(",").map(Number) : sides;
-    preview.setSource(new ImageSource({ loader: load(button.dataset.preview), projection, interpolate: true }));
-    if (box) fitTo(map, geometryOf(box, projection).getExtent());
+    if (tools) tools.hidden = !shown.size;
   }
 
+  /** Put the legend of a layer below the map; a service that has none leaves nothing there. */
+  function legendOf(button) {
+    if (!button.dataset.legend || !legends) return null;
+    const legend = document.createElement("figure");
+    const picture = document.createElement("img");
+    const caption = document.createElement("figcaption");
+    picture.src = button.dataset.legend;
+    picture.alt = "";
+    picture.addEventListener("error", () => legend.remove());
+    caption.textContent = button.dataset.title;
+    legend.append(caption, picture);
+    legends.append(legend);
+    return legend;
+  }
+
+  opacity?.addEventListener("input", () => previews.setOpacity(Number(opacity.value) / 100));
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("[data-preview]");
     if (button) {
-      show(button.getAttribute("aria-pressed") === "true" ? null : button);
+      toggle(button);
       if (window.matchMedia("(max-width: 60rem)").matches) element.scrollIntoView({ block: "nearest" });
     }
   });

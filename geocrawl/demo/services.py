@@ -224,7 +224,7 @@ def answer(service: DemoService, query: str) -> Answer:
     request = query_values.get("request", "").lower()
     if request in ("getcapabilities", "capabilities"):
         return _document(service, query_values.get("version") or query_values.get("wmtver") or "")
-    if request in ("getmap", "map"):
+    if request in ("getmap", "map", "getlegendgraphic"):
         return Answer(200, "image/png", _map(service, query_values))
     return _xml(exception("Missing or unknown parameter: request", "MissingParameterValue"))
 

@@ -34,7 +34,7 @@ from geocrawl.web.options import IDLE_S, Options
 from geocrawl.web.pages import found_layers, overview, search, service, statistics
 from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
-from geocrawl.web.preview import open_previews, preview
+from geocrawl.web.preview import legend, open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
 from geocrawl.web.records import items, landing, metadata, oai, schemas
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, site_of
@@ -72,7 +72,12 @@ def make_application(options: Options, settings: Settings) -> Starlette:
         routes=_routes(),
         lifespan=lifespan,
         middleware=[
-            Middleware(Guard, requests_per_minute=options.requests_per_minute, hosts=hosts_of(options)),
+            Middleware(
+                Guard,
+                requests_per_minute=options.requests_per_minute,
+                hosts=hosts_of(options),
+                images=_tiles_from(options),
+            ),
         ],
         exception_handlers={Problem: _on_problem, HTTPException: _on_http_exception, Exception: _on_error},
     )
@@ -92,6 +97,12 @@ def hosts_of(options: Options) -> list[str]:
         return []
     host = f"[{options.host}]" if ":" in options.host else options.host
     return [*_LOCAL, host, *([public] if public else [])]
+
+
+def _tiles_from(options: Options) -> str:
+    """Return the origin of the tiles of the base map, from which pages may load pictures; '' for none."""
+    parts = urlsplit(options.base_map)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
 
 # --------------------------------------------------------------------------- routes
@@ -120,6 +131,7 @@ def _routes() -> list[Route | Mount]:
         Route(f"{_ITEM}/badge.svg", _kept(items.badge)),
         Route(f"{_ITEM}/thumbnail", _kept(items.thumbnail)),
         Route(f"{_ITEM}/preview", preview),
+        Route(f"{_ITEM}/legend", legend),
         Route(LAYERS, _in_formats(html=search.layers, json=found_layers.layers_document, others=_LAYER_FILES)),
         Route("/providers", _in_formats(html=provider_page, json=provider_document)),
         Route("/operations", _kept(statistics.operations)),

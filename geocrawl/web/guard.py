@@ -50,9 +50,13 @@ class Guard:
         hosts: Collection[str],
         methods: Collection[str] = METHODS,
         reads_bodies: bool = False,
+        images: str = "",
     ) -> None:
         """`hosts`: the names by which this server may be asked, against pages elsewhere whose name was bound to our
-        address; empty for any. `reads_bodies`: the application reads the bodies of requests, and bounds them."""
+        address; empty for any. `reads_bodies`: the application reads the bodies of requests, and bounds them. `images`:
+        another origin from which pages may load pictures, '' for none."""
+        policy = POLICY.replace("img-src 'self'", f"img-src 'self' {images}".rstrip())
+        self._headers = {**HEADERS, "Content-Security-Policy": policy}
         self._methods = methods
         self._reads_bodies = reads_bodies
         self._app = app
@@ -68,7 +72,7 @@ class Guard:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in self._headers.items():
                     headers.setdefault(name, value)
                 if not scope["path"].startswith(_PAGES_ONLY):
                     headers.setdefault("Access-Control-Allow-Origin", "*")

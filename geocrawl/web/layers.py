@@ -21,6 +21,8 @@ class Node:
     row: LayerRow
     preview: str
     """The address of its preview; '' when it has none."""
+    legend: str
+    """The address of its legend, likewise."""
     box: str
     is_open: bool
     children: list[Node] = field(default_factory=list)
@@ -36,10 +38,10 @@ class Tree:
     left_out: int
 
 
-def layer_tree(layers: Sequence[LayerRow], words: str, preview_of: Callable[[LayerRow], str]) -> Tree:
+def layer_tree(layers: Sequence[LayerRow], words: str, pictures_of: Callable[[LayerRow], tuple[str, str]]) -> Tree:
     """Return the layers that have all the words in name, title or abstract, with the groups above them.
 
-    `preview_of` returns the address of a layer's preview, '' for none.
+    `pictures_of` returns the addresses of a layer's preview and legend, '' for none.
     """
     wanted = words.casefold().split()
     matching = [row for row in layers if wanted and _has(row, wanted)]
@@ -52,7 +54,7 @@ def layer_tree(layers: Sequence[LayerRow], words: str, preview_of: Callable[[Lay
             shown.setdefault(each.position, each)
     is_open = bool(wanted) or len(layers) <= _OPEN_UP_TO
     nodes = {
-        row.position: Node(row, preview_of(row), box_text(row, by_position), is_open)
+        row.position: Node(row, *pictures_of(row), box_text(row, by_position), is_open)
         for row in sorted(shown.values(), key=lambda row: row.position)
     }
     roots: list[Node] = []

@@ -27,6 +27,10 @@ class Options:
     """Whom harvesters may write to; '' for nobody."""
     trusted_proxies: tuple[str, ...] = DEFAULT_PROXIES
     """Addresses and networks of reverse proxies whose X-Forwarded-For names the client."""
+    base_map: str = ""
+    """Address of the tiles of the base map, with {z}, {x} and {y}; '' for the shipped one."""
+    base_map_credit: str = ""
+    """Whom the pages name for the base map."""
 
 
 MAX_URL_CHARS = 8_000

@@ -18,9 +18,10 @@ from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.model import Failure, FailureCode, Page, Url
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
+from geocrawl.store.read.show import ServiceDetail
 from geocrawl.urls.database import Place
 from geocrawl.web.answers import Problem
-from geocrawl.web.preview_requests import picture_url, read_wanted
+from geocrawl.web.preview_requests import legend_url, picture_url, read_wanted
 from geocrawl.web.preview_turns import PreviewTurns
 from geocrawl.web.reader import detail_of, number_of
 from geocrawl.web.site import site_of
@@ -29,12 +30,19 @@ from geocrawl.web.visitors import VISITOR
 
 async def preview(request: Request) -> Response:
     """Return a PNG that the service drew. Raises Problem as `Previews.picture` does, and 404 without previews."""
+    return await _shown(request, lambda service: picture_url(service, read_wanted(dict(request.query_params), service)))
+
+
+async def legend(request: Request) -> Response:
+    """Return the legend of a layer as PNG, likewise."""
+    return await _shown(request, lambda service: legend_url(service, request.query_params.get("layer", "")))
+
+
+async def _shown(request: Request, address_of: Callable[[ServiceDetail], Url]) -> Response:
     previews = site_of(request).previews
     if previews is None:
         raise Problem(404, "this server shows no previews (--no-preview)")
-    service = (await detail_of(request, number_of(request))).service
-    url = picture_url(service, read_wanted(dict(request.query_params), service))
-    picture = await previews.picture(url)
+    picture = await previews.picture(address_of((await detail_of(request, number_of(request))).service))
     return Response(picture, headers={"Cache-Control": "private, max-age=600"}, media_type="image/png")
 
 

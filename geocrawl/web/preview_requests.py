@@ -15,7 +15,7 @@ from geocrawl.model import Kind, Service, Url
 from geocrawl.probe.kinds.wms.maps import Manner, Maps
 from geocrawl.probe.kinds.wms.places import Target
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
-from geocrawl.urls import read_url, with_parameters
+from geocrawl.urls import read_url, request_url, with_parameters
 from geocrawl.web.answers import Problem, bad_parameter
 from geocrawl.web.layers import systems_of
 from geocrawl.web.publishing import is_masked
@@ -110,6 +110,28 @@ def picture_url(service: ServiceDetail, wanted: Wanted) -> Url:
     if service.kind == Kind.ARCGIS:
         return _export(url, service, wanted)
     return _get_map(url, service, endpoint, row, systems_of(row, by_position), wanted)
+
+
+def legend_url(service: ServiceDetail, position: str) -> Url:
+    """Return the address of the legend of a layer of a WMS (SLD profile, OGC 05-078r4, 12). Raises Problem as
+    `picture_url` does."""
+    if not _POSITION.fullmatch(position):
+        raise bad_parameter("layer", position, "the position of a layer")
+    row = next((row for row in service.layers if row.position == int(position) and row.name), None)
+    endpoint = _endpoint(service)
+    url = read_url(endpoint.url) if endpoint is not None else None
+    if row is None or url is None or service.kind != Kind.WMS or not can_be_shown(service):
+        raise Problem(404, "the service has no such layer whose legend can be shown")
+    version = service.version or "1.1.1"
+    asked = {
+        "SERVICE": "WMS",
+        "VERSION": version,
+        "REQUEST": "GetLegendGraphic",
+        "LAYER": row.name,
+        "FORMAT": "image/png",
+        **({"SLD_VERSION": "1.1.0"} if version.startswith("1.3") else {}),
+    }
+    return request_url(url, asked)
 
 
 def _endpoint(service: ServiceDetail) -> EndpointRow | None:

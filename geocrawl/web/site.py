@@ -157,6 +157,8 @@ def page(request: Request, template: str, values: Mapping[str, Any], *, status: 
         "path": request.url.path,
         "items_path": ITEMS,
         "layers_path": LAYERS,
+        "base_map": site_of(request).options.base_map,
+        "base_map_credit": site_of(request).options.base_map_credit,
         "parameters": dict(request.query_params),
         **values,
     }

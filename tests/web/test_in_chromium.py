@@ -117,6 +117,14 @@ def test_a_layer_is_previewed_on_the_map(browser: Any, address: str, crawled: Pa
         assert coming.value.status == 200
         page.get_by_text("Preview drawn by the service just now.").wait_for()
         assert button.get_attribute("aria-pressed") == "true"
+        second = page.locator("[data-preview]").nth(1)
+        with page.expect_response("**/preview?**"):
+            second.click()
+        page.locator("#legends figure").nth(1).wait_for()
+        page.locator("#preview-opacity").fill("50")
+        button.click()
+        assert [each.get_attribute("aria-pressed") for each in (button, second)] == ["false", "true"]
+        assert page.locator("#legends figure").count() == 1, "the other one stays, with its legend"
         assert said == []
 
 
@@ -128,7 +136,7 @@ def test_a_visitor_with_a_keyboard_gets_everywhere(browser: Any, address: str) -
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
         reached = set()
-        for _ in range(40):
+        for _ in range(80):  # the filters come first, and there are fifteen kinds
             page.keyboard.press("Tab")
             reached.add(
                 page.evaluate(

@@ -16,7 +16,9 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from geocrawl.cli.serve import serve as serve_command
 from geocrawl.demo import DemoWeb
+from geocrawl.errors import UsageError
 from geocrawl.model import Failure, FailureCode
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web.answers import Problem
@@ -54,6 +56,36 @@ def test_a_layer_is_drawn_by_its_service(client: TestClient, demo_web: DemoWeb, 
     again = client.get(f"{ITEMS}/{number}/preview", params={"layer": layer, "bbox": BOX, "width": 300, "height": 200})
     assert again.content == answer.content
     assert len([each for each in demo_web.requests[before:] if each.kind == "service"]) == 1, "it is kept"
+
+
+def test_its_legend_is_drawn_by_its_service(client: TestClient, demo_web: DemoWeb, shown: tuple[int, int]) -> None:
+    number, layer = shown
+    before = len(demo_web.requests)
+    answer = client.get(f"{ITEMS}/{number}/legend", params={"layer": layer})
+    assert answer.status_code == 200 and Image.open(io.BytesIO(answer.content)).size == (64, 64)
+    (asked,) = (each for each in demo_web.requests[before:] if each.kind == "service")
+    query = {name.lower(): values[0] for name, values in parse_qs(urlsplit(asked.url).query).items()}
+    assert query["request"] == "GetLegendGraphic" and query["layer"]
+    for wrong in ("", "-1", "9999999", "0&REQUEST=GetMap"):
+        assert client.get(f"{ITEMS}/{number}/legend", params={"layer": wrong}).status_code in (400, 404), wrong
+    page = client.get(f"{ITEMS}/{number}", headers={"Accept": "text/html"}).text
+    assert f'data-legend="{ITEMS}/{number}/legend?layer={layer}"' in page and "preview-opacity" in page
+
+
+def test_the_base_map_is_of_the_operators_choice(serve: Serve, crawled: Path) -> None:
+    page = serve(crawled).get("/", headers={"Accept": "text/html"})
+    assert "data-base-map" not in page.text and "Natural Earth" in page.text
+    assert "img-src 'self' data: blob:;" in page.headers["content-security-policy"]
+    chosen = "https://tiles.example.org/{z}/{x}/{y}.png"
+    page = serve(crawled, base_map=chosen, base_map_credit="© <b>Tilers").get("/", headers={"Accept": "text/html"})
+    assert f'data-base-map="{chosen}"' in page.text and "© &lt;b&gt;Tilers" in page.text
+    assert "img-src 'self' https://tiles.example.org data: blob:;" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("address", ["https://t.example/{z}/{x}.png", "ftp://t.example/{z}/{x}/{y}", "{z}{x}{y}"])
+def test_an_address_that_names_no_tiles_is_no_base_map(crawled: Path, address: str) -> None:
+    with pytest.raises(UsageError, match=r"base_map = .*\{z\}, \{x\} and \{y\}"):
+        serve_command({"base_map": address, "db": str(crawled)})
 
 
 ATTACKS = [

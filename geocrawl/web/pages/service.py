@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.mending import Explained, deviations
+from geocrawl.model import Kind
 from geocrawl.model.health import DAY_S, availability_by_part
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
@@ -126,12 +127,14 @@ def _layers(request: Request, service: ServiceDetail) -> dict[str, Any]:
     shows = site_of(request).previews is not None and can_be_shown(service)
     links = Links(request)
 
-    def preview_of(row: LayerRow) -> str:
+    def pictures_of(row: LayerRow) -> tuple[str, str]:
         if not (shows and row.name):
-            return ""
-        return links(f"{ITEMS}/{service.id}/preview", layer=row.position)
+            return "", ""
+        path, has_legend = f"{ITEMS}/{service.id}", service.kind == Kind.WMS
+        preview = links(f"{path}/preview", layer=row.position)
+        return preview, links(f"{path}/legend", layer=row.position) if has_legend else ""
 
-    tree: Tree = layer_tree(service.layers, words, preview_of)
+    tree: Tree = layer_tree(service.layers, words, pictures_of)
     return {"service": service, "tree": tree, "layer_words": words}
 
 
