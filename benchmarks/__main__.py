@@ -27,6 +27,7 @@ NAMES = (
     "exposures",
     "search",
     "serve",
+    "publish",
     "visitors",
     "crowd",
     "silent",
