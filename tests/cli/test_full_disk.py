@@ -27,11 +27,19 @@ COMMANDS = {
     "probe": ("probe", "--save", "--db", "{db}", "{web}", WMS),
     "harvest": ("harvest", "--db", "{db}", "{web}", "http://catalogue.example/csw"),
     "export": ("export", "--db", "{whole}", "--format", "gpkg", "--out", "{disk}/e.gpkg"),
+    "export as text": ("export", "--db", "{whole}", "--format", "csv", "--out", "{disk}/e.csv"),
+    "export for QGIS": ("export", "--db", "{whole}", "--format", "qgis", "--out", "{disk}/qgis"),
+    "publish": ("publish", "--db", "{whole}", "--out", "{disk}/site"),
+    "report": ("report", "--db", "{whole}", "--month", "2026-01", "--out", "{disk}/r.html"),
+    "stats": ("stats", "--db", "{whole}", "--picture", "kinds", "--out", "{disk}/k.svg"),
+    "seeds add": ("seeds", "add", "--db", "{db}", "http://a.example/", "http://b.example/"),
+    "watch add": ("watch", "add", "--db", "{db}", "1", "--to", "file:{disk}/notices"),
     "backup": ("backup", "--db", "{whole}", "{disk}/b.db"),
     "migrate to it": ("migrate", "{whole}", "{disk}/n.db"),
     "migrate from it": ("migrate", "{db}", "{whole}.copy"),
     "restore": ("restore", "--db", "{db}", "{backup}"),
     "merge": ("merge", "--db", "{db}", "1", "2"),
+    "split": ("split", "--db", "{db}", "1", "2"),
     "forget": ("forget", "--db", "{db}", "maps.example"),
     "retry": ("retry", "--db", "{db}"),
     "check": ("check", "--repair", "--db", "{db}"),
@@ -74,7 +82,7 @@ def test_a_command_whose_disk_is_full_says_so_and_ends(name: str, whole: Path, w
             subprocess.Popen(command, stdout=said, stderr=said, cwd=ROOT) as process,
         ):
             try:
-                code = process.wait(20)
+                code = process.wait(45)
                 assert code in (1, 3), "ended by itself"
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGINT)
