@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import pytest
 
 from geocrawl.errors import OwnFault
+from geocrawl.fetch import own_faults
 from geocrawl.fetch.failures import classify
 from geocrawl.fetch.own_faults import OwnFaults, why_away
 from geocrawl.fetch.proxy import Proxy
@@ -308,3 +309,11 @@ def test_a_process_may_open_as_many_files_as_it_may_at_all_and_says_when_they_do
     assert (enough, limits) == ("", "(1000, 1000)") and few.startswith(
         "500 workers may need 1,628 open files, 1,000 are"
     )
+
+
+async def test_a_way_of_one_family_is_a_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, nowhere = (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "no address")
+    monkeypatch.setattr(own_faults, "_ROUTES", (nowhere, here))
+    assert await own_faults.has_route()
+    monkeypatch.setattr(own_faults, "_ROUTES", (nowhere,))
+    assert not await own_faults.has_route()

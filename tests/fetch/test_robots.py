@@ -13,7 +13,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.robots import RobotsCache, Rules, product_token, read_text, sitemaps_of
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord
-from geocrawl.settings import Settings
+from geocrawl.settings import Settings, SiteSettings
 from tests.support.http_server import Behaviour, answer, pages, redirect, serve
 
 from .conftest import AGENT, Kit, MemoryRobots, VirtualClock, settings, url
@@ -38,6 +38,14 @@ async def visit(kit: Kit, behaviour: Behaviour, path: str = "/page") -> tuple[Pa
 async def test_without_a_robots_txt_all_is_allowed(kit: MakeKit, status: str) -> None:
     site = pages({"/robots.txt": robots("User-agent: *\nDisallow: /", status), "/page": answer(b"ok")})
     assert isinstance((await visit(kit(ignore_robots=False), site))[0], Page)
+
+
+async def test_a_site_s_limit_of_bytes_does_not_cut_its_robots_txt(kit: MakeKit) -> None:
+    text = "User-agent: *\n" + "Disallow: /other\n" * 9 + "Disallow: /page\n"
+    site = pages({"/robots.txt": robots(text), "/page": answer(b"ok")})
+    short = kit(ignore_robots=False, sites={"127.0.0.1": SiteSettings(max_body_bytes=20)})
+    got, asked = await visit(short, site)
+    assert isinstance(got, Failure) and got.code is FailureCode.ROBOTS and asked == ["/robots.txt"]
 
 
 @pytest.mark.parametrize("status", ["500 Oops", "502 Bad Gateway", "503 Unavailable", "429 Too Many Requests"])
