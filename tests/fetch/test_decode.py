@@ -13,7 +13,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.fetch.decode import Decoder, Limits
+from geocrawl.fetch.decode import Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import Unreadable
 from geocrawl.model import FailureCode
 
@@ -141,3 +141,10 @@ def test_rubbish_is_a_value_error_of_ours_or_read_as_it_is(encoding: str, data: 
         decode(encoding, data)
     except Unreadable as problem:
         assert problem.code in (FailureCode.BAD_HTTP, FailureCode.TRUNCATED, FailureCode.RATIO)
+
+
+@pytest.mark.parametrize(
+    ("body", "name"), [(gzip.compress(b"a"), "gzip"), (zlib.compress(b"a"), "deflate"), (b"a", "")]
+)
+def test_an_encoding_that_no_header_names_is_known_by_the_first_bytes(body: bytes, name: str) -> None:
+    assert unnamed_encoding(body) == name

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.probe.extents import read_box
+from geocrawl.probe.extents import in_numbered_system, read_box
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,10 @@ def test_every_box_is_valid_and_within_the_world(west: str, south: str, east: st
     assert -180 <= minx < maxx <= 180
     assert -90 <= miny < maxy <= 90
     assert box.is_valid
+
+
+@pytest.mark.parametrize("sides", [(0, 0, 100, 5_000), (0, 0, 5_000, 50)])
+def test_a_small_extent_in_metres_is_taken_for_degrees_only_if_both_sides_fit(sides: tuple[float, ...]) -> None:
+    box, codes = in_numbered_system(3857, *sides)
+    assert codes == () and box is not None and max(box.bounds) < 0.05
+    assert in_numbered_system(3857, 0, 0, 100, 50)[1] == ("box-in-degrees",)

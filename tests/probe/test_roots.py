@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 from geocrawl.model import Kind
-from geocrawl.probe.roots import kind_of_root
+from geocrawl.probe.roots import kind_of_json, kind_of_root
 from tests.probe.kinds import verdict_on
 from tests.probe.test_wmts import WMTS
 
@@ -66,3 +66,9 @@ def test_a_brace_in_a_namespace_makes_nothing_fail() -> None:
         '<WMS_Capabilities xmlns="a}b"><Service/><Capability/></WMS_Capabilities>',
     ):
         assert {verdict_on(kind, body).reason for kind in (Kind.WMS, Kind.WFS, Kind.WMTS)} <= {"ok", "other-kind"}
+
+
+def test_a_schema_of_a_document_is_no_document() -> None:
+    described = {"tilejson": "2.2.0", "tiles": ["http://a.example/{z}/{x}/{y}.png"], "properties": {}}
+    assert kind_of_json(described) is Kind.TILEJSON
+    assert kind_of_json({"$schema": "http://json-schema.org/draft-07/schema#", **described}) is None

@@ -92,6 +92,12 @@ def test_an_endpoint_of_a_kind_of_former_versions_is_read_back_and_asked_as_a_wm
     assert (found.endpoint.kind, found.endpoint.url.address) == (Kind.WMS, "http://a.example/old/v1")
 
 
+def test_services_that_nobody_asked_for_long_are_counted_once(world: World) -> None:
+    world.record(candidate("a.example/wms"), verdict("ok", ROADS), 0.0)
+    counted = [world.frontier.age_health(days * 86_400.0) for days in (29, 31, 32)]
+    assert counted == [0, 1, 0]
+
+
 def test_endpoints_of_one_site_with_the_same_content_are_one_service(world: World) -> None:
     for text in ("a.example/wms?", "www.a.example/ows?map=x&service=WMS", "b.example/wms?"):
         record(world, text, ATLAS)
