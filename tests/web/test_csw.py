@@ -19,7 +19,10 @@ import pytest
 from lxml import etree
 
 from geocrawl.export.iso import GMD
-from geocrawl.web.csw.process import CswOptions, CswProcess, find_interpreter
+from geocrawl.export.services import export_services
+from geocrawl.store import Store
+from geocrawl.store.read.published import Selection, published_services
+from geocrawl.web.csw.process import CswOptions, CswProcess, configuration_of, find_interpreter
 from tests.servers.mapservers import interpreter
 from tests.support.parts import PYCSW, lack
 from tests.support.places import ROOT
@@ -135,6 +138,34 @@ def test_records_of_iso_are_as_the_schemas_of_the_standard_demand(csw: str, host
     (about,) = record.identification
     assert (about.identtype, record.hierarchy) == ("service", "service") and about.title
     assert [link.protocol for link in record.distribution.online] == ["OGC:WMS"]
+
+
+def test_pycsw_takes_over_a_folder_of_records(python: Path, hostile: Path, tmp_path: Path) -> None:
+    records = tmp_path / "records"
+    with Store.open_readonly(hostile) as connection:
+        services = list(published_services(connection, Selection()))
+    assert export_services(services, iter(()), "iso19139", records) == count_of(hostile)
+    repository = {"database": f"sqlite:///{tmp_path / 'pycsw.db'}", "table": "records"}
+    sections = {**configuration_of(CswOptions(hostile))["pycsw"], "repository": repository}
+    sections["server"] = {**sections["server"], "home": str(tmp_path)}
+    lines = [
+        f"[{name}]\n" + "\n".join(f"{key}={value}" for key, value in each.items()) for name, each in sections.items()
+    ]
+    (tmp_path / "pycsw.cfg").write_text("\n".join(lines))
+    for command in (["setup_db"], ["load_records", "-p", str(records)]):
+        admin = [
+            str(python),
+            str(python.with_name("pycsw-admin.py")),
+            "-f",
+            str(tmp_path / "pycsw.cfg"),
+            "-c",
+            *command,
+        ]
+        done = subprocess.run(admin, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    with sqlite3.connect(tmp_path / "pycsw.db") as database:
+        loaded = database.execute("SELECT count(*), count(title), count(links) FROM records").fetchone()
+    assert loaded == (count_of(hostile),) * 3
 
 
 def test_every_schema_that_is_advertised_is_written(csw: str) -> None:

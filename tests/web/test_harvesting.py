@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sqlite3
+import subprocess
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -189,3 +191,26 @@ def test_times_choose_what_has_changed(catalogue: Path, serve: Serve) -> None:
     assert "2025-06-15T15:06:40Z" not in found(**{"from": "2025-06-15T15:06:41Z"})
     (first,) = asked(client, verb="Identify").iter(f"{OAI}earliestDatestamp")
     assert first.text == "2025-06-15T15:06:40Z"
+
+
+# --------------------------------------------------------------------------- other programs
+
+
+@pytest.mark.servers
+def test_gdal_reads_every_record(crawled: Path, demo_web: DemoWeb, tmp_path: Path) -> None:
+    ogr2ogr = shutil.which("ogr2ogr")
+    if ogr2ogr is None:
+        pytest.skip("needs GDAL: apt install gdal-bin")
+
+    def read(address: str, *options: str) -> list[object]:
+        out = tmp_path / f"{len(options)}.geojson"
+        command = [ogr2ogr, "-f", "GeoJSON", str(out), f"OAPIF:{address}", "services", *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "ERROR" not in done.stderr, done.stderr
+        found: list[object] = json.loads(out.read_text("utf-8"))["features"]
+        return found
+
+    with sqlite3.connect(crawled) as connection:
+        ((services,),) = connection.execute("SELECT count(*) FROM service")
+    with served(crawled, demo_web) as address:
+        assert len(read(address)) == services > len(read(address, "-where", "type = 'wms'")) > 0

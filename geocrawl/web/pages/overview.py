@@ -207,7 +207,10 @@ def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
     if path in (ITEMS, f"{ITEMS}/{_NUMBER}"):
         others = [*(FILES.values() if path == ITEMS else ()), *FORMS.values()]
         content |= {each.media_type: {"schema": {"type": "string", "format": "binary"}} for each in others} | content
-    problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}}
+    page_of_it = {"text/html": {"schema": {"type": "string"}}}
+    if path in _WITH_PAGES:
+        content |= page_of_it
+    problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}, **page_of_it}
     failing = {
         "400": "A parameter cannot be read",
         "404": "There is none",
