@@ -201,12 +201,21 @@ _PROBLEM = {
 }
 
 
+_OF_FILES, _OF_FORMS = ([each.media_type for each in forms.values()] for forms in (FILES, FORMS))
+_OTHER_FORMS = {
+    ITEMS: [*_OF_FILES, *_OF_FORMS, "application/zip"],
+    f"{ITEMS}/{_NUMBER}": _OF_FORMS,
+    LAYERS: [FILES["csv"].media_type, "application/x-qgis-layer-definition"],
+}
+"""Path → media types of its answers besides that of `PATHS` and HTML."""
+
+
 def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
     schema = {"type": "object"} if "json" in media_type else {"type": "string"}
     content = {media_type: {"schema": schema}}
-    if path in (ITEMS, f"{ITEMS}/{_NUMBER}"):
-        others = [*(FILES.values() if path == ITEMS else ()), *FORMS.values()]
-        content |= {each.media_type: {"schema": {"type": "string", "format": "binary"}} for each in others} | content
+    for each in _OTHER_FORMS.get(path, ()):
+        described = {"type": "object"} if "json" in each else {"type": "string", "format": "binary"}
+        content.setdefault(each, {"schema": described})
     page_of_it = {"text/html": {"schema": {"type": "string"}}}
     if path in _WITH_PAGES:
         content |= page_of_it
