@@ -55,8 +55,9 @@ _LEAST_S = 0.05
 """Shortest time between two versions, and between two loads of a version: what is learnt first changes most."""
 _SHARE = 20
 """Storing or loading a version takes at most one in so many seconds of a process."""
-_LOOK_S, _LOOK_FOR_OTHERS_S = 0.2, 0.05
-"""Seconds between two calls of `Learning.keep_up`: mostly, and in processes that learn together."""
+_LOOK_S, _LONGEST_LOOK_S = 0.05, 1.0
+"""Seconds between two calls of `Learning.keep_up`: after news from another process, and at most; each call without any
+doubles them."""
 
 
 class Learning:
@@ -91,6 +92,8 @@ class Learning:
         """Revised ranks to be written; None: there are none."""
         self._publishing = Throttle(least_s=_LEAST_S, times=_SHARE)
         self._loading = Throttle(least_s=_LEAST_S, times=_SHARE)
+        self.look_s = _LOOK_S
+        """How long to wait before the next call of `keep_up`."""
         self.lock = asyncio.Lock()
         """Held while the strategy judges, learns or is dumped: it may judge a document of many links in a thread."""
         self.begins_anew = False
@@ -104,12 +107,6 @@ class Learning:
     def leads(self) -> bool:
         """Return whether this process is the learner."""
         return self._leads
-
-    @property
-    def look_s(self) -> float:
-        """Return how long to wait between two calls of `keep_up`."""
-        learns_with_others = self._is_followed if self._leads else self._takes_part
-        return _LOOK_FOR_OTHERS_S if learns_with_others else _LOOK_S
 
     @property
     def _is_followed(self) -> bool:
@@ -184,8 +181,9 @@ class Learning:
 
     async def keep_up(self) -> str:
         """Learn what other processes have found, if this one is the learner or becomes it; else load the learner's
-        last version if it is newer. To be called several times a second. Returns a line for a person, mostly ''.
+        last version if it is newer. To be called every `look_s` seconds. Returns a line for a person, mostly ''.
         """
+        self.look_s = min(2 * self.look_s, _LONGEST_LOOK_S)
         if not self._takes_part:
             return ""
         async with self.lock:
@@ -210,6 +208,7 @@ class Learning:
             for each in news:
                 if not self._log.wrote(each.number):
                     self._followed_until = time.monotonic() + _FOLLOWED_S
+                    self.look_s = _LOOK_S
                 said = await self._learn_one(each) or said
             await self._write_ranks()
             await self._publish()
@@ -267,7 +266,7 @@ class Learning:
         """Load the learner's last version if it is newer; return a line about the first failure."""
         if not self._loading.is_due() or (version := await self._store.run(self._log.version)) <= self._through:
             return ""
-        self._through = version
+        self._through, self.look_s = version, _LOOK_S
         state = await self._store.run(self._log.strategy_state)
         with self._loading.timed():
             try:

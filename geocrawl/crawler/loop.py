@@ -125,6 +125,8 @@ class Crawler:
         """Time at which an address was to be ready when a worker last looked for one in vain."""
         self._broken_promises = 0
         """How many times in a row nothing could be leased at that time."""
+        self._look_at, self._calls_at_look = -math.inf, 0
+        """When to look again after a look in vain, monotonic, and calls of the wake queue at that look."""
         self._told = ""
         self._fault: OwnFault | None = None
         self._is_concluded = False
@@ -248,27 +250,22 @@ class Crawler:
 
         A worker that finds an address wakes the next one, because there may be more, and so does one that ends.
         """
+        has_slept = False
         while not self._is_halted or self._places.waiting:
             calls = self._wake_queue.calls
             place = self._places.next_back()
             if place is not None:
                 await place.work()
+                has_slept = False
                 continue
             if self._is_halted:
                 await self._wake_queue.sleep(_LOOK_S, since=calls)
                 continue
-            pause_s: float | None = None
             async with self._leasing:
                 calls = self._wake_queue.calls
-                lease = await self._store.run_steps(self._queue.lease_in_steps(pages=self._pages_left() > 0))
-                if lease is None:
-                    pause_s = await self._pause_s()
-                    self._is_concluded = pause_s is None
-                else:
-                    self._promised_at, self._broken_promises = -math.inf, 0
-                    under_way = _UnderWay(lease)
-                    self._under_way.add(under_way)
-            if lease is not None:
+                under_way, pause_s = await self._lease(calls, has_slept=has_slept)
+            has_slept = under_way is None
+            if under_way is not None:
                 self._wake_queue.wake_one()
                 await self._begin(under_way).work()
             elif pause_s is not None:
@@ -276,6 +273,26 @@ class Crawler:
             else:
                 break
         self._wake_queue.wake_one()
+
+    async def _lease(self, calls: int, *, has_slept: bool) -> tuple[_UnderWay | None, float | None]:
+        """Lease an address. Without one, return how long to sleep, None when this crawl has nothing more to do.
+
+        One worker looks for all whose sleep ends at the same time: when nothing has called a worker since (`calls` of
+        the wake queue), they sleep on with it.
+        """
+        left_s = self._look_at - self._clock.monotonic()
+        if has_slept and left_s > self._NAP_S and calls == self._calls_at_look:
+            return None, left_s
+        lease = await self._store.run_steps(self._queue.lease_in_steps(pages=self._pages_left() > 0))
+        if lease is not None:
+            self._promised_at, self._broken_promises = -math.inf, 0
+            under_way = _UnderWay(lease)
+            self._under_way.add(under_way)
+            return under_way, None
+        pause_s = await self._pause_s()
+        self._is_concluded = pause_s is None
+        self._look_at, self._calls_at_look = self._clock.monotonic() + (pause_s or 0.0), calls
+        return None, pause_s
 
     def _begin(self, under_way: _UnderWay) -> Place:
         """Begin the visit of a leased address, and return its place."""
