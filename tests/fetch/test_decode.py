@@ -13,7 +13,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.fetch.decode import Decoder, Limits, unnamed_encoding
+from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import Unreadable
 from geocrawl.model import FailureCode
 
@@ -148,3 +148,9 @@ def test_rubbish_is_a_value_error_of_ours_or_read_as_it_is(encoding: str, data: 
 )
 def test_an_encoding_that_no_header_names_is_known_by_the_first_bytes(body: bytes, name: str) -> None:
     assert unnamed_encoding(body) == name
+
+
+def test_a_body_that_may_be_cut_is_kept_to_the_limit() -> None:
+    body = Body(Limits(10), cut=True)
+    assert body.add(b"0123456") and not body.add(b"789abc")
+    assert body.cut and body.bytes() == b"0123456789"

@@ -112,6 +112,22 @@ async def test_one_look_up_serves_all_who_ask_meanwhile(resolver: SlowResolver) 
     assert len(resolver.asked) == 1
 
 
+async def test_a_name_that_was_not_found_is_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Row] = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80))]
+
+    def look_up(*_: object, **__: object) -> list[Row]:
+        if failures:
+            raise failures.pop()
+        return answers
+
+    failures = [socket.gaierror(socket.EAI_NONAME, "not known")]
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    names = Names(30.0)
+    with pytest.raises(socket.gaierror, match="not known"):
+        await names.addresses("new.example")
+    assert await names.addresses("new.example")
+
+
 async def test_a_name_that_does_not_exist_is_told_with_the_systems_words() -> None:
     with pytest.raises(socket.gaierror):
         await Names(10.0).addresses("no-such-host.invalid")
