@@ -112,7 +112,7 @@ class Crawler:
         self._under_way = set[_UnderWay]()
         """Visits that are running."""
         self._wake_queue = WakeQueue(clock)
-        self._places = Places(limits.max_waiting, self._wake_queue)
+        self._places = Places(limits.max_waiting, self._wake_queue, in_delays=limits.max_pages == 0)
         self._visits: set[asyncio.Task[None]] = set()
         self._leasing = asyncio.Lock()
         """Workers lease one after the other, because each counts the pages that others are visiting."""

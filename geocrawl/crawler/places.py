@@ -9,6 +9,9 @@ its host's delay gives its place up; its worker takes another visit, while the h
 all time limits go on. Visits at hosts that are known to be slow do so at once. When the wait is over, the next free
 worker takes the visit on, before any new one. So no more visits than there are workers read answers, and at most
 `max_waiting` wait beside them.
+
+A run that visits no pages gives up places for delays of any length, which is several times as fast. In a crawl that
+would have pages read before their turn: while probes wait, the best pages are not known yet.
 """
 
 from __future__ import annotations
@@ -71,9 +74,10 @@ _MOST_SLOW_HOSTS = 4096
 class Places:
     """The visits of a crawl that wait without a place, and the hosts that are known to be slow."""
 
-    def __init__(self, most_waiting: int, wake_queue: WakeQueue) -> None:
+    def __init__(self, most_waiting: int, wake_queue: WakeQueue, *, in_delays: bool = False) -> None:
         """`most_waiting`: limit on visits without a place; the others keep theirs while they wait. `wake_queue` wakes a
-        worker for a visit that is back."""
+        worker for a visit that is back. `in_delays`: whether places are given up for delays of any length."""
+        self.in_delays = in_delays
         self._most_waiting = most_waiting
         self._wake_queue = wake_queue
         self._back: deque[Place] = deque()
@@ -144,8 +148,11 @@ class Place:
             self._visit.result()
 
     @asynccontextmanager
-    async def waiting(self) -> AsyncIterator[None]:
-        """Wait for the network in this context, which ends with a place: the one at its beginning or another one."""
+    async def waiting(self, known_s: float) -> AsyncIterator[None]:
+        """Wait for the network in this context, which ends with a place: the one at its beginning or another one.
+
+        `known_s`: how long the wait is known to last; 0.0: not known.
+        """
         loop = asyncio.get_running_loop()
         begun, is_away = loop.time(), False
 
@@ -155,7 +162,8 @@ class Place:
                 is_away = True
                 self._given_up.set_result(None)
 
-        timer = loop.call_later(0.0 if self._places.is_slow(self._host) else LONG_WAIT_S, give_up)
+        gives_up_at_once = self._places.is_slow(self._host) or (self._places.in_delays and known_s > 0.0)
+        timer = loop.call_later(0.0 if gives_up_at_once else LONG_WAIT_S, give_up)
         try:
             yield
         except asyncio.CancelledError:  # the crawl ends: nobody gives places any more
@@ -163,16 +171,17 @@ class Place:
                 self._places.end_wait(self)
             raise
         except BaseException:
-            await self._end_wait(loop.time() - begun, is_away=is_away)
+            await self._end_wait(loop.time() - begun, known_s, is_away=is_away)
             raise
         else:
-            await self._end_wait(loop.time() - begun, is_away=is_away)
+            await self._end_wait(loop.time() - begun, known_s, is_away=is_away)
         finally:
             timer.cancel()
 
-    async def _end_wait(self, waited_s: float, *, is_away: bool) -> None:
+    async def _end_wait(self, waited_s: float, known_s: float, *, is_away: bool) -> None:
         """Note how long a wait was; a visit that gave its place up waits for another one."""
-        self._places.note(self._host, waited_s)
+        if not known_s or waited_s >= LONG_WAIT_S:  # a short delay says nothing of how soon a host answers
+            self._places.note(self._host, waited_s)
         if not is_away:
             return
         if self._places.is_closed:

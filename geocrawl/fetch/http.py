@@ -128,7 +128,7 @@ class HttpClient:
         started, proxy = self._clock.monotonic(), self._routes.proxy_for(url)
         # The wait ends when the answer begins: no worker is needed to send a request when its time has come.
         async with AsyncExitStack() as wait, AsyncExitStack() as under_way:
-            await wait.enter_async_context(waiting())
+            await wait.enter_async_context(waiting(0.0))
             try:
                 self._guard.check_host(url.host)
                 ip = await self._look_up(url, proxy)

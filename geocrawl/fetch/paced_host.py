@@ -272,7 +272,7 @@ class PacedHost:
         wait_s = self._state.next_at - now
         await self._held.extend(now + max(wait_s, 0.0) + longest_s)
         if wait_s > 0:
-            async with self.waiting():
+            async with self.waiting(wait_s):
                 await self._clock.sleep(wait_s)
             await self._held.extend(self._clock.now() + self._settings.total_timeout_s)
 

@@ -84,8 +84,11 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
-NetworkWait = Callable[[], AbstractAsyncContextManager[None]]
-"""Makes a context in which a visit waits for the network, and other visits may take its place meanwhile."""
+NetworkWait = Callable[[float], AbstractAsyncContextManager[object]]
+"""Makes a context in which a visit waits for the network, and other visits may take its place meanwhile.
+
+The argument is the seconds that the wait is known to last; 0.0: not known.
+"""
 
 
 class Turn(Protocol):

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from geocrawl.app import fetchers, wiring
+from geocrawl.app.probe import candidates_at
 from geocrawl.app.session import Environment
 from geocrawl.crawler.loop import Crawler
 from geocrawl.crawler.places import LONG_WAIT_S
@@ -21,6 +22,8 @@ from geocrawl.urls import read_url
 from tests.support.soak import Silent
 
 SILENT_S = 25.0
+DELAY_S = 1.5
+"""Shorter than the wait after which a visit gives its place up in any case."""
 
 
 class _Web:
@@ -51,16 +54,23 @@ class _Transport(ReplayTransport):
         return self.deliver(url, answer)
 
 
-def crawl(seeds: list[str], *, stop_at: float = 0.0, **more: int) -> tuple[_Transport, RunSummary]:
+def crawl(
+    seeds: list[str], *, stop_at: float = 0.0, delay_s: float = 0.0, probes: bool = False, **more: int
+) -> tuple[_Transport, RunSummary]:
     clock = VirtualClock()
     transport = _Transport(clock)
-    settings = Settings(strategy="bfs", workers=2, delay_s=0.0, **more)  # type: ignore[arg-type]
+    settings = Settings(strategy="bfs", workers=2, delay_s=delay_s, **more)  # type: ignore[arg-type]
     environment = Environment(clock, transport, lambda: transport.pages, new_loop=clock.new_loop)
     with Store.open(Path(":memory:"), clock=clock) as store:
         session = wiring.make_session(settings, store, clock, environment=environment)
-        session.add_seeds([url for url in map(read_url, seeds) if url is not None], again=False)
+        urls = [url for url in map(read_url, seeds) if url is not None]
+        if probes:
+            session.frontier.add_candidates(candidates_at(urls), again=True)
+        else:
+            session.add_seeds(urls, again=False)
+        max_pages = 0 if probes else 1000
         crawler = wiring.make_crawler(
-            session, Silent(), fetchers.make_session_fetcher(session), max_pages=1000, patience_s=1.0
+            session, Silent(), fetchers.make_session_fetcher(session), max_pages=max_pages, patience_s=1.0
         )
         with asyncio.Runner(loop_factory=clock.new_loop) as runner:
             summary = runner.run(_run(crawler, stop_at))
@@ -109,6 +119,22 @@ def test_a_host_known_to_be_slow_gives_its_place_up_at_once() -> None:
     assert begun[-1] == pytest.approx(2 * LONG_WAIT_S), "nothing was known of these hosts"
     pages = sorted(asked[url] for url in SILENT)
     assert pages[-1] - pages[0] < begun[-1] - begun[0] + LONG_WAIT_S
+
+
+@pytest.mark.parametrize(("most", "asked_for_s"), [(0, 6 * DELAY_S / 2), (200, DELAY_S)])
+def test_a_probe_that_waits_for_its_hosts_delay_holds_up_nobody(most: int, asked_for_s: float) -> None:
+    transport, _ = crawl(QUICK, delay_s=DELAY_S, probes=True, max_waiting=most)
+    robots = {url.split("/")[2]: at for url, at in transport.asked if url.endswith("robots.txt")}
+    first = {url.split("/")[2]: at for url, at in reversed(transport.asked) if not url.endswith("robots.txt")}
+    assert min(first[host] - at for host, at in robots.items()) >= DELAY_S
+    assert asked_for_s < max(first.values()) < asked_for_s + 1.0
+
+
+def test_a_delay_does_not_make_a_host_slow() -> None:
+    transport, _ = crawl([*SILENT, "http://silent0.example/again"], delay_s=DELAY_S)
+    asked = dict(transport.asked)
+    waits = sorted(asked[url] for url in SILENT)
+    assert waits[-1] - waits[0] < 2 * LONG_WAIT_S + 1.0, "their robots.txt was late, so their pages take no places"
 
 
 def test_a_stop_waits_for_visits_that_wait_and_cuts_them_off_in_the_end() -> None:
