@@ -181,8 +181,9 @@ def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
     yield f"  {page.state}{reason}, depth {page.depth}, tier {page.tier}, score {page.score:g}, strategy {strategy}"
     if parts:
         features = parts.get("features")
-        shown = {name: value for name, value in parts.items() if value is not features and value not in ({}, [])}
+        shown = {name: each for name, each in parts.items() if name not in _IN_WORDS and each not in ({}, [])}
         yield "  rank: " + ", ".join(f"{name} {_value(value)}" for name, value in shown.items())
+        yield from _experience_lines(parts)
         if isinstance(features, Mapping):
             yield from _feature_lines(features)
     parent = found.parent
@@ -204,6 +205,22 @@ def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
         yield f"  failed {counted(page.attempts, 'time')}{again}"
     if page.host_next_at > now:
         yield f"  its host {page.host} is in delay or back-off for {span(page.host_next_at - now)}"
+
+
+_IN_WORDS = ("features", "group", "visits", "brought")
+"""Parts of a rank that have lines of their own."""
+
+
+def _experience_lines(parts: Mapping[str, object]) -> Iterator[str]:
+    """Yield what visits by links of the same group, and requests like this one, have brought so far."""
+    group, visits, brought = (parts.get(name) for name in ("group", "visits", "brought"))
+    if isinstance(group, Mapping) and group:
+        of_group = "{finds:g} of {visits:g} visits found services".format_map(group)
+        of_place = "{place_finds:g} of {place_visits:g}".format_map(group)
+        yield f"    links at this place of pages with such an address: {of_group}; of any page of the host: {of_place}"
+    if isinstance(visits, Mapping) and isinstance(brought, Mapping) and visits:
+        each = "; ".join(f"{name} ({count}, reward {brought.get(name, 0):g})" for name, count in visits.items())
+        yield f"    requests so far: {each}"
 
 
 def _feature_lines(features: Mapping[str, float]) -> Iterator[str]:

@@ -19,7 +19,8 @@ from geocrawl.priority.bayes.strategy import BayesStrategy
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.bands import SEED_TIER
 from geocrawl.priority.fusion.crawl_memory import CrawlMemory, WaitingLink
-from geocrawl.priority.fusion.link_groups import FRONT, LinkGroups
+from geocrawl.priority.fusion.feature_names import template_of
+from geocrawl.priority.fusion.link_groups import FALLBACK, FRONT, LinkGroups, arms_of, counts_of, group_of
 from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, unpack_features
 from geocrawl.priority.fusion.strategy import OPTIONS, FusionStrategy
 from geocrawl.priority.fusion.value_model import PRIOR_FILE, Prior, ValueModel, probability, read_prior, write_prior
@@ -150,6 +151,33 @@ def test_a_group_without_visits_is_tried_before_one_that_brought_nothing() -> No
     groups.remove(20)
     groups.touch_all()
     assert dict(groups.changes(100)) == {}, "a worth that did not change is not written again"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_one"),
+    [
+        ("http://h.example/data/roads-of-the-town.html", "http://h.example/data/all-lakes-2019.html", True),
+        ("http://h.example/list?page=2&sort=name", "http://h.example/list?sort=date&page=31", True),
+        ("http://h.example/wiki/%E5%9C%B0%E5%9B%BE", "http://h.example/wiki/%E6%B9%96", True),
+        ("http://h.example/list?page=2", "http://h.example/list", False),
+        ("http://h.example/data/roads-of-the-town.html", "http://h.example/news/roads-of-the-town.html", False),
+        ("http://h.example/about", "http://h.example/imprint", False),
+    ],
+)
+def test_pages_of_one_template_have_addresses_of_one_form(one: str, other: str, is_one: bool) -> None:
+    assert (template_of(one) == template_of(other)) is is_one
+
+
+def test_a_group_that_nobody_visited_has_a_part_of_what_its_place_brought() -> None:
+    group, sister, stranger = group_of(5, "/list/0?"), group_of(5, "/about?"), group_of(6, "/list/0?")
+    made: dict[int, tuple[float, float]] = {arms_of(group)[0]: (40.0, 20.0), arms_of(group)[1]: (40.0, 20.0)}
+
+    def arm(bucket: int) -> tuple[float, float]:
+        return made.get(bucket, (0.0, 0.0))
+
+    assert counts_of(group, arm) == (40.0, 20.0), "its own visits count once"
+    assert counts_of(sister, arm) == (FALLBACK, FALLBACK / 2)
+    assert counts_of(stranger, arm) == (0.0, 0.0)
 
 
 def test_what_is_never_visited_holds_no_place_among_the_next_links_of_a_group() -> None:

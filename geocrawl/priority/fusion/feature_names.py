@@ -36,6 +36,7 @@ _CONTEXT_WORDS = 12
 _WORD = re.compile(r"[a-z]{2,}|[^\W\da-z_]+")
 _DIGITS = re.compile(r"\d+")
 _BROKEN = re.compile(r"[0-9a-f]{12,}")
+_SLUG = re.compile(r"[a-z]+(?:[-_][a-z0]+)+|%[0-9a-f]{2}[^/]*")
 _R_STEPS = (0.001, 0.1, 0.3, 0.5, 0.68, 0.85)
 _NEAR_STEPS = (0.02, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.35)
 _ANCHOR_STEPS = (0.001, 0.05, 0.1, 0.2, 0.35)
@@ -249,6 +250,14 @@ def _split(identity: str) -> tuple[str, str, str]:
 def _shape(path: str) -> str:
     """Return the path with 0 for each number and h for each hash, at most 80 characters."""
     return _DIGITS.sub("0", _BROKEN.sub("h", path))[:80]
+
+
+def template_of(identity: str) -> str:
+    """Return the address of a page without its host, with 0, h and ~ for numbers, hashes and words that are joined by
+    hyphens, and the names of its parameters: equal for pages that a site makes from one template."""
+    _, path, query = _split(identity)
+    parameters = sorted({part.partition("=")[0].lower() for part in query.split("&")})
+    return f"{_SLUG.sub('~', _shape(path.lower()))}?{'&'.join(parameters[:4])}"
 
 
 def _unquoted(text: str) -> str:

@@ -1,11 +1,14 @@
-"""Choose between groups of links as a sleeping bandit: links of one place on the pages of one host are a group.
+"""Choose between groups of links as a sleeping bandit: links of one place on pages of one template are a group.
 
 Words mislead where a site uses them for something else, and say nothing where links are called 1, 2, 3. A menu, a list
-or a table of a site mostly leads to pages of one sort, so each group is an arm of a bandit, which sleeps while none of
-its links waits (Gauquier, Manolescu, Senellart: Efficient Crawling for Scalable Web Data Acquisition, arXiv:2602.11874,
-2026; UCB1: Auer, Cesa-Bianchi, Fischer, Machine Learning 2002). A group begins with the learnt value of its links:
+or a table mostly leads to pages of one sort, on the pages that a host makes from one template: pages with addresses of
+one form. So each group is an arm of a bandit, which sleeps while none of its links waits (Gauquier, Manolescu,
+Senellart: Efficient Crawling for Scalable Web Data Acquisition, arXiv:2602.11874, 2026; UCB1: Auer, Cesa-Bianchi,
+Fischer, Machine Learning 2002). A group begins with the learnt value of its links:
 
     worth = (PRIOR · value + finds) / (PRIOR + visits) + explore · √(ln(all visits) / (1 + visits))
+
+Visits by links of the same place on the host's other pages count too, as `FALLBACK` visits at most.
 
 Within a group the best link by value and the oldest one take turns, since values learnt from few finds may be wrong;
 the value in the formula is that of the best. The next link of a group is ranked by this worth, the one behind it by the
@@ -19,17 +22,44 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from zlib import crc32
 
 import numpy as np
 
 from geocrawl.priority.codec import Arrays
+from geocrawl.priority.fusion.value_model import kin
 
 FRONT = 8
 """Links of a group that are ranked ahead of the rest, so that several workers find work in one group."""
 PRIOR = 10.0
 """Visits that the value of a link stands for."""
+FALLBACK = 10.0
+"""Visits of a group that all other groups of its place stand for."""
+_TEMPLATES = 1 << 14
 _SMALL = 0.0005
 """A worth that changes by less is not updated."""
+
+
+def group_of(place: int, template: str) -> int:
+    """Return the number of a group, 32 bits: its place as a bucket, and the template of its pages."""
+    return place * _TEMPLATES + crc32(template.encode("utf-8", "surrogatepass")) % _TEMPLATES
+
+
+def arms_of(group: int) -> tuple[int, int]:
+    """Return the buckets of a group and of its place, by which their visits and finds are counted."""
+    place, template = divmod(group, _TEMPLATES)
+    return kin(template, place), place
+
+
+def counts_of(group: int, arm: Callable[[int], tuple[float, float]]) -> tuple[float, float]:
+    """Return (visits, finds) of a group, with its share of those of its place. `arm` returns those of a bucket."""
+    own, place = arms_of(group)
+    (visits, finds), (all_visits, all_finds) = arm(own), arm(place)
+    others = all_visits - visits
+    if others <= 0.0:
+        return visits, finds
+    share = min(others, FALLBACK) / others
+    return visits + share * others, finds + share * max(all_finds - finds, 0.0)
 
 
 class LinkGroups:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from geocrawl.model import Document, Link, Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.priority.fusion import feature_names
+from geocrawl.priority.fusion.link_groups import group_of
 from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.nearness import LinkMeasure, LinkModel
 from geocrawl.priority.text.keywords import link_contexts
@@ -77,9 +78,10 @@ class LinkReader:
         ]
 
     def groups(self, document: Document) -> list[int]:
-        """Return for each link the bucket of its group: links of one place on the pages of one host."""
+        """Return for each link its group: links of one place on the pages of one template and host."""
         host = feature_names.host_of(document.url.identity)
-        return [self._of_place(host, link.tag_path or link.where) for link in document.links]
+        template = feature_names.template_of(document.url.identity)
+        return [self._of_place(host, link.tag_path or link.where, template) for link in document.links]
 
     def page(self, page: feature_names.PageContext) -> tuple[int, ...]:
         """Return the numbers that the links of a page share: the page's URL pattern, arms page and hit, features."""
@@ -148,8 +150,8 @@ class LinkReader:
         return feature_names.Features(tuple(dict.fromkeys((*page, *measured, *address.names, *text.names))), arms)
 
 
-def _group(host: str, place: str) -> int:
-    return feature_names.bucket(f"group:{host} {place}")
+def _group(host: str, place: str, template: str) -> int:
+    return group_of(feature_names.bucket(f"group:{host} {place}"), template)
 
 
 def _read_address(identity: str) -> _Address:
@@ -200,7 +202,7 @@ class LinkFeatures(NamedTuple):
 
     value: float
     group: int
-    """The link's group (`link_groups`), as a bucket."""
+    """The link's group (`link_groups`)."""
     packed: bytes
     """The link's own arms and features, uint32; empty when the page has too many links."""
 

@@ -11,9 +11,9 @@ steps, goes to each link on the path there, so that hubs and tunnels gain value 
 discounted reward of Rennie, McCallum: Using reinforcement learning to spider the web efficiently, ICML 1999). A page
 without a find when the next page is settled is a negative example for its link; later finds of its probes still count.
 
-The value is the beginning of a link's rank: links of one place on the pages of one host are a group, and a bandit over
-these groups decides which of them has its next link visited (`link_groups`). Every `every` pages those links are valued
-anew that could be visited before the next time. No link is dropped.
+The value is the beginning of a link's rank: links of one place on pages of one host and template are a group, and a
+bandit over these groups decides which of them has its next link visited (`link_groups`). Every `every` pages those
+links are valued anew that could be visited before the next time. No link is dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from geocrawl.priority.codec import pack_arrays, unpack_arrays
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.bands import SEED_TIER, TIERS, rank_of
 from geocrawl.priority.fusion.crawl_memory import NO_GROUP, NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
-from geocrawl.priority.fusion.link_groups import LinkGroups
+from geocrawl.priority.fusion.link_groups import LinkGroups, arms_of, counts_of
 from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, LinkReader, key_of
 from geocrawl.priority.fusion.value_model import (
     PAGE_HEAD,
@@ -49,7 +49,7 @@ from geocrawl.priority.nearness import LAMBDA, LinkModel, TopicMeasure, TopicMod
 from geocrawl.priority.options import Option, parse_options
 
 NAME = "fusion"
-_FORMAT = "geocrawl-fusion 4"
+_FORMAT = "geocrawl-fusion 5"
 _BATCH = 2_000
 _TITLE_WEIGHT = 0.5
 _SMALL = 0.004
@@ -90,7 +90,7 @@ class FusionStrategy:
         self._words = words
         self._reader = LinkReader(links, words)
         self._value = ValueModel(prior, rate=float(values["rate"]), trust=float(values["trust"]))
-        self._groups = LinkGroups(self._value.arm, explore=float(values["explore"]))
+        self._groups = LinkGroups(lambda group: counts_of(group, self._value.arm), explore=float(values["explore"]))
         self._memory = CrawlMemory(
             most_links=int(values["links"]), most_pages=int(values["pages"]), forgotten=self._groups.remove
         )
@@ -209,12 +209,17 @@ class FusionStrategy:
             "priority": priority(LAMBDA, match.level, waiting.page_relevance),
             "band": TIERS[SEED_TIER if waiting.depth == 0 else rank_of(value).tier],
             "value": value,
-            "group": dict(zip(("visits", "finds"), self._value.arm(kept.group), strict=True)) if kept else {},
+            "group": self._counts_of(kept.group) if kept else {},
             "features": feature_names.top(weights, 10),
             "visits": {arm: int(visits) for arm, (visits, _) in visited.items() if visits},
             "brought": {arm: round(reward, 2) for arm, (_, reward) in visited.items() if reward},
             "seed": waiting.depth == 0,
         }
+
+    def _counts_of(self, group: int) -> Mapping[str, float]:
+        """Return visits by links of a group and by those of its place on all pages of the host, with their finds."""
+        (visits, finds), (all_visits, all_finds) = map(self._value.arm, arms_of(group))
+        return {"visits": visits, "finds": finds, "place_visits": all_visits, "place_finds": all_finds}
 
     def link_relevance(self, address: str, anchor: str) -> Relevance:
         """Return the level of a link by gws eq. 3, which is one of its features."""
@@ -256,7 +261,7 @@ class FusionStrategy:
         self._value.count_visit(page.led.arms[:-1])  # the last arm counts finds on the link's page, not visits by links
         if link is not None:
             page.group = link.group
-            self._value.count_visit((link.group,))
+            self._value.count_visit(arms_of(link.group))
             self._groups.touch(link.group)
         self._memory.remember_page(feedback.entry_id, page)  # before its links, which often include the page itself
         if feedback.features:
@@ -324,7 +329,7 @@ class FusionStrategy:
     def _reward_group(self, page: VisitedPage) -> None:
         """Count a page with finds once for the group of the link that led to it."""
         if page.finds == 1 and page.group != NO_GROUP:
-            self._value.add_reward((page.group,), 1.0)
+            self._value.add_reward(arms_of(page.group), 1.0)
             self._groups.touch(page.group)
 
     # ----------------------------------------------------------------------- reranking
