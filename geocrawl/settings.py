@@ -14,23 +14,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, Literal, TypeAlias
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from geocrawl.wording import read_duration, read_hours, read_mail_server, read_networks, read_size
+from geocrawl.wording import (
+    read_duration,
+    read_hours,
+    read_mail_server,
+    read_networks,
+    read_proxy,
+    read_size,
+    read_text,
+)
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/(?:[\w.+-]+|\*)")
-
-
-def read_text(value: object) -> str:
-    """Return one line of text; a line break would end the HTTP header in which it may be sent."""
-    if not isinstance(value, str):
-        raise ValueError('text in quotes, such as "…"')
-    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in value):
-        raise ValueError("one line without control characters")
-    return value.strip()
 
 
 def _read_day(value: object) -> str:
@@ -47,24 +45,6 @@ def _read_day(value: object) -> str:
 def _read_hours(value: object) -> str:
     text = read_text(value)
     read_hours(text)
-    return text
-
-
-_PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
-
-
-def read_proxy(value: object) -> str:
-    """Return the address of a proxy of HTTP or SOCKS 5; '' for none."""
-    text = read_text(value)
-    if not text:
-        return ""
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        usable = False
-    if not usable or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise ValueError("a proxy such as http://proxy.example:3128 or socks5://127.0.0.1:1080")
     return text
 
 

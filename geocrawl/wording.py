@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from urllib.parse import urlsplit
 
 RUN_ENDS = {
     "done": "the queue was empty",
@@ -163,3 +164,30 @@ def read_networks(entries: Iterable[str]) -> tuple[str, ...]:
         return tuple(str(ipaddress.ip_network(entry, strict=False)) for entry in entries)
     except ValueError:
         raise ValueError('a list of addresses and networks such as ["127.0.0.1", "10.0.0.0/8"]') from None
+
+
+def read_text(value: object) -> str:
+    """Return one line of text; a line break would end the HTTP header in which it may be sent."""
+    if not isinstance(value, str):
+        raise ValueError('text in quotes, such as "…"')
+    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in value):
+        raise ValueError("one line without control characters")
+    return value.strip()
+
+
+_PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
+
+
+def read_proxy(value: object) -> str:
+    """Return the address of a proxy of HTTP or SOCKS 5; '' for none."""
+    text = read_text(value)
+    if not text:
+        return ""
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise ValueError("a proxy such as http://proxy.example:3128 or socks5://127.0.0.1:1080")
+    return text

@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Url
-from geocrawl.settings import Settings, read_proxy
+from geocrawl.settings import Settings
+from geocrawl.wording import read_proxy
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,5 +136,5 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise EnvironmentFault(
-            f"{path}: cannot be written: {error.strerror or error}; the site there still works, publish again"
+            f"{path}: cannot be written: {error.strerror or error}; a site that was there still works: make room or allow writing, then publish again"
         ) from error

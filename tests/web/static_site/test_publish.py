@@ -188,7 +188,7 @@ def test_a_full_disk_is_told_and_the_former_site_works(made: Path, tmp_path: Pat
         published(made, site)
         former = files_of(site)
         fill(disk / "other")
-        with pytest.raises(EnvironmentFault, match="still works, publish again"):
+        with pytest.raises(EnvironmentFault, match="still works: make room or allow writing, then publish again"):
             published(made, site, title="Maps of Norvale")
         assert faults_of(site, is_amid=True) == [] and not list(site.rglob("*.part"))
         (disk / "other").unlink()
