@@ -186,10 +186,10 @@ class PacedHost:
         self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
         self._respect_rest()
+        await self._wait()
         rest_s, status = self._rests.address_s(url.address, self._clock.monotonic())
         if rest_s:  # the clock was set: what the address said is still true
             return Answer(url, status, {"retry-after": f"{ceil(rest_s)}"}, b"", False, None, 0, 0.0)
-        await self._wait()
         of = self.robots_for if purpose is Purpose.ROBOTS else url
         if of is not None and (refusal := await self._refusal_of(of)):  # since the visit began: each request waits
             return Failure(url, FailureCode(refusal), WHY_REFUSED[refusal])

@@ -21,7 +21,8 @@ _PAGE = "https://a.example/"
 _ARGUMENTS: dict[str, list[str]] = {
     **{"backup": ["copy.db"], "restore": ["copy.db"], "crawl": [_PAGE], "forget": ["a.example", "--reason", "x"]},
     **{"harvest": [_PAGE], "history": ["1"], "merge": ["1", "2"], "split": ["1", "2"], "mine": ["index"]},
-    **{"pages export": ["--out", "p.warc"], "pages show": [_PAGE], "probe": [_PAGE, "--save"]},
+    **{"publish": ["--out", "site"], "pages export": ["--out", "p.warc"]},
+    **{"pages show": [_PAGE], "probe": [_PAGE, "--save"]},
     **{"release": ["a.example"], "report": ["--month", "2026-10"], "search": ["roads"], "seeds add": [_PAGE]},
     **{"seeds check": ["--stored"], "seeds remove": [_PAGE], "show": ["1"], "train bayes": ["--out", "b"]},
     **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": [_PAGE]},

@@ -239,6 +239,7 @@ WITHOUT_ADDRESSES = set(
         "demo",
         "evaluate",
         "kinds",
+        "mcp",
         "pause",
         "publish",
         "reload",

@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import pkgutil
+import re
 import shutil
 import signal
 import sqlite3
@@ -296,7 +297,7 @@ def scene() -> Iterator[Scene]:
     ):
         assert web.stdout is not None, "asked for a pipe"
         for module in pkgutil.walk_packages(geocrawl.__path__, "geocrawl."):
-            if not module.name.endswith("__main__") and ".migrations" not in module.name:
+            if not module.name.endswith("__main__") and not re.search(r"\.(?:migrations|pycsw_side)", module.name):
                 importlib.import_module(module.name)
         try:
             proxy, *seeds = web.stdout.readline().split()

@@ -136,5 +136,6 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise EnvironmentFault(
-            f"{path}: cannot be written: {error.strerror or error}; a site that was there still works: make room or allow writing, then publish again"
+            f"{path}: cannot be written: {error.strerror or error}; a site that was there still works: "
+            "make room or allow writing, then publish again"
         ) from error
