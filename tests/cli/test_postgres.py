@@ -44,7 +44,7 @@ def test_one_and_two_processes_make_the_catalogue_that_sqlite_has(postgres_serve
         found = [geocrawl("search", query, "--db", database).split("\t")[5:6] for database in (file, one)]
         assert found[0] == found[1]
     assert "(service 1)" in geocrawl("show", "1", "--db", one)
-    assert "25 with" in geocrawl("status", "--db", two, ends=0)
+    assert "39 with" in geocrawl("status", "--db", two, ends=0)
     geocrawl("backup", str(tmp_path / "b.db"), "--db", one, ends=2)
 
 
