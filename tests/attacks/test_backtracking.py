@@ -35,7 +35,7 @@ def patterns() -> Patterns:
     """Return every pattern that stands in a module of geocrawl, by a name that it has there."""
     found: dict[re.Pattern[str] | re.Pattern[bytes], str] = {}
     for info in pkgutil.walk_packages(geocrawl.__path__, "geocrawl."):
-        if info.name.startswith(_MIGRATIONS) or info.name.endswith(".__main__"):
+        if info.name.startswith(_MIGRATIONS) or ".pycsw_side" in info.name or info.name.endswith(".__main__"):
             continue  # programs: what they import may be in another environment
         for name, value in vars(importlib.import_module(info.name)).items():
             if isinstance(value, re.Pattern):

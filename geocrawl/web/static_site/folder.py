@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.files import make_folder
 
 MARK = "geocrawl-site.json"
 """Its presence says that geocrawl made the folder, and may write over and remove files of `_OWN` in it."""
@@ -111,7 +112,7 @@ def site_folder(root: Path) -> Iterator[SiteFolder]:
                 f"--out {root}: has files, and is no site that geocrawl made ({MARK} is missing); "
                 "name a new or an empty folder"
             )
-        root.mkdir(parents=True, exist_ok=True)
+        make_folder(root)
         descriptor = os.open(mark, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         try:
