@@ -287,13 +287,19 @@ def _is_told_again(life: Life, at: float) -> bool:
 # --------------------------------------------------------------------------- manners
 
 
+_ROUNDING_S = 0.001
+"""Times since the epoch are coarser than those from which the clocks of this year are computed."""
+
+
 def judge_manners(life: Life) -> list[str]:
     """Return what was asked although a server had asked for a pause, or its operator to be left alone."""
     found, rests = list[str](), dict[str, tuple[float, Any]]()
     gone = {each.host: begins for each in life.services for begins, name in each.phases if name == "forgotten"}
     for request in life.requests:
         until, process = rests.get(request.host, (0.0, None))
-        if request.at < until and request.process is process and not request.is_clock_wrong:  # a killed one told nobody
+        if (
+            request.at < until - _ROUNDING_S and request.process is process and not request.is_clock_wrong
+        ):  # a killed one told nobody
             found.append(f"day {request.at / DAY_S:.3f}: {request.host} was asked {until - request.at:.0f} s too early")
         if request.retry_after_s:
             rests[request.host] = request.at + request.retry_after_s, request.process
