@@ -8,6 +8,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.store import Store
+from geocrawl.urls.hosts import in_url
 from geocrawl.web.application import listen, run
 from geocrawl.web.assistants.server import PATH, make_http_application, make_server
 from geocrawl.web.options import Options
@@ -46,6 +47,5 @@ def mcp(
         return
     application = make_http_application(options)
     listening = listen(options)
-    shown = f"[{host}]" if ":" in host else host
-    typer.echo(f"Serving {path} to assistants at http://{shown}:{port}{PATH} (Ctrl-C ends it)", err=True)
+    typer.echo(f"Serving {path} to assistants at http://{in_url(host)}:{port}{PATH} (Ctrl-C ends it)", err=True)
     run(application, options, listening)

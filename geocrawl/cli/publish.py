@@ -56,13 +56,8 @@ def publish(
     filters = filters_of(kind, bbox, crs, alive, level)
     with opt.reading(overrides) as connection, connection.snapshot():
         selection = selection_of(connection, words_typed(words), filters)
-        found = write(
-            connection,
-            selection,
-            endpoints_of(connection, selection),
-            out,
-            Options(title, base_url.rstrip("/"), language),
-        )
+        options = Options(title, base_url.rstrip("/"), language)
+        found = write(connection, selection, endpoints_of(connection, selection), out, options)
     removed = f", {counted(found.removed, 'file')} removed" if found.removed else ""
     typer.echo(
         f"{counted(found.services, 'service')} published to {out}: "

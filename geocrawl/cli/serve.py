@@ -14,6 +14,7 @@ from geocrawl.export.properties import mail_of
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import file_of
+from geocrawl.urls.hosts import in_url
 from geocrawl.web.application import listen, make_application, run
 from geocrawl.web.csw.process import CswOptions, CswProcess, find_interpreter
 from geocrawl.web.options import Options
@@ -61,7 +62,7 @@ def serve(
     mail = mail_of({"email": settings.contact.removeprefix("mailto:")})
     own = (settings.trusted_proxies, settings.base_map, settings.base_map_credit)
     options = Options(path, host, port, public_url, rate, preview, mail, *own)
-    shown = f"[{host}]" if ":" in host else host
+    shown = in_url(host)
     listening = listen(options)
     with _csw(settings, CswOptions(file_of(path, "CSW"), host, csw_port, csw_url)) if csw else nullcontext():
         if csw:

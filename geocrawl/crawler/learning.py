@@ -93,7 +93,7 @@ class Learning:
         self._publishing = Throttle(least_s=_LEAST_S, times=_SHARE)
         self._loading = Throttle(least_s=_LEAST_S, times=_SHARE)
         self.look_s = _LOOK_S
-        """How long to wait before the next call of `keep_up`."""
+        """Seconds to wait before the next call of `keep_up`."""
         self.lock = asyncio.Lock()
         """Held while the strategy judges, learns or is dumped: it may judge a document of many links in a thread."""
         self.begins_anew = False

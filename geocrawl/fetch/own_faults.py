@@ -26,6 +26,7 @@ from geocrawl.model import FailureCode, Url
 from geocrawl.resources import BACK, are_there, causes_of, lack_of
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
+from geocrawl.urls.hosts import in_url
 
 _MAY_BE_THE_PROXY = frozenset(
     {
@@ -202,7 +203,7 @@ async def wants_password(proxy: Proxy, host: str, limit_s: float) -> bool:
     It is asked for a tunnel to `host`, whose answer comes from the proxy alone (RFC 9110, 9.3.6); nothing is sent
     through it.
     """
-    named = f"[{host}]:443" if ":" in host else f"{host}:443"
+    named = f"{in_url(host)}:443"
     status = (await _asked(proxy, _head(proxy, f"CONNECT {named} HTTP/1.1\r\nHost: {named}\r\n"), limit_s))[1]
     return status.split(b" ")[1:2] == [b"407"]
 

@@ -161,9 +161,7 @@ class SearchEngine:
         _demand_page(limit, offset)
         began, self._check = time.perf_counter(), check
         plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
-        positions = found.positions
-        orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
-        keys = keys_of(self._snapshot, positions, orders, found.keys, turned=turned)
+        positions, keys = found.positions, self._keys(plan, found, sort, turned)
         total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit, apart=apart)
         is_partial = bool(total) and not found.whole[positions].any()
         differ = tuple(differences(plan, dropped_kinds=found.dropped_kinds, is_partial=is_partial))
@@ -199,8 +197,7 @@ class SearchEngine:
         _demand_page(limit, offset)
         began, self._check = time.perf_counter(), check
         plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
-        orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
-        keys = keys_of(self._snapshot, found.positions, orders, found.keys, turned=turned)
+        keys = self._keys(plan, found, sort, turned)
         _, groups = page(self._snapshot, found.positions, keys, offset=0, limit=MOST_SERVICES, apart=True)
         positions = {int(self._snapshot["id"][group[0]]): int(group[0]) for group in groups}
         texts, looked_through = self._layer_texts(list(positions))
@@ -258,6 +255,11 @@ class SearchEngine:
             _, other, _ = self._answer(text, filters)
             found = _either(found, other)
         return plan, found, suggestion
+
+    def _keys(self, plan: Plan, found: _Found, sort: Sort | Sequence[Sort], turned: Collection[Sort]) -> Any:
+        """Return the keys by which what was found is ordered: by the query's own order, else by `sort`."""
+        orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
+        return keys_of(self._snapshot, found.positions, orders, found.keys, turned=turned)
 
     def _answer(self, text: str, filters: Filters) -> tuple[Plan, _Found, str | None]:
         """Return the plan of a query, or of a corrected one that finds more; the services; the corrected query."""

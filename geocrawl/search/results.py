@@ -129,7 +129,7 @@ class Results:
 
 
 class LayerRow(NamedTuple):
-    """What is read of a layer that is shown."""
+    """The columns of a layer that pages and interfaces show."""
 
     name: str
     title: str
@@ -167,7 +167,7 @@ class LayerResults:
     services: int
     """Services that the search found."""
     looked_through: int
-    """How many of them were looked through, the best ones."""
+    """Number of those services, the best ones, whose layers were compared with the query."""
     catalogue: int = 0
     """Services in the catalogue."""
     read_as: tuple[str, ...] = ()

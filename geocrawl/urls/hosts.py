@@ -191,3 +191,8 @@ def _read_ipv6(text: str) -> str | None:
         return ipaddress.IPv6Address(text).compressed
     except ValueError:
         return None
+
+
+def in_url(host: str) -> str:
+    """Return a host as it stands in an address: one of IPv6 in brackets (RFC 3986, 3.2.2)."""
+    return f"[{host}]" if ":" in host else host

@@ -25,6 +25,7 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.resources import allow_open_files
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
+from geocrawl.urls.hosts import in_url
 from geocrawl.web import discovery
 from geocrawl.web.answers import Answers, Format, Problem, problem_response, wanted_format, wanted_language
 from geocrawl.web.connections import MOST_CONNECTIONS, Connections
@@ -95,8 +96,7 @@ def hosts_of(options: Options) -> list[str]:
     public = urlsplit(options.public_url).hostname or ""
     if options.host not in ("localhost", "127.0.0.1", "::1") and not public:
         return []
-    host = f"[{options.host}]" if ":" in options.host else options.host
-    return [*_LOCAL, host, *([public] if public else [])]
+    return [*_LOCAL, in_url(options.host), *([public] if public else [])]
 
 
 def _tiles_from(options: Options) -> str:

@@ -43,7 +43,7 @@ class Feed:
     words: Words
     title: str
     identity: str
-    """What identifies the feed for ever."""
+    """Identifier of the feed, which never changes (RFC 4287, 4.2.6)."""
     own: str
     page: str
     """Address of the page with what it tells of."""

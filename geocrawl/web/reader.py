@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 
@@ -129,21 +129,12 @@ def _state(path: Place) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search found, with what the pages show beside it."""
+class Found(Generic[_Result]):
+    """Results of a search for services or for layers, with what the pages show beside them."""
 
-    results: Results
+    results: _Result
     pictures: frozenset[int]
     """Services of the hits that have a thumbnail."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundLayers:
-    """What a search of layers found, with what the pages show beside it."""
-
-    results: LayerResults
-    pictures: frozenset[int]
-    """Services of the layers that have a thumbnail."""
 
 
 class Finder:
@@ -155,12 +146,12 @@ class Finder:
         self._connection: Connection | None = None
         self._engine: SearchEngine | None = None
 
-    async def find(self, asked: Asked, *, facets: bool, apart: bool = False) -> Found:
+    async def find(self, asked: Asked, *, facets: bool, apart: bool = False) -> Found[Results]:
         """Return the services that a request asks for, twins as one hit unless `apart`.
 
         Raises Problem 400 for a query that cannot be read, 503 when the catalogue cannot."""
 
-        def question(connection: Connection, check: Callable[[], None]) -> Found:
+        def question(connection: Connection, check: Callable[[], None]) -> Found[Results]:
             engine = self._engine_of(connection)
             results = _search(engine, asked, check, facets=facets, apart=apart)
             if facets and not apart:
@@ -169,10 +160,10 @@ class Finder:
 
         return await self._within_time(question)
 
-    async def layers(self, asked: Asked) -> FoundLayers:
+    async def layers(self, asked: Asked) -> Found[LayerResults]:
         """Return the layers that a request asks for. Raises as `find` does."""
 
-        def question(connection: Connection, check: Callable[[], None]) -> FoundLayers:
+        def question(connection: Connection, check: Callable[[], None]) -> Found[LayerResults]:
             results = self._engine_of(connection).layers(
                 asked.text,
                 asked.filters,
@@ -182,7 +173,7 @@ class Finder:
                 offset=asked.offset,
                 check=check,
             )
-            return FoundLayers(results, with_thumbnail(connection, [hit.service_id for hit in results.hits]))
+            return Found(results, with_thumbnail(connection, [hit.service_id for hit in results.hits]))
 
         return await self._within_time(question)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.properties import service_properties
+from geocrawl.probe.extents import to_mercator
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.results import Hit
 from geocrawl.store import Connection
@@ -25,8 +26,6 @@ Box = Sequence[float]
 MOST_HITS, MOST_LAYERS = 50, 100
 MOST_QUERY_CHARS = 500
 _MOST_CHARS, _MOST_ABSTRACT, _MOST_LISTED, _MOST_EVENTS = 2_000, 300, 50, 20
-_EARTH_M = 6_378_137.0
-_MOST_LATITUDE = 85.05
 
 
 def search(engine: SearchEngine, query: str, limit: int, offset: int, check: Callable[[], None]) -> Answer:
@@ -144,13 +143,13 @@ def request_addresses(connection: Connection, number: int, layer: str, box: Box 
 
 def _picture(service: ServiceDetail, row: LayerRow, box: Box | None, width: int) -> str:
     """Return the address of a picture. Raises Problem for a service whose pictures cannot be requested."""
-    west, south, east, north = _checked(box or (-180.0, -90.0, 180.0, 90.0))
-    system = projection_of(service)
-    if system != "EPSG:4326":
-        (west, south), (east, north) = _mercator(west, south), _mercator(east, north)
+    sides = _checked(box or (-180.0, -90.0, 180.0, 90.0))
+    if projection_of(service) != "EPSG:4326":
+        sides = to_mercator(sides)
+    west, south, east, north = sides
     width = min(max(width, LEAST_PIXELS), MOST_PIXELS)
     height = min(max(round(width * (north - south) / (east - west)), LEAST_PIXELS), MOST_PIXELS)
-    return picture_url(service, Wanted(row.position, (west, south, east, north), width, height)).address
+    return picture_url(service, Wanted(row.position, sides, width, height)).address
 
 
 def _checked(box: Box) -> tuple[float, float, float, float]:
@@ -162,15 +161,6 @@ def _checked(box: Box) -> tuple[float, float, float, float]:
         raise UsageError("the box: expected west, south, east, north in degrees, with south below north")
     grown = 0.005  # of a point
     return (west, south, max(east, west + grown), max(north, south + grown))
-
-
-def _mercator(longitude: float, latitude: float) -> tuple[float, float]:
-    """Return a place in Web Mercator (EPSG:3857)."""
-    latitude = min(max(latitude, -_MOST_LATITUDE), _MOST_LATITUDE)
-    return (
-        math.radians(longitude) * _EARTH_M,
-        math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2)) * _EARTH_M,
-    )
 
 
 def _detail(connection: Connection, number: int) -> ServiceDetail:

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from geocrawl.errors import EnvironmentFault
+from geocrawl.urls.hosts import in_url
 
 _FIRST_DELAY_S = 1.0
 _LONGEST_DELAY_S = 60.0
@@ -161,7 +162,7 @@ def find_interpreter(named: str) -> Path:
 
 def configuration_of(options: CswOptions) -> dict[str, Any]:
     """Return what `pycsw_side` reads from its standard input."""
-    shown = f"[{options.host}]" if ":" in options.host else options.host
+    shown = in_url(options.host)
     public = urlsplit(options.url).hostname or ""
     is_local = options.host in ("localhost", "127.0.0.1", "::1")
     return {

@@ -13,11 +13,11 @@ from starlette.responses import Response
 
 from geocrawl.export.endpoints import formula_safe
 from geocrawl.export.properties import geojson_geometry
-from geocrawl.search.results import FoundLayer
+from geocrawl.search.results import FoundLayer, LayerResults
 from geocrawl.web.answers import Problem
 from geocrawl.web.pages.qgis_layer import Definition, definitions, qgis_source
 from geocrawl.web.parameters import Asked, read_asked
-from geocrawl.web.reader import FoundLayers
+from geocrawl.web.reader import Found
 from geocrawl.web.site import ITEMS, LAYERS, base_url, document, site_of
 from geocrawl.wording import iso
 
@@ -89,7 +89,7 @@ def _whole(request: Request, most: int) -> Asked:
     return replace(asked, limit=min(asked.limit, most) if "limit" in asked.all else most)
 
 
-async def _found(request: Request, asked: Asked) -> FoundLayers:
+async def _found(request: Request, asked: Asked) -> Found[LayerResults]:
     if asked.ids is not None or asked.address:
         raise Problem(400, f"ids and externalIds name services, not layers; ask {ITEMS} for them")
     return await site_of(request).finder.layers(asked)

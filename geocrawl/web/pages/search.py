@@ -12,14 +12,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from geocrawl.search.places import country_name
-from geocrawl.search.results import FacetValue, Results
+from geocrawl.search.results import FacetValue, LayerResults, Results
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.downloads import FILES
 from geocrawl.web.pages.found_layers import LAYER_FILES
 from geocrawl.web.pages.qgis_layer import qgis_source
 from geocrawl.web.parameters import FACETS, Asked, as_typed, read_known
 from geocrawl.web.preview_requests import PREVIEWED
-from geocrawl.web.reader import Found, FoundLayers
+from geocrawl.web.reader import Found
 from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, page, site_of
 from geocrawl.web.texts import Words
 
@@ -102,7 +102,7 @@ def _shown(request: Request, values: Mapping[str, Any], *, status: int = 200) ->
     return page(request, str(values["template"]) if is_part else "search.html", values, status=status)
 
 
-def _values(request: Request, asked: Asked, found: Found) -> dict[str, Any]:
+def _values(request: Request, asked: Asked, found: Found[Results]) -> dict[str, Any]:
     """Return what the page of a search shows of its results."""
     words, links = Words(wanted_language(request)), Links(request)
     results = found.results
@@ -122,7 +122,7 @@ def _values(request: Request, asked: Asked, found: Found) -> dict[str, Any]:
     }
 
 
-def _values_of_layers(request: Request, asked: Asked, found: FoundLayers) -> dict[str, Any]:
+def _values_of_layers(request: Request, asked: Asked, found: Found[LayerResults]) -> dict[str, Any]:
     """Return what the page of a search for layers shows of its results."""
     words, links, results = Words(wanted_language(request)), Links(request), found.results
     kept = {**asked.all, "offset": "", "limit": "", "f": ""}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from geocrawl.web.texts import Words
 OWN = Path(__file__).with_name("assets")
 ASSETS = (*(STATIC / name for name in ("page.css", "page.js", "icon.svg")), OWN / "site.css", OWN / "site_search.js")
 """Files that the pages load, beside those that are drawn."""
+_EXPORTS = (("services.csv", "CSV"), ("services.geojson", "GeoJSON"), ("services.ttl", "DCAT"))
 IN_FOLDER = 500
 """Services of one folder of pages, whose list is one page of some 60 kB."""
 IN_CARDS = 10
@@ -47,7 +48,7 @@ class Look:
     words: Words
     digests: dict[str, str]
     """Names of shipped files → what tells their content."""
-    files: Sequence[tuple[str, str]] = field(default=())
+    files: Sequence[tuple[str, str]]
     """(name, what it is for people) of the exports."""
 
     def page(self, template: str, place: str, heading: str, values: Mapping[str, Any]) -> bytes:
@@ -75,8 +76,9 @@ class Look:
 
 
 def look_of(title: str, base_url: str, language: str, land: str) -> Look:
-    """Return the look of a site with its shipped files; `land`: what tells the drawn map."""
-    return Look(title, base_url, Words(language), {**{each.name: digest_of(each) for each in ASSETS}, "land.svg": land})
+    """Return the look of a site with its shipped files and exports; `land`: what tells the drawn map."""
+    digests = {**{each.name: digest_of(each) for each in ASSETS}, "land.svg": land}
+    return Look(title, base_url, Words(language), digests, _EXPORTS)
 
 
 def page_of(number: int, ending: str = "html") -> str:

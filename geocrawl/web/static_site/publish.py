@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -36,20 +35,19 @@ from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.detail import seconds, with_layers
 from geocrawl.web.static_site.folder import SiteFolder, site_folder
 from geocrawl.web.static_site.maps import coverage_picture, land, squares
-from geocrawl.web.static_site.words import SearchIndex, script, words_of, words_of_names
+from geocrawl.web.static_site.words import SearchIndex, content_name, script, words_of, words_of_names
 from geocrawl.web.texts import sentence_of
 
 _MOST_NEWS = 100
 _ON_FIRST_PAGE = 10
-_FILES = (("services.csv", "CSV"), ("services.geojson", "GeoJSON"), ("services.ttl", "DCAT"))
 _RANKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-"""Of each service one character: 0 no such service, 1 to 31 one that does not work, 32 to 62 one that works, by
-quality."""
+"""Characters by their value. The file of ranks has one for each number of a service: value 0 for a number that no
+service has, 1 to 31 for a service that does not work, 32 to 62 for one that works, rising with its quality."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a person chose of a site."""
+    """Title, address and language of a site, as a person chose them."""
 
     title: str = "geocrawl"
     base_url: str = ""
@@ -92,8 +90,7 @@ def publish(
     """
     with site_folder(root) as folder:
         drawn = land()
-        look = pages.look_of(options.title, options.base_url, options.language, _name_of(drawn))
-        look = pages.Look(look.title, look.base_url, look.words, look.digests, _FILES)
+        look = pages.look_of(options.title, options.base_url, options.language, content_name(drawn))
         folder.write("static/land.svg", drawn)
         for each in pages.ASSETS:
             folder.write(f"static/{each.name}", each.read_bytes())
@@ -176,7 +173,7 @@ def _take_in(whole: _Whole, service: PublishedService, detail: ServiceDetail) ->
 
 def _list(folder: SiteFolder, look: pages.Look, number: int, services: list[PublishedService]) -> None:
     """Write the list of the services of a folder, as a page and as a catalogue of records."""
-    place, heading = f"services/{number}", _span(services[0].id, services[-1].id)
+    place, heading = f"services/{number}", f"{services[0].id} – {services[-1].id}"
     entries = [{"href": f"{each.id}.html", "title": name_of(each), "kind": each.kind, "count": 0} for each in services]
     folder.write(f"{place}/index.html", look.page("list.html", f"{place}/index.html", heading, {"entries": entries}))
     links = [
@@ -205,10 +202,6 @@ def _list_of_folders(folder: SiteFolder, look: pages.Look, folders: list[tuple[i
     folder.write("catalog.json", pages.catalogue_record(look, look.title, links, sum(each[1] for each in folders)))
 
 
-def _span(first: int, last: int) -> str:
-    return f"{first} – {last}"
-
-
 # --------------------------------------------------------------------------- what is made of all services
 
 
@@ -228,7 +221,7 @@ def _index(folder: SiteFolder, whole: _Whole) -> str:
         firsts.append(first)
         names.append(name)
     ranks = whole.ranks.decode()
-    ranks_name = f"ranks-{_name_of(whole.ranks)}"
+    ranks_name = f"ranks-{content_name(whole.ranks)}"
     folder.write(f"search/{ranks_name}.js", script(ranks_name, json.dumps(ranks)))
     about = {
         "services": whole.services,
@@ -238,13 +231,9 @@ def _index(folder: SiteFolder, whole: _Whole) -> str:
         "names": names,
     }
     text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
-    name = f"index-{_name_of(text.encode())}"
+    name = f"index-{content_name(text.encode())}"
     folder.write(f"search/{name}.js", script(name, text))
     return name
-
-
-def _name_of(content: bytes | bytearray) -> str:
-    return blake2b(content, digest_size=8).hexdigest()
 
 
 def _first_page(
@@ -281,7 +270,7 @@ def _first_page(
             for each in news[:_ON_FIRST_PAGE]
         ],
         "worldwide": worldwide,
-        "coverage": f"static/coverage.png?v={_name_of(picture)}",
+        "coverage": f"static/coverage.png?v={content_name(picture)}",
         "index": index,
         "page_of": pages.page_of,
         "texts": pages.search_texts(look.words),

@@ -20,7 +20,8 @@ from itertools import pairwise
 from zlib import crc32
 
 FIELDS = ("title", "about", "text")
-"""Where a word stands, the most telling first: the title; keywords, provider and kind; abstract and layers."""
+"""Parts of a service's description in which a word may stand, the most telling first: its title; its keywords, provider
+and kind; its abstract and layers."""
 _LEAST_CHARS, _MOST_CHARS = 20_000, 40_000
 """Of a part, but for one word that alone is longer."""
 _EVERY = 16
@@ -87,8 +88,13 @@ class SearchIndex:
 
 def _named(part: dict[str, str]) -> tuple[str, str, bytes]:
     content = json.dumps(part, ensure_ascii=False, separators=(",", ":"))
-    name = blake2b(content.encode(), digest_size=8).hexdigest()
+    name = content_name(content.encode())
     return next(iter(part)), name, script(f"words/{name}", content)
+
+
+def content_name(content: bytes | bytearray) -> str:
+    """Return the name of a file by its content: a hash of 16 hexadecimal digits."""
+    return blake2b(content, digest_size=8).hexdigest()
 
 
 def script(name: str, content: str) -> bytes:
