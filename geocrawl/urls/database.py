@@ -13,10 +13,10 @@ MEMORY = ":memory:"
 """The path of a database in memory, which ends with its process: SQLite's own name for it."""
 _SERVER_SCHEMES = frozenset({"postgresql", "postgres"})
 _NO_PATH = re.compile(
-    r"(?:postgres|postgresql):|(?:^|.*\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=",
-    re.IGNORECASE | re.DOTALL,
+    r"\A(?:postgres|postgresql):|(?:\A|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=",
+    re.IGNORECASE,
 )
-"""Matches a server that is not named by a URL: libpq's list of keywords and values (`host=… dbname=…`), or a URL that
+"""Finds a server that is not named by a URL: libpq's list of keywords and values (`host=… dbname=…`), or a URL that
 lacks its slashes."""
 _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -59,7 +59,7 @@ def sqlite_path(text: str) -> str:
     than a URL's, which may contain a password: as a path it would be printed, and a file be made of it.
     """
     scheme, separator, rest = text.partition("://")
-    if not separator and _NO_PATH.match(text):
+    if not separator and _NO_PATH.search(text):
         raise UsageError(
             "db …: names a server, but not as a URL; expected postgresql://user@host:port/name (a file of such a name: "
             "with ./ before it)"
