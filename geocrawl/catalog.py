@@ -19,8 +19,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import EnvironmentFault, NothingFound, UsageError
-from geocrawl.model import Kind
-from geocrawl.model.kinds import facts_of
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
 from geocrawl.search.engine import SearchEngine
@@ -52,16 +50,18 @@ class CatalogService(PublishedService):
         Raises UsageError for a kind that OWSLib has no class for, and for an address whose key is masked; OWSLib's own
         exceptions when the service does not answer.
         """
-        facts = facts_of(self.kind)
-        if not facts.client:
-            known = ", ".join(kind for kind in Kind if facts_of(kind).client)
+        from geocrawl.probe.registry import declarations, declared
+
+        kind = declared(self.kind)
+        if not kind.client:
+            known = ", ".join(sorted(each.kind for each in declarations() if each.client))
             raise UsageError(f"{self.kind}: OWSLib has no client for this kind; it has some for {known}")
         if "***" in self.url:
             raise UsageError(f"{self.url}: its key is masked; open the catalogue with Catalog(…, with_secrets=True)")
         from importlib import import_module
 
-        module, _, name = facts.client.partition(":")
-        if self.version in facts.client_versions:
+        module, _, name = kind.client.partition(":")
+        if self.version in kind.client_versions:
             options = {"version": self.version} | options
         return getattr(import_module(module), name)(self.url, timeout=timeout_s, **options)
 

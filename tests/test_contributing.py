@@ -112,6 +112,22 @@ verdict("sps", "http://a.example/sps", CAPABILITIES)
 verdict("sps", "http://a.example/sps", CAPABILITIES.replace(b"/sps/", b"/sos/"))
 verdict("wfs", "http://a.example/sps", CAPABILITIES)
 """
+EXPORT_THE_NEW_KIND = """
+import io
+from dataclasses import replace
+from geocrawl.export.dcat import write_turtle
+from geocrawl.export.iso import protocol_of
+from geocrawl.model.published import PublishedService
+from geocrawl.web.records.record import _links
+
+texts = ("title", "", "", (), "2.0.0", (), "http://a.example/sps", "a.example", "")
+service = PublishedService(1, "sps", *texts, 1, True, "alive", "valid", None, None, "", "", (), None, "", "", "")
+stream = io.StringIO()
+write_turtle([service], stream)
+print(*[line.strip() for line in stream.getvalue().splitlines() if "/sps" in line and "endpoint" in line])
+print("serviceType/ogc/sps" in stream.getvalue(), protocol_of(service))
+print({each["type"] for each in _links(1, "sps", service.url, "", has_picture=False) if each["title"] == "SPS"})
+"""
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +163,15 @@ def test_one_file_and_one_line_make_a_kind_that_is_recognised_proved_and_named(c
         "asked http://a.example/sps?SERVICE=WFS&REQUEST=GetCapabilities",
         "invalid other-kind sps",
         "",
+    ]
+
+
+def test_exports_and_records_name_the_new_kind_by_its_declaration(copy_with_the_new_kind: Path) -> None:
+    described = "dcat:endpointDescription <http://a.example/sps?SERVICE=SPS&REQUEST=GetCapabilities> ;"
+    assert _in(copy_with_the_new_kind, "-c", EXPORT_THE_NEW_KIND).splitlines() == [
+        f"dcat:endpointURL <http://a.example/sps> ; {described}",
+        "True OGC:SPS",
+        "{'application/xml'}",
     ]
 
 

@@ -15,6 +15,7 @@ from typing import TextIO
 from geocrawl.export.properties import as_iri, description_address, extent_of, mail_of, name_of
 from geocrawl.model.kinds import service_parameter
 from geocrawl.model.published import PublishedService
+from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
 CATALOGUE = "urn:geocrawl:catalogue"
@@ -30,15 +31,6 @@ _PREFIXES = {
     "vcard": "http://www.w3.org/2006/vcard/ns#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
-_STANDARDS: Mapping[str, str] = {
-    "ogcapi": "http://www.opengis.net/spec/ogcapi-common-1/1.0",
-    "stac": "https://api.stacspec.org/v1.0.0/core",
-    "sensorthings": "http://www.opengis.net/spec/iot_sensing/1.1",
-    "arcgis": "https://developers.arcgis.com/rest/",
-    "tms": "https://wiki.osgeo.org/wiki/Tile_Map_Service_Specification",
-    "tilejson": "https://github.com/mapbox/tilejson-spec",
-}
-"""Kind without a request for capabilities → the standard that it conforms to."""
 _SERVICE_TYPES = "http://www.opengis.net/def/serviceType/ogc/"
 _NO_RIGHTS = ("none", "no conditions apply", "n/a", "-")
 """Texts that say that nothing is restricted, or nothing (WMS 1.3.0, 7.2.4.2: `none` is reserved for it)."""
@@ -125,7 +117,7 @@ def _node(service: PublishedService, base: str) -> Node:
             "dcat:endpointDescription": as_iri(description_address(service.kind, service.url)),
             "dcat:landingPage": _document(f"{base}/collections/services/items/{service.id}" if base else ""),
             "dct:conformsTo": {
-                "@id": _STANDARDS.get(service.kind) or _SERVICE_TYPES + service_parameter(service.kind).lower(),
+                "@id": declared(service.kind).standard or _SERVICE_TYPES + service_parameter(service.kind).lower(),
                 "@type": "dct:Standard",
             },
             "dct:publisher": _named("foaf:Agent", "foaf:name", service.provider),

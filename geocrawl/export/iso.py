@@ -18,6 +18,7 @@ from geocrawl.export.qgis import NO_XML
 from geocrawl.files import make_folder, whole_file
 from geocrawl.model.kinds import service_parameter
 from geocrawl.model.published import Box, PublishedService
+from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
 PREFIX = "urn:geocrawl:service:"
@@ -80,9 +81,7 @@ def _sides(box: Box | None) -> tuple[str, str, str, str] | None:
 
 def protocol_of(service: PublishedService) -> str:
     """Return the name of a service's protocol, as catalogues write it."""
-    return {"arcgis": "ESRI:REST", "stac": "STAC"}.get(service.kind) or (
-        f"OGC:{service_parameter(service.kind) or service.kind.upper()}"
-    )
+    return declared(service.kind).protocol or (f"OGC:{service_parameter(service.kind) or service.kind.upper()}")
 
 
 def _links(service: PublishedService, base: str) -> list[tuple[str, str, str, str]]:

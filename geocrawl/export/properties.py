@@ -14,6 +14,7 @@ from shapely import MultiPolygon, Polygon, get_parts, multipolygons, to_wkb
 from shapely.geometry import mapping
 
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
+from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 from geocrawl.urls import capabilities_address
 
@@ -129,8 +130,8 @@ def as_iri(address: str) -> str:
 
 def description_address(kind: str, address: str) -> str:
     """Return the address of the document that describes a service: GetCapabilities for kinds of OGC."""
-    if kind == "arcgis":
-        return f"{address}{'&' if '?' in address else '?'}f=json"
+    if query := declared(kind).description_query:
+        return f"{address}{'&' if '?' in address else '?'}{query}"
     return capabilities_address(kind, address) or address
 
 

@@ -18,6 +18,7 @@ from geocrawl.errors import EnvironmentFault
 from geocrawl.export.properties import is_vector, name_of, tiles_of
 from geocrawl.files import make_folder, whole_file
 from geocrawl.model.published import PublishedService
+from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
 _NAME_CHARS = 120
@@ -69,12 +70,6 @@ FORMS: Mapping[str, Form] = {
     "stac": Form("qgsStacConnections", "1.0", "stac", {"authcfg": "", **_LOGIN}),
 }
 """Name of a file without `.xml` → its form."""
-_BY_KIND: Mapping[str, str] = {
-    **{"wms": "wms", "wmts": "wms", "wmsc": "wms", "wfs": "wfs", "ogcapi": "wfs", "wcs": "wcs", "csw": "csw"},
-    "stac": "stac",
-}
-_MORE: Mapping[str, Mapping[str, str]] = {"ogcapi": {"version": "OGC_API_FEATURES"}}
-"""Kind → attributes that differ from the form's."""
 
 
 def write_qgis(services: Iterable[PublishedService], folder: Path, *, new_mode: int = 0o666) -> int:
@@ -92,7 +87,7 @@ def write_qgis(services: Iterable[PublishedService], folder: Path, *, new_mode: 
                     if name not in opened:
                         stream = files.enter_context(whole_file(folder / f"{name}.xml", new_mode=new_mode))
                         opened[name] = _File(FORMS[name], stream)
-                    opened[name].add(name_of(service), address, _MORE.get(service.kind, {}))
+                    opened[name].add(name_of(service), address, declared(service.kind).connection_attributes)
             for file in opened.values():
                 file.end()
             return sum(file.count for file in opened.values())
@@ -102,11 +97,10 @@ def write_qgis(services: Iterable[PublishedService], folder: Path, *, new_mode: 
 
 def connections_of(service: PublishedService) -> Iterator[tuple[str, str]]:
     """Yield the file and the address of each connection to a service, at most one."""
-    if service.kind in _BY_KIND:
-        yield _BY_KIND[service.kind], service.url
-    elif service.kind == "arcgis":
-        address = service.url.partition("?")[0].rstrip("/").lower()
-        yield ("arcgisfeature" if address.endswith("/featureserver") else "arcgismap"), service.url
+    path = service.url.partition("?")[0].rstrip("/").lower()
+    files = (file for end, file in declared(service.kind).connections.items() if path.endswith(end))
+    if file := next(files, ""):
+        yield file, service.url
     elif (tiles := tiles_of(service)) and tiles.first_zoom == 0:  # QGIS can shift no zoom levels
         yield ("vectortile" if is_vector(tiles.template) else "xyz"), tiles.template
 

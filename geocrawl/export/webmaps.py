@@ -8,29 +8,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import TextIO
 
 from geocrawl.export.properties import description_address, extent_of, is_vector, name_of, tiles_of
 from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
 _PAGES = Path(__file__).parents[1] / "data" / "export"
 _COPIES = "https://cdn.jsdelivr.net/npm/"
 _CHECKSUM = re.compile(r'\s+crossorigin="anonymous"\s+integrity="[^"]*"')
 _PLACE = "/*SERVICES*/\n"
-_IMAGES = frozenset({"wms", "wmsc", "tms", "tilejson", "arcgis"})
-KINDS: Mapping[str, frozenset[str]] = {
-    "openlayers": _IMAGES | {"wmts", "wfs", "ogcapi"},
-    "leaflet": _IMAGES,
-}
-"""Library → kinds of service that its page shows."""
 MOST_LAYERS = 100
 """Most layers of one service on a page."""
-_BY_NAME = frozenset({"wms", "wmsc", "wmts", "wfs", "ogcapi"})
-"""Kinds whose layers are requested by name."""
 _OF_SCRIPTS = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
 
 
@@ -77,18 +70,16 @@ def _with_layers(
 
 def _entry(library: str, service: PublishedService, names: list[tuple[str, str]]) -> dict[str, object] | None:
     """Return what the page says of a service; None for one that the library cannot show."""
-    if service.kind not in KINDS[library]:
+    kind, path = declared(service.kind), service.url.partition("?")[0].rstrip("/").lower()
+    if library not in kind.web_maps or not path.endswith(kind.web_map_ends):
         return None
     address, first_zoom = service.url, 0
-    if service.kind in ("tms", "tilejson"):
+    if kind.tiles:
         tiles = tiles_of(service)
         if tiles is None or is_vector(tiles.template):
             return None
         address, first_zoom = tiles
-    elif service.kind == "arcgis":
-        if not address.partition("?")[0].rstrip("/").lower().endswith(("/mapserver", "/imageserver")):
-            return None
-    elif not names:
+    elif kind.layers_by_name and not names:
         return None
     extent = extent_of(service.box)
     return {
@@ -97,6 +88,6 @@ def _entry(library: str, service: PublishedService, names: list[tuple[str, str]]
         "url": address,
         **({"firstZoom": first_zoom} if first_zoom else {}),
         **({"description": description_address("wmts", address)} if service.kind == "wmts" else {}),
-        "layers": names if service.kind in _BY_NAME else [],
+        "layers": names if kind.layers_by_name else [],
         "box": extent.bounds if extent is not None else None,
     }

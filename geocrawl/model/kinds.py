@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindFacts:
-    """What the rooms besides `probe` know of a kind. The defaults fit a kind of OWS Common that no client reads."""
+    """What the rooms below `probe` know of a kind. The defaults fit a kind of OWS Common."""
 
     names: tuple[str, ...] = ()
     """What code and protocols call it, in lower case without separators; none: as it is called here."""
@@ -38,60 +38,25 @@ class KindFacts:
     """Whether its documents are requested by their path, without SERVICE."""
     parameter: str = ""
     """Value of SERVICE; none: the kind's name in capital letters."""
-    client: str = ""
-    """module:class of OWSLib."""
-    client_versions: tuple[str, ...] = ()
-    """Versions that OWSLib reads; a service of another one is asked without a version."""
-    connects: bool = False
-    """Whether QGIS has connections of the kind, which take the service's address."""
 
 
 _FACTS: Mapping[str, KindFacts] = {
-    Kind.WMS: KindFacts(
-        names=("wms", "webmapservice"),
-        client="owslib.wms:WebMapService",
-        client_versions=("1.1.1", "1.3.0"),
-        connects=True,
-    ),
-    Kind.WMSC: KindFacts(parameter="WMS", client="owslib.wms:WebMapService", client_versions=("1.1.1",), connects=True),
-    Kind.WMTS: KindFacts(names=("wmts", "webmaptileservice"), client="owslib.wmts:WebMapTileService"),
-    Kind.WFS: KindFacts(
-        names=("wfs", "webfeatureservice"),
-        client="owslib.wfs:WebFeatureService",
-        client_versions=("1.0.0", "1.1.0", "2.0.0"),
-        connects=True,
-    ),
-    Kind.WCS: KindFacts(
-        names=("wcs", "webcoverageservice"),
-        client="owslib.wcs:WebCoverageService",
-        client_versions=("1.0.0", "1.1.0", "1.1.1", "2.0.0", "2.0.1"),
-        connects=True,
-    ),
-    Kind.CSW: KindFacts(
-        names=("csw", "catalogueservice", "catalogservice"),
-        client="owslib.csw:CatalogueServiceWeb",
-        client_versions=("2.0.2", "3.0.0"),
-        connects=True,
-    ),
-    Kind.WPS: KindFacts(names=("wps", "webprocessingservice"), client="owslib.wps:WebProcessingService"),
-    Kind.SOS: KindFacts(
-        names=("sos", "sensorobservationservice"),
-        client="owslib.sos:SensorObservationService",
-        client_versions=("1.0.0", "2.0.0"),
-    ),
+    Kind.WMS: KindFacts(names=("wms", "webmapservice")),
+    Kind.WMSC: KindFacts(parameter="WMS"),
+    Kind.WMTS: KindFacts(names=("wmts", "webmaptileservice")),
+    Kind.WFS: KindFacts(names=("wfs", "webfeatureservice")),
+    Kind.WCS: KindFacts(names=("wcs", "webcoverageservice")),
+    Kind.CSW: KindFacts(names=("csw", "catalogueservice", "catalogservice")),
+    Kind.WPS: KindFacts(names=("wps", "webprocessingservice")),
+    Kind.SOS: KindFacts(names=("sos", "sensorobservationservice")),
     Kind.SPS: KindFacts(names=("sps", "sensorplanningservice")),
     Kind.TMS: KindFacts(names=("tms", "tilemapservice"), by_path=True),
     Kind.TILEJSON: KindFacts(by_path=True),
-    Kind.ARCGIS: KindFacts(
-        names=("arcgisrest", "arcgismapserver", "esrimapserver", "esrifeatureserver"), by_path=True, connects=True
-    ),
+    Kind.ARCGIS: KindFacts(names=("arcgisrest", "arcgismapserver", "esrimapserver", "esrifeatureserver"), by_path=True),
     Kind.OGCAPI: KindFacts(
-        names=("ogcapi", "ogcfeature", "ogcapifeatures", "ogcapiprocesses", "ogcprocesses"),
-        by_path=True,
-        client="owslib.ogcapi.features:Features",
-        connects=True,
+        names=("ogcapi", "ogcfeature", "ogcapifeatures", "ogcapiprocesses", "ogcprocesses"), by_path=True
     ),
-    Kind.STAC: KindFacts(by_path=True, connects=True),
+    Kind.STAC: KindFacts(by_path=True),
     Kind.SENSORTHINGS: KindFacts(by_path=True),
 }
 _NONE = KindFacts()
@@ -161,8 +126,20 @@ class ParameterForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QgisLayer:
+    """How QGIS opens a layer of a kind by itself, without reading the service first."""
+
+    provider: str
+    type: str
+    """raster or vector."""
+    source: str
+    """Source of the layer, with `{address}`, `{name}`, `{crs}`, and `{address_quoted}` and `{name_quoted}`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KindDeclaration:
-    """The signs of one kind of service in addresses and documents, and its description for people.
+    """The signs of one kind of service in addresses and documents, its description for people, and its place in other
+    software.
 
     Texts of addresses and names of XML roots are in lower case; JSON keys are as a document has them.
     """
@@ -205,3 +182,30 @@ class KindDeclaration:
     """Relations of links that only its landing page has."""
     is_document: Callable[[Mapping[str, Any]], bool] | None = None
     """Whether an answer in JSON is a document of this kind; None for a kind that has none."""
+
+    standard: str = ""
+    """Address of the standard; none: OGC's name of the type of service with its SERVICE."""
+    protocol: str = ""
+    """Name of the protocol in metadata (ISO 19115); none: `OGC:` and its SERVICE."""
+    media_type: str = "application/xml"
+    """Media type of the document that describes a service."""
+    description_query: str = ""
+    """Query with which a service describes itself, where no other requests capabilities: `f=json`."""
+    client: str = ""
+    """module:class of OWSLib."""
+    client_versions: tuple[str, ...] = ()
+    """Versions that OWSLib reads; a service of another one is asked without a version."""
+    connections: Mapping[str, str] = field(default_factory=dict)
+    """End of an address's path, in lower case → the file of QGIS's connections (`export.qgis.FORMS`) that takes the
+    address; '' for any end, last."""
+    connection_attributes: Mapping[str, str] = field(default_factory=dict)
+    """Attributes of such a connection that differ from the file's."""
+    qgis_layer: QgisLayer | None = None
+    tiles: bool = False
+    """Whether maps take the address of its tiles, with `{z}`, `{x}` and `{y}`, in place of the service's."""
+    web_maps: frozenset[str] = frozenset()
+    """Libraries whose page (`export.webmaps`) shows it: openlayers, leaflet."""
+    web_map_ends: tuple[str, ...] = ("",)
+    """Ends of an address's path, in lower case, that are shown there."""
+    layers_by_name: bool = False
+    """Whether such a page requests its layers by name."""

@@ -9,12 +9,12 @@ Modules are imported when a function is called, because they import what recogni
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
 from geocrawl.model import Kind
-from geocrawl.model.kinds import KindDeclaration
+from geocrawl.model.kinds import KindDeclaration, stored_kind
 from geocrawl.ports import ContentCheck, Probe
 
 REGISTRY = (
@@ -46,6 +46,12 @@ def declaration(kind: Kind) -> KindDeclaration:
     """Return the declaration of one kind."""
     found: KindDeclaration = _module(kind).KIND
     return found
+
+
+@cache
+def declared(kind: str) -> KindDeclaration:
+    """Return the declaration of a kind by its name in the catalogue; one without properties for an unknown name."""
+    return declaration(Kind(kind)) if kind in REGISTRY else KindDeclaration(kind=stored_kind(kind), name=kind, proof="")
 
 
 def kinds_with_content() -> frozenset[Kind]:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.export.webmaps import KINDS, MOST_LAYERS, write_webmap
+from geocrawl.export.webmaps import MOST_LAYERS, write_webmap
 from geocrawl.model.published import PublishedLayer, PublishedService
 from tests.support.parts import CHROMIUM, MAP_LIBRARIES, NODE, lack
-from tests.support.published import LAYER, ROADS, hostile, layers_of, numbered, of_every_kind
+from tests.support.published import LAYER, ROADS, WEB_MAP_KINDS, hostile, layers_of, numbered, of_every_kind
 
 LIBRARIES = Path(os.environ.get("NODE_MODULES", "/nonexistent"))
 """A folder `node_modules` with `ol` and `leaflet`, of the versions that the pages name."""
@@ -70,23 +70,23 @@ def test_tiles_are_shifted_to_the_zoom_levels_of_the_web(zoom: int | None, first
         assert [each.get("firstZoom") for each in shown if each["kind"] == "tms"] == first
 
 
-@pytest.mark.parametrize("library", KINDS)
+@pytest.mark.parametrize("library", WEB_MAP_KINDS)
 def test_every_kind_that_the_library_shows_is_on_the_page(library: str) -> None:
     found = entries(page(library, of_every_kind()))
-    assert {each["kind"] for each in found} == KINDS[library]
+    assert {each["kind"] for each in found} == WEB_MAP_KINDS[library]
     assert [each["url"] for each in found if each["kind"] == "tilejson"] == ["https://t.example/b/{z}/{x}/{y}@2x.webp"]
     assert [each["box"] for each in found if each["title"] == "Nowhere"] == [None]
     assert all(len(each["layers"]) == (each["kind"] in ("wms", "wmsc", "wmts", "wfs", "ogcapi")) for each in found)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("library", KINDS)
+@pytest.mark.parametrize("library", WEB_MAP_KINDS)
 def test_hostile_texts_are_data(library: str) -> None:
     text = page(library, hostile())
     assert parsed(text).tags == parsed(page(library, [])).tags, "no tag came from a title"
-    assert len(entries(text)) == len([each for each in hostile() if each.kind in KINDS[library]])
+    assert len(entries(text)) == len([each for each in hostile() if each.kind in WEB_MAP_KINDS[library]])
 
 
-@pytest.mark.parametrize("library", KINDS)
+@pytest.mark.parametrize("library", WEB_MAP_KINDS)
 def test_the_script_is_whole(library: str, tmp_path: Path) -> None:
     if (node := shutil.which("node")) is None:
         lack(NODE)
@@ -108,7 +108,7 @@ def test_layers_of_services_that_are_not_exported_are_passed_over() -> None:
     assert entry["layers"] == [["roads", "of 2"]]
 
 
-@pytest.mark.parametrize("library", KINDS)
+@pytest.mark.parametrize("library", WEB_MAP_KINDS)
 def test_a_browser_requests_the_map(library: str, tmp_path: Path) -> None:
     """The page runs with the library whose checksum it names, and requests what the chosen service offers."""
     chromium = shutil.which("chromium")

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from geocrawl.export.webmaps import KINDS, write_webmap
+from geocrawl.export.webmaps import write_webmap
 from geocrawl.model.published import PublishedService
 from tests.support.parts import CHROMIUM, MAP_LIBRARIES, lack
-from tests.support.published import LAYER, ROADS
+from tests.support.published import LAYER, ROADS, WEB_MAP_KINDS
 
 LIBRARIES = Path(os.environ.get("NODE_MODULES", "/nonexistent"))
 """A folder `node_modules` with `ol` and `leaflet`, of the versions that the pages name."""
@@ -133,7 +133,9 @@ def service(kind: str, base: str) -> PublishedService:
     return replace(ROADS, kind=kind, url=base + path, tile=tile, tile_zoom=zoom)
 
 
-@pytest.mark.parametrize(("library", "kind"), [(library, kind) for library in KINDS for kind in sorted(KINDS[library])])
+@pytest.mark.parametrize(
+    ("library", "kind"), [(library, kind) for library in WEB_MAP_KINDS for kind in sorted(WEB_MAP_KINDS[library])]
+)
 def test_a_service_of_each_kind_is_seen(library: str, kind: str, base: str, tmp_path: Path) -> None:
     chromium = shutil.which("chromium")
     if not LIBRARIES.is_dir():
@@ -171,7 +173,7 @@ def test_a_service_of_each_kind_is_seen(library: str, kind: str, base: str, tmp_
 
 
 def test_a_library_of_ones_own_is_loaded_from_there() -> None:
-    for library in KINDS:
+    for library in WEB_MAP_KINDS:
         out = io.StringIO()
         write_webmap(library, [], [], out, library_url='libraries/"><script>')
         page = out.getvalue()

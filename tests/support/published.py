@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.probe.registry import declarations
 
 ROADS = PublishedService(
     id=1,
@@ -49,6 +50,11 @@ HOSTILE = (
     " \t\n",
 )
 KINDS = ("wms", "wmts", "wmsc", "wfs", "wcs", "csw", "wps", "sos", "tms", "tilejson", "arcgis", "ogcapi", "stac")
+WEB_MAP_KINDS = {
+    library: {str(each.kind) for each in declarations() if library in each.web_maps}
+    for library in ("openlayers", "leaflet")
+}
+"""Library of maps for the web → kinds that its exported page shows."""
 
 
 def of_every_kind() -> list[PublishedService]:

@@ -88,6 +88,13 @@ KIND = KindDeclaration(
         frozenset({"currentVersion", "fullExtent", "capabilities"}),
     ),
     is_document=is_arcgis,
+    standard="https://developers.arcgis.com/rest/",
+    protocol="ESRI:REST",
+    media_type="application/json",
+    description_query="f=json",
+    connections={"/featureserver": "arcgisfeature", "": "arcgismap"},
+    web_maps=frozenset({"openlayers", "leaflet"}),
+    web_map_ends=("/mapserver", "/imageserver"),
 )
 
 

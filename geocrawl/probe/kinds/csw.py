@@ -68,6 +68,9 @@ KIND = KindDeclaration(
     ),
     namespaces=("cat/csw", "csw"),
     operation="GetRecords",
+    client="owslib.csw:CatalogueServiceWeb",
+    client_versions=("2.0.2", "3.0.0"),
+    connections={"": "csw"},
 )
 
 

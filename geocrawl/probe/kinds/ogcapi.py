@@ -28,7 +28,7 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
+from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
@@ -162,6 +162,14 @@ KIND = KindDeclaration(
     keys=(frozenset({"conformsTo"}), frozenset({"collections", "links"})),
     relations=frozenset({"conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance"}),
     is_document=is_ogcapi,
+    standard="http://www.opengis.net/spec/ogcapi-common-1/1.0",
+    media_type="application/json",
+    client="owslib.ogcapi.features:Features",
+    connections={"": "wfs"},
+    connection_attributes={"version": "OGC_API_FEATURES"},
+    qgis_layer=QgisLayer(provider="OAPIF", type="vector", source="typename='{name}' url='{address}'"),
+    web_maps=frozenset({"openlayers"}),
+    layers_by_name=True,
 )
 
 

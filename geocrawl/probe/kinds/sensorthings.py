@@ -47,6 +47,8 @@ KIND = KindDeclaration(
     ),
     keys=(frozenset({"value", "serverSettings"}),),
     is_document=is_sensorthings,
+    standard="http://www.opengis.net/spec/iot_sensing/1.1",
+    media_type="application/json",
 )
 
 

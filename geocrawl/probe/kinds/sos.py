@@ -42,6 +42,8 @@ KIND = KindDeclaration(
     namespaces=("sos",),
     operation="GetObservation",
     sections=(("Contents", "ObservationOfferingList"),),
+    client="owslib.sos:SensorObservationService",
+    client_versions=("1.0.0", "2.0.0"),
 )
 
 

@@ -93,6 +93,10 @@ KIND = KindDeclaration(
     ),
     keys=(frozenset({"stac_version", "links"}),),
     is_document=is_stac,
+    standard="https://api.stacspec.org/v1.0.0/core",
+    protocol="STAC",
+    media_type="application/json",
+    connections={"": "stac"},
 )
 
 

@@ -35,6 +35,10 @@ KIND = KindDeclaration(
     ),
     keys=(frozenset({"tilejson", "tiles"}),),
     is_document=is_tilejson,
+    standard="https://github.com/mapbox/tilejson-spec",
+    media_type="application/json",
+    tiles=True,
+    web_maps=frozenset({"openlayers", "leaflet"}),
 )
 
 

@@ -58,6 +58,9 @@ KIND = KindDeclaration(
         ),
     ),
     roots=frozenset({"tilemapservice", "tilemap"}),
+    standard="https://wiki.osgeo.org/wiki/Tile_Map_Service_Specification",
+    tiles=True,
+    web_maps=frozenset({"openlayers", "leaflet"}),
 )
 
 

@@ -9,7 +9,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Service
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
 from geocrawl.probe.ows.extents import read_extent
@@ -47,6 +47,12 @@ KIND = KindDeclaration(
     namespaces=("wcs",),
     operation="GetCoverage",
     sections=(("Contents", "CoverageSummary"),),
+    client="owslib.wcs:WebCoverageService",
+    client_versions=("1.0.0", "1.1.0", "1.1.1", "2.0.0", "2.0.1"),
+    connections={"": "wcs"},
+    qgis_layer=QgisLayer(
+        provider="wcs", type="raster", source="crs={crs}&identifier={name_quoted}&url={address_quoted}"
+    ),
 )
 
 

@@ -28,7 +28,7 @@ from geocrawl.model import (
     Service,
     Url,
 )
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import (
     MAX_ADDRESS_CHARS,
@@ -79,6 +79,12 @@ KIND = KindDeclaration(
     namespaces=("wfs",),
     operation="GetFeature",
     sections=(("FeatureTypeList",),),
+    client="owslib.wfs:WebFeatureService",
+    client_versions=("1.0.0", "1.1.0", "2.0.0"),
+    connections={"": "wfs"},
+    qgis_layer=QgisLayer(provider="WFS", type="vector", source="typename='{name}' url='{address}' version='auto'"),
+    web_maps=frozenset({"openlayers"}),
+    layers_by_name=True,
 )
 
 

@@ -30,6 +30,11 @@ KIND = KindDeclaration(
     name="WMS Tile Caching (OSGeo)",
     proof="WMS capabilities 1.1.1 with tile sets",
     found_beside="TILED=true; asked beside the services of GeoWebCache, MapProxy and MapCache",
+    client="owslib.wms:WebMapService",
+    client_versions=("1.1.1",),
+    connections={"": "wms"},
+    web_maps=frozenset({"openlayers", "leaflet"}),
+    layers_by_name=True,
 )
 
 

@@ -36,6 +36,7 @@ KIND = KindDeclaration(
     namespaces=("wps",),
     operation="DescribeProcess",
     sections=(("ProcessOfferings",),),
+    client="owslib.wps:WebProcessingService",
 )
 
 

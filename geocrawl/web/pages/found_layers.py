@@ -75,7 +75,7 @@ async def layers_for_qgis(request: Request) -> Response:
     """Return the first layers that QGIS opens by themselves as one layer definition."""
     found = await _found(request, _whole(request, _MOST_IN_QGIS))
     layers = [
-        Definition(f"geocrawl_{each.service_id}_{each.position}", each.row.title or each.row.name, *source)
+        Definition(f"geocrawl_{each.service_id}_{each.position}", each.row.title or each.row.name, source)
         for each in found.results.hits
         if (source := qgis_source(each.kind, each.address, each.row.name, each.row.systems)) is not None
     ]

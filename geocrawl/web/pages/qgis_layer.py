@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
@@ -12,13 +13,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.qgis import NO_XML, safe_name
+from geocrawl.model.kinds import QgisLayer
+from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.read.show import LayerRow, ServiceDetail
 from geocrawl.web.answers import Problem
 from geocrawl.web.reader import detail_of, number_of
-
-_TYPES = {"wms": "raster", "wcs": "raster", "WFS": "vector", "OAPIF": "vector"}
-"""Provider of QGIS → type of its layers."""
 
 
 def chosen_layer(request: Request, service: ServiceDetail) -> LayerRow | None:
@@ -29,22 +29,24 @@ def chosen_layer(request: Request, service: ServiceDetail) -> LayerRow | None:
     return next(iter([*chosen, *(row for row in named if title and title in (row.title, row.name)), *named]), None)
 
 
-def qgis_source(kind: str, address: str, name: str, systems: Sequence[str]) -> tuple[str, str] | None:
-    """Return provider and source of a layer in QGIS; None for kinds of which QGIS wants to read the service first."""
+def qgis_source(kind: str, address: str, name: str, systems: Sequence[str]) -> QgisLayer | None:
+    """Return the source of a layer in QGIS; None for kinds of which QGIS wants to read the service first."""
+    layer = declared(kind).qgis_layer
+    if layer is None:
+        return None
     address, name = plain(masked(address)), plain(name)
-    if kind == "wfs":
-        return "WFS", f"typename='{name}' url='{address}' version='auto'"
-    if kind == "ogcapi":
-        return "OAPIF", f"typename='{name}' url='{address}'"
-    crs = plain(next((code for code in systems if code.upper().startswith("EPSG:")), "EPSG:4326"))
-    url = quote(address, safe=":/?=,")
-    if kind == "wcs":
-        return "wcs", f"crs={crs}&identifier={quote(name)}&url={url}"
-    return ("wms", f"crs={crs}&format=image/png&layers={quote(name)}&styles=&url={url}") if kind == "wms" else None
+    values = {
+        "address": address,
+        "name": name,
+        "crs": plain(next((code for code in systems if code.upper().startswith("EPSG:")), "EPSG:4326")),
+        "address_quoted": quote(address, safe=":/?=,"),
+        "name_quoted": quote(name),
+    }
+    return replace(layer, source=layer.source.format_map(values))
 
 
-def source_of(service: ServiceDetail, layer: LayerRow | None) -> tuple[str, str] | None:
-    """Return provider and source of a layer of a service; None where there is none."""
+def source_of(service: ServiceDetail, layer: LayerRow | None) -> QgisLayer | None:
+    """Return the source of a layer of a service; None where there is none."""
     return qgis_source(service.kind, service.best, layer.name, layer.crs) if layer else None
 
 
@@ -53,11 +55,10 @@ def pyqgis(service: ServiceDetail, layer: LayerRow | None) -> str:
     found = source_of(service, layer)
     if found is None or layer is None:
         return ""
-    provider, source = found
-    made = "QgsRasterLayer" if _TYPES[provider] == "raster" else "QgsVectorLayer"
-    text, title = (json.dumps(each, ensure_ascii=False) for each in (source, plain(layer.title or layer.name)))
+    made = "QgsRasterLayer" if found.type == "raster" else "QgsVectorLayer"
+    text, title = (json.dumps(each, ensure_ascii=False) for each in (found.source, plain(layer.title or layer.name)))
     return (
-        f"from qgis.core import QgsProject, {made}\n\nlayer = {made}({text}, {title}, {provider!r})\n"
+        f"from qgis.core import QgsProject, {made}\n\nlayer = {made}({text}, {title}, {found.provider!r})\n"
         "QgsProject.instance().addMapLayer(layer)"
     )
 
@@ -69,7 +70,7 @@ async def layer_file(request: Request) -> Response:
     found = source_of(service, layer)
     if found is None or layer is None:
         raise Problem(404, "QGIS opens no layer of this service by itself; add the service as a connection")
-    each = Definition(f"geocrawl_{service.id}_{layer.position}", layer.title or layer.name, *found)
+    each = Definition(f"geocrawl_{service.id}_{layer.position}", layer.title or layer.name, found)
     return definitions([each], f"layer-{service.id}-{layer.position}")
 
 
@@ -78,8 +79,7 @@ class Definition(NamedTuple):
 
     identity: str
     title: str
-    provider: str
-    source: str
+    layer: QgisLayer
 
 
 def definitions(layers: Sequence[Definition], file: str) -> Response:
@@ -90,9 +90,10 @@ def definitions(layers: Sequence[Definition], file: str) -> Response:
         for each, title in zip(layers, titles, strict=True)
     )
     maps = "".join(
-        f'  <maplayer type="{_TYPES[each.provider]}">\n   <id>{each.identity}</id>\n'
+        f'  <maplayer type="{each.layer.type}">\n   <id>{each.identity}</id>\n'
         f"   <layername>{escape(title)}</layername>\n"
-        f"   <datasource>{escape(NO_XML.sub('', each.source))}</datasource>\n   <provider>{each.provider}</provider>\n"
+        f"   <datasource>{escape(NO_XML.sub('', each.layer.source))}</datasource>\n"
+        f"   <provider>{each.layer.provider}</provider>\n"
         "  </maplayer>\n"
         for each, title in zip(layers, titles, strict=True)
     )

@@ -6,7 +6,7 @@ import json
 import shlex
 from dataclasses import dataclass
 
-from geocrawl.model.kinds import facts_of
+from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.read.show import LayerRow, ServiceDetail
 from geocrawl.web.pages.qgis_layer import pyqgis
@@ -43,15 +43,15 @@ def _connection(kind: str, address: str, described: str) -> str:
     """Return the address that a new connection of QGIS takes; '' for kinds of which it has none."""
     if kind == "wmts":
         return described
-    return address if facts_of(kind).connects else ""
+    return address if declared(kind).connections else ""
 
 
 def _owslib(service: ServiceDetail, address: str) -> str:
-    facts = facts_of(service.kind)
-    if not facts.client:
+    known = declared(service.kind)
+    if not known.client:
         return ""
-    module, _, name = facts.client.partition(":")
-    version = f", version={service.version!r}" if service.version in facts.client_versions else ""
+    module, _, name = known.client.partition(":")
+    version = f", version={service.version!r}" if service.version in known.client_versions else ""
     lines = [f"from {module} import {name}", "", f"service = {name}({address!r}{version})"]
     lines.append(
         "print(service.feature_collections())" if service.kind == "ogcapi" else "print(list(service.contents))"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from geocrawl.export.properties import geojson_geometry, mail_of
+from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked
 from geocrawl.search.filters import Box
 from geocrawl.search.results import Hit
@@ -128,12 +129,12 @@ def _links(number: int, kind: str, address: str, base: str, *, has_picture: bool
             link(
                 masked(described),
                 "service-desc" if described != address else "service",
-                _TYPES.get(kind, "application/xml"),
+                declared(kind).media_type,
                 kind.upper(),
             )
         )
         if described != address:
-            links.append(link(masked(address), "service", _TYPES.get(kind, "application/xml"), kind.upper()))
+            links.append(link(masked(address), "service", declared(kind).media_type, kind.upper()))
     if has_picture:
         links.append(link(f"{items}/{number}/thumbnail", "preview", "image/png", "thumbnail"))
     return links
@@ -145,7 +146,6 @@ _OTHERS = {
     "iso19115-3": ("application/xml", "this record by ISO 19115-3"),
 }
 """Value of `f` → media type and title of a record in another standard (`metadata.FORMS`)."""
-_TYPES = dict.fromkeys(("ogcapi", "stac", "tilejson", "arcgis", "arcgis-map", "arcgis-feature"), "application/json")
 
 
 def linked_data(service: ServiceDetail, base: str) -> Mapping[str, Any]:

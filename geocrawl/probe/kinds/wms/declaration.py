@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geocrawl.model import Kind
-from geocrawl.model.kinds import KindDeclaration, ParameterForm, PathForm
+from geocrawl.model.kinds import KindDeclaration, ParameterForm, PathForm, QgisLayer
 
 PATHS = (
     PathForm(
@@ -184,4 +184,14 @@ KIND = KindDeclaration(
     # WFS and WCS send the same report, and are usually next to a WMS.
     roots=frozenset({"wms_capabilities", "wmt_ms_capabilities"}),
     error_roots=frozenset({"serviceexceptionreport", "wmtexception"}),
+    client="owslib.wms:WebMapService",
+    client_versions=("1.1.1", "1.3.0"),
+    connections={"": "wms"},
+    qgis_layer=QgisLayer(
+        provider="wms",
+        type="raster",
+        source="crs={crs}&format=image/png&layers={name_quoted}&styles=&url={address_quoted}",
+    ),
+    web_maps=frozenset({"openlayers", "leaflet"}),
+    layers_by_name=True,
 )

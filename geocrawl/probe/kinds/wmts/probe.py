@@ -52,6 +52,10 @@ KIND = KindDeclaration(
     namespaces=("wmts",),
     operation="GetTile",
     sections=(("Contents", "TileMatrixSet"),),
+    client="owslib.wmts:WebMapTileService",
+    connections={"": "wms"},
+    web_maps=frozenset({"openlayers"}),
+    layers_by_name=True,
 )
 
 
