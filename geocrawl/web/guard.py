@@ -102,6 +102,7 @@ class Guard:
         finally:
             self._at_once -= 1
             visitor.at_once -= 1
+            visitor.answered += 1
 
     def _check(self, scope: Scope, client: str, visitor: Visitor, now: float) -> None:
         """Raise the Problem of a request that is not answered."""

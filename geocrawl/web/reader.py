@@ -37,6 +37,8 @@ _Result = TypeVar("_Result")
 THREADS = 4
 SEARCH_S = 5.0
 """Seconds after which a search ends without an answer."""
+_TERMS = re.compile(r"[^\s,:]+")
+_TERM_S, _RECORD_S = 0.005, 0.001
 _NEWEST = 6
 _SERVER_CHANGES_S = 5
 """How old an answer from the catalogue of a server may be."""
@@ -52,11 +54,12 @@ class CatalogReader:
         self._local = threading.local()
         self._told = ""
 
-    async def read(self, question: Callable[[Connection], _Result]) -> _Result:
-        """Return the answer of a question. Raises Problem 503 when the catalogue cannot be read, or not in time."""
+    async def read(self, question: Callable[[Connection], _Result], cost_s: float = 0.0) -> _Result:
+        """Return the answer of a question, which is expected to take `cost_s` seconds of work. Raises Problem 503 when
+        the catalogue cannot be read, or not in time."""
         try:
             async with asyncio.timeout(ANSWER_S):
-                return await self._workers.run(lambda: self._ask(question))
+                return await self._workers.run(lambda: self._ask(question), cost_s)
         except TimeoutError:
             raise Problem(503, "the answer takes too long; ask for less", headers={"Retry-After": "30"}) from None
         except PassingFault as fault:
@@ -158,7 +161,7 @@ class Finder:
                 results = replace(results, facets={**results.facets, **_open_facets(engine, asked, check)})
             return Found(results, with_thumbnail(connection, [hit.id for hit in results.hits]))
 
-        return await self._within_time(question)
+        return await self._within_time(question, asked)
 
     async def layers(self, asked: Asked) -> Found[LayerResults]:
         """Return the layers that a request asks for. Raises as `find` does."""
@@ -175,13 +178,15 @@ class Finder:
             )
             return Found(results, with_thumbnail(connection, [hit.service_id for hit in results.hits]))
 
-        return await self._within_time(question)
+        return await self._within_time(question, asked)
 
-    async def _within_time(self, question: Callable[[Connection, Callable[[], None]], _Result]) -> _Result:
+    async def _within_time(
+        self, question: Callable[[Connection, Callable[[], None]], _Result], asked: Asked
+    ) -> _Result:
         """Return the answer of a search, which is given the check that ends it. Raises as `find` does."""
         has_left = threading.Event()
 
-        def asked(connection: Connection) -> _Result:
+        def answer(connection: Connection) -> _Result:
             end = time.monotonic() + SEARCH_S
 
             def check() -> None:
@@ -192,7 +197,7 @@ class Finder:
             return question(connection, check)
 
         try:
-            return await self._reader.read(asked)
+            return await self._reader.read(answer, expected_s(asked))
         except QueryError as error:
             raise Problem(400, str(error)) from None
         finally:
@@ -215,6 +220,13 @@ class Finder:
         if self._engine is None or self._connection is not connection:
             self._engine, self._connection = search_engine(connection), connection
         return self._engine
+
+
+def expected_s(asked: Asked) -> float:
+    """Return roughly how long a search works, in seconds: 10,000 services on a slow core. What two searches cost beside
+    each other is what matters."""
+    terms = sum(len(_TERMS.findall(value)) for values in asked.all.values() for value in values)
+    return _TERM_S * terms + _RECORD_S * asked.limit
 
 
 def _search(engine: SearchEngine, asked: Asked, check: Callable[[], None], *, facets: bool, apart: bool) -> Results:

@@ -1,13 +1,16 @@
 """Share the server's threads fairly among its visitors, and count what each has had of it lately.
 
-A request counts once, and more for each twentieth of a second that threads work for it; who has had the least is next
-when several wait for a thread. So costly questions slow down those who ask them, and nobody else.
+A request counts once, and more for each twentieth of a second that threads work for it. When several wait for a thread,
+the question that is expected to cost least is next, and visitors take turns among those that cost alike: so many
+addresses with costly questions slow down each other, and hold up a cheap one for a few turns. Nobody gains by being
+new: what is not known of a visitor is taken as a costlier question than those of people who look around.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -24,11 +27,17 @@ _T = TypeVar("_T")
 
 MAX_WAITING = 200
 """Most questions that wait for the threads of one pool."""
+MOST_WAIT_S = 20.0
+"""Seconds after which a question that still waits for a thread gets status 503."""
+OLDEST_EVERY = 4
+"""Of so many turns one is for the question that waits for the longest, whatever it costs."""
 COST_S = 0.05
 """So many seconds of a thread's work count as one more request."""
 _BURST_S = 10.0
 """A client may send at once what it may send in this time on average."""
 _LEAST_BURST = 20.0
+_NEWCOMER_S = 0.1
+"""What the request of a new visitor is expected to cost; those of people who look around cost half of it and less."""
 _HALVED_S = 60.0
 """What a visitor has had counts half as much after this time."""
 _MOST_CLIENTS = 10_000
@@ -41,11 +50,18 @@ class Visitor:
     left: float
     """Requests that it may still send; below 0 after a costly one."""
     at: float = 0.0
-    """The time to which `left` and `had_s` belong."""
+    """The time to which `left`, `had_s` and `answered` belong."""
     had_s: float = 0.0
     """Seconds of work; those of long ago count less."""
+    answered: float = 0.0
+    """Requests; those of long ago count less."""
     at_once: int = 0
     """Requests that are being answered."""
+
+    @property
+    def expected_s(self) -> float:
+        """Return what a request of this visitor costs on average, one that was rather costly counted in."""
+        return (_NEWCOMER_S + self.had_s) / (1.0 + self.answered)
 
 
 VISITOR: ContextVar[Visitor] = ContextVar("VISITOR")
@@ -70,7 +86,9 @@ class Rates:
             self._clients.popitem(last=False)
         since_s = now - known.at
         known.left = min(self._most, max(known.left, -self._most) + since_s * self._per_s)
-        known.had_s *= 0.5 ** (since_s / _HALVED_S)
+        share = 0.5 ** (since_s / _HALVED_S)
+        known.had_s *= share
+        known.answered *= share
         known.at = now
         return known
 
@@ -100,6 +118,15 @@ class _Waiting:
 
     visitor: Visitor
     turn: asyncio.Future[None]
+    costs: int
+    """Its expected cost: the power of two that is above it."""
+    round: int
+    """Questions of one visitor that wait together belong to one round each."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Return what is least for the next one; the first to come is next among equals."""
+        return self.costs, self.round
 
 
 class Workers:
@@ -110,38 +137,46 @@ class Workers:
         self._free = threads
         self._waiting: list[_Waiting] = []
         """In the order of their arrival."""
+        self._round = 0
+        """The round of those who come now: the latest of which one had its turn."""
+        self._turns = 0
 
-    async def run(self, work: Callable[[], _T]) -> _T:
-        """Return what `work` returns, called in a thread. Raises Problem 503 when too many wait for one.
+    async def run(self, work: Callable[[], _T], cost_s: float = 0.0) -> _T:
+        """Return what `work` returns, called in a thread. Raises Problem 503 when too many wait, or too long.
 
-        Work that has begun goes on after a cancellation, and keeps its thread until it ends.
+        `cost_s`: seconds of work that can be expected of the question itself, whoever asks it. Work that has begun goes
+        on after a cancellation, and keeps its thread until it ends.
         """
         visitor = VISITOR.get(None) or Visitor(0.0)
         if self._free:
             self._free -= 1
         else:
-            await self._turn(visitor)
+            await self._turn(visitor, max(cost_s, visitor.expected_s))
         loop = asyncio.get_running_loop()
         begun = self._pool.submit(_timed, work, visitor)
         begun.add_done_callback(partial(self._ended, loop))
         return await asyncio.wrap_future(begun)
 
-    async def _turn(self, visitor: Visitor) -> None:
-        """Wait for a thread; when too many wait, whoever has had the most is sent away."""
-        waiting = _Waiting(visitor, asyncio.get_running_loop().create_future())
+    async def _turn(self, visitor: Visitor, cost_s: float) -> None:
+        """Wait for a thread; when too many wait, who would be the last is sent away."""
+        before = sum(each.visitor is visitor for each in self._waiting)
+        turn = asyncio.get_running_loop().create_future()
+        waiting = _Waiting(visitor, turn, math.frexp(cost_s)[1], self._round + before)
         self._waiting.append(waiting)
         if len(self._waiting) > MAX_WAITING:
-            last = max(reversed(self._waiting), key=lambda each: each.visitor.had_s)
+            last = max(reversed(self._waiting), key=lambda each: each.rank)
             self._waiting.remove(last)
-            problem = Problem(503, "too many requests wait for the catalogue; try again", headers={"Retry-After": "5"})
-            last.turn.set_exception(problem)
+            last.turn.set_exception(_too_many())
         try:
-            await waiting.turn
-        except BaseException:
+            async with asyncio.timeout(MOST_WAIT_S):
+                await turn
+        except BaseException as error:
             if waiting in self._waiting:
                 self._waiting.remove(waiting)
-            elif not waiting.turn.cancelled() and waiting.turn.exception() is None:  # cancelled with its turn in hand
+            elif not turn.cancelled() and turn.exception() is None:  # cancelled with its turn in hand
                 self._next()
+            if isinstance(error, TimeoutError):
+                raise _too_many() from None
             raise
 
     def _ended(self, loop: asyncio.AbstractEventLoop, begun: Future[object]) -> None:
@@ -154,13 +189,20 @@ class Workers:
         if not self._waiting:
             self._free += 1
             return
-        following = min(self._waiting, key=lambda each: each.visitor.had_s)
+        self._turns += 1
+        is_for_oldest = self._turns % OLDEST_EVERY == 0
+        following = self._waiting[0] if is_for_oldest else min(self._waiting, key=lambda each: each.rank)
         self._waiting.remove(following)
+        self._round = max(self._round, following.round)
         following.turn.set_result(None)
 
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def _too_many() -> Problem:
+    return Problem(503, "too many requests wait for the catalogue; try again", headers={"Retry-After": "10"})
 
 
 def _timed(work: Callable[[], _T], visitor: Visitor) -> _T:

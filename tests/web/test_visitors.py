@@ -19,11 +19,11 @@ from geocrawl.demo import DemoWeb
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import MOST_VALUES
 from geocrawl.settings import Settings, SiteSettings
-from geocrawl.web import connections
+from geocrawl.web import connections, visitors
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview import open_previews
 from geocrawl.web.preview_turns import REQUESTS_PER_DAY, preview_settings
-from geocrawl.web.visitors import MAX_WAITING, VISITOR, Rates, Visitor, Workers
+from geocrawl.web.visitors import MAX_WAITING, OLDEST_EVERY, VISITOR, Rates, Visitor, Workers
 from tests.support.crawls import url
 from tests.web.conftest import Serve, served
 from tests.web.test_preview import hosts
@@ -90,27 +90,74 @@ def test_a_search_ends_when_its_visitor_has_left(crawled: Path, demo_web: DemoWe
 # --------------------------------------------------------------------------- threads
 
 
-async def test_who_has_had_least_is_next_and_who_has_had_most_is_sent_away() -> None:
-    workers, order, gate = Workers(1, "test"), list[str](), threading.Event()
-    greedy, modest = Visitor(100.0, had_s=30.0), Visitor(100.0, had_s=0.1)
+class _Queue:
+    """A pool of one thread, held until everyone has come; the order in which questions have their turns."""
 
-    async def ask(visitor: Visitor, name: str) -> None:
-        VISITOR.set(visitor)
-        await workers.run(lambda: order.append(name))
+    def __init__(self) -> None:
+        self.workers, self.order, self._gate = Workers(1, "test"), list[str](), threading.Event()
+        self._coming: list[asyncio.Task[object]] = [asyncio.create_task(self.workers.run(self._gate.wait))]
 
-    first = asyncio.create_task(workers.run(gate.wait))
-    await asyncio.sleep(0)
-    many = [asyncio.create_task(ask(greedy, f"greedy {number}")) for number in range(MAX_WAITING)]
-    await asyncio.sleep(0)
-    one = asyncio.create_task(ask(modest, "modest"))
-    await asyncio.sleep(0)
-    gate.set()
-    await asyncio.gather(first, one)
-    found = await asyncio.gather(*many, return_exceptions=True)
-    refused = [each for each in found if isinstance(each, Problem)]
-    workers.close()
-    assert order[0] == "modest" and len(order) == MAX_WAITING
-    assert [each.status for each in refused] == [503]
+    async def ask(self, visitor: Visitor, name: str, cost_s: float = 0.0) -> None:
+        """Let a visitor ask one question more."""
+
+        async def come() -> None:
+            VISITOR.set(visitor)
+            await self.workers.run(lambda: self.order.append(name), cost_s)
+
+        await asyncio.sleep(0)
+        self._coming.append(asyncio.create_task(come()))
+        await asyncio.sleep(0)
+
+    async def served(self) -> list[int]:
+        """Serve everyone; return the status of those who were sent away."""
+        self._gate.set()
+        found = await asyncio.gather(*self._coming, return_exceptions=True)
+        self.workers.close()
+        return [each.status for each in found if isinstance(each, Problem)]
+
+
+async def test_a_newcomer_with_a_cheap_question_waits_for_few_of_200_newcomers_with_costly_ones() -> None:
+    queue = _Queue()
+    for number in range(MAX_WAITING - 1):
+        await queue.ask(Visitor(100.0), f"costly {number}", cost_s=1.0)
+    await queue.ask(Visitor(100.0), "cheap", cost_s=0.02)
+    assert await queue.served() == []
+    assert queue.order.index("cheap") < OLDEST_EVERY
+
+
+async def test_who_asked_cheap_questions_for_long_is_before_newcomers_and_those_who_were_costly_before() -> None:
+    queue, ordinary = _Queue(), Visitor(100.0, had_s=4.0, answered=100.0)
+    for number in range(MAX_WAITING // 2):
+        await queue.ask(Visitor(100.0), f"new {number}")
+        await queue.ask(Visitor(100.0, had_s=0.6, answered=1.0), f"costly {number}")
+    await queue.ask(ordinary, "ordinary")
+    assert await queue.served() == [503], "too many wait"
+    assert queue.order.index("ordinary") < OLDEST_EVERY, "though it had more than any of them"
+    assert len(queue.order) == MAX_WAITING and "costly 99" not in queue.order, "the last one is sent away"
+
+
+async def test_visitors_take_turns_and_the_costliest_question_has_its_own() -> None:
+    queue, greedy = _Queue(), Visitor(100.0)
+    await queue.ask(Visitor(100.0), "costly", cost_s=5.0)
+    for number in range(20):
+        await queue.ask(greedy, f"greedy {number}")
+    for number in range(5):
+        await queue.ask(Visitor(100.0), f"modest {number}")
+    await queue.served()
+    modest = [queue.order.index(f"modest {number}") for number in range(5)]
+    assert max(modest) < 10 and modest == sorted(modest), queue.order
+    assert queue.order.index("costly") < OLDEST_EVERY
+
+
+async def test_a_question_that_waits_too_long_is_sent_away_and_told_when_to_come_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queue = _Queue()
+    monkeypatch.setattr(visitors, "MOST_WAIT_S", 0.0)
+    await queue.ask(Visitor(100.0), "late")
+    monkeypatch.undo()
+    await queue.ask(Visitor(100.0), "in time")
+    assert await queue.served() == [503] and queue.order == ["in time"]
 
 
 async def test_a_thread_is_given_back_by_who_left() -> None:
