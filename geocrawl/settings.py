@@ -19,13 +19,16 @@ from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from geocrawl.wording import (
+    read_contact,
     read_duration,
     read_hours,
     read_mail_server,
     read_networks,
     read_proxy,
+    read_sender,
     read_size,
     read_text,
+    read_tiles,
 )
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/(?:[\w.+-]+|\*)")
@@ -90,6 +93,9 @@ Day: TypeAlias = Annotated[str, BeforeValidator(_read_day)]
 Proxy: TypeAlias = Annotated[str, BeforeValidator(read_proxy)]
 HoursOfDay: TypeAlias = Annotated[str, BeforeValidator(_read_hours)]
 MailServer: TypeAlias = Annotated[str, BeforeValidator(lambda value: read_mail_server(read_text(value)))]
+Sender: TypeAlias = Annotated[str, BeforeValidator(lambda value: read_sender(read_text(value)))]
+Contact: TypeAlias = Annotated[str, BeforeValidator(lambda value: read_contact(read_text(value)))]
+Tiles: TypeAlias = Annotated[str, BeforeValidator(lambda value: read_tiles(read_text(value)))]
 Networks: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(lambda value: read_networks(_read_entries(value)))]
 SiteProxy: TypeAlias = Annotated[str, BeforeValidator(_read_site_proxy)]
 
@@ -327,7 +333,7 @@ class Settings:
         empty="geocrawl/VERSION (+CONTACT), or a short description of geocrawl if no contact is set",
         option=Option(_REQUESTS, metavar="TEXT"),
     )
-    contact: Text = setting(
+    contact: Contact = setting(
         "",
         "how the owner of a site can reach you, a URL or mail address; part of the User-Agent",
         option=Option(_REQUESTS, metavar="TEXT"),
@@ -505,7 +511,7 @@ class Settings:
         empty="none",
         unused="crawl daemon",
     )
-    base_map: Text = setting(
+    base_map: Tiles = setting(
         "",
         "the address of the tiles (Web Mercator) under the maps of `geocrawl serve`, with {z}, {x} and {y}; visitors "
         "load them from there",
@@ -527,7 +533,7 @@ class Settings:
     mail_security: Literal["starttls", "tls", "none"] = setting(
         "starttls", "encryption to the mail server: starttls, tls or none"
     )
-    mail_from: Text = setting("", "sender of mails", empty="the recipient")
+    mail_from: Sender = setting("", "sender of mails, ADDRESS or NAME <ADDRESS>", empty="the recipient")
     mail_user: Text = setting("", "user name at the mail server", empty="no login")
     mail_password: Text = setting("", "password at the mail server", secret=True)
     log_visits: bool = setting(

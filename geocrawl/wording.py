@@ -156,6 +156,40 @@ def read_mail_server(text: str) -> str:
     return text
 
 
+_MAIL_ADDRESS = re.compile(r"[^\s@<>,;:\"'()\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+_SENDER = re.compile(rf"[^<>@\"]*<({_MAIL_ADDRESS.pattern})>")
+_WEB_ADDRESS = re.compile(r"https?://[A-Za-z0-9\[][^\s<>\"]*", re.IGNORECASE)
+_TILES = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+/(?=[^;,\s]*\{x\})(?=[^;,\s]*\{-?y\})(?=[^;,\s]*\{z\})[^;,\s]*")
+
+
+def is_mail_address(text: str) -> bool:
+    """Return whether a text is an address to which mail can be sent."""
+    return bool(_MAIL_ADDRESS.fullmatch(text))
+
+
+def read_sender(text: str) -> str:
+    """Return the sender of mails, ADDRESS or NAME <ADDRESS>; '' for none. Raises ValueError with what was expected."""
+    if text and not is_mail_address(text) and not _SENDER.fullmatch(text):
+        raise ValueError("a mail address such as maps@example.org or Maps <maps@example.org>")
+    return text
+
+
+def read_contact(text: str) -> str:
+    """Return a text that says how to reach people, with a mail address or a web address in it; '' for none. Raises
+    ValueError with what was expected."""
+    words = (word.removeprefix("mailto:") for word in re.split(r"[\s,;()<>]+", text))
+    if text and not any(is_mail_address(word) or _WEB_ADDRESS.fullmatch(word) for word in words):
+        raise ValueError("a URL such as https://example.org/maps or a mail address such as maps@example.org")
+    return text
+
+
+def read_tiles(text: str) -> str:
+    """Return the address of tiles; '' for none. Raises ValueError with what was expected."""
+    if text and not _TILES.fullmatch(text):
+        raise ValueError("an address with {z}, {x} and {y} in its path")
+    return text
+
+
 def read_networks(entries: Iterable[str]) -> tuple[str, ...]:
     """Return addresses and networks as networks (CIDR). Raises ValueError with what was expected."""
     import ipaddress

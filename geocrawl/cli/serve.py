@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import nullcontext
 from typing import Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
-from geocrawl.errors import UsageError
 from geocrawl.export.properties import mail_of
 from geocrawl.settings import Settings
 from geocrawl.store import Store
@@ -18,8 +16,6 @@ from geocrawl.urls.hosts import in_url
 from geocrawl.web.application import listen, make_application, run
 from geocrawl.web.csw.process import CswOptions, CswProcess, find_interpreter
 from geocrawl.web.options import Options
-
-_TILES = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+/(?=[^;,\s]*\{x\})(?=[^;,\s]*\{-?y\})(?=[^;,\s]*\{z\})[^;,\s]*")
 
 
 def serve(
@@ -57,8 +53,6 @@ def serve(
     path = opt.database_path_from(settings)
     with Store.open_readonly(path):
         pass  # a catalogue that is missing or not ours is told here, before anything listens
-    if settings.base_map and not _TILES.fullmatch(settings.base_map):
-        raise UsageError(f"base_map = {settings.base_map}: expected an address with {{z}}, {{x}} and {{y}} in its path")
     mail = mail_of({"email": settings.contact.removeprefix("mailto:")})
     own = (settings.trusted_proxies, settings.base_map, settings.base_map_credit)
     options = Options(path, host, port, public_url, rate, preview, mail, *own)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import smtplib
 import ssl
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 
 from geocrawl.settings import Settings
+from geocrawl.wording import is_mail_address
 
 _TIMEOUT_S = 30.0
-_ADDRESS = re.compile(r"[^\s@<>,;:\"'()\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 
 def refusal_of(address: str, settings: Settings) -> str:
     """Return why no mail can be sent to an address; '' when one can be tried."""
-    if not _ADDRESS.fullmatch(address):
+    if not is_mail_address(address):
         return "is no mail address"
     if not settings.mail_server:
         return "cannot get mail: the setting mail_server names no server"

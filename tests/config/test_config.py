@@ -371,6 +371,12 @@ UNUSABLE = [
     ('[set]\n"gws.low" = 0.9\n"gws.high" = 0.1', "gws.low=0.9 is above"),
     ('mail_server = "a b:99999"', "mail_server = 'a b:99999': expected a host"),
     ('mail_server = "mail.example.org:0"', "expected a host"),
+    ('mail_from = "not a mail"', "mail_from = 'not a mail': expected a mail address such as"),
+    ('mail_from = "Maps <maps>"', "expected a mail address such as"),
+    ('contact = "the map desk"', "contact = 'the map desk': expected a URL such as"),
+    ('contact = "ftp://example.org"', "expected a URL such as"),
+    ('base_map = "https://t.example/{z}/{x}.png"', "expected an address with {z}, {x} and {y} in its path"),
+    ('base_map = "ftp://t.example/{z}/{x}/{y}"', "expected an address with {z}, {x} and {y} in its path"),
     ('browser_path = "/nope"', "/nope is no program"),
     ('stop_rules = "nope.toml"', "cannot be read"),
     ('log_file = "nope/x.log"', "nope does not exist"),
@@ -394,6 +400,21 @@ def test_what_the_check_accepts_a_start_accepts(tmp_path: Path, text: str, messa
     with pytest.raises(GeocrawlError, match=re.escape(message)):
         demand_usable(_load(tmp_path, text).settings)
     demand_usable(_load(tmp_path, 'hours = "22-6"\nmail_server = "mail_relay:25"').settings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mail_from = "Karten, 地图 <maps@example.org>"',
+        'mail_from = "geocrawl@localhost"',
+        'contact = "mailto:maps@example.org"',
+        'contact = "https://example.org/maps (maps@example.org)"',
+        'base_map = "https://tiles.example.org/{z}/{x}/{-y}.png?key=a"',
+    ],
+)
+def test_addresses_are_taken_in_the_forms_that_people_write(tmp_path: Path, text: str) -> None:
+    assert check_file(_file(tmp_path, text)) == []
+    demand_usable(_load(tmp_path, text).settings)
 
 
 def test_the_settings_in_use_are_checked_in_the_same_way(tmp_path: Path) -> None:

@@ -16,9 +16,7 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from geocrawl.cli.serve import serve as serve_command
 from geocrawl.demo import DemoWeb
-from geocrawl.errors import UsageError
 from geocrawl.model import Failure, FailureCode
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web.answers import Problem
@@ -80,12 +78,6 @@ def test_the_base_map_is_of_the_operators_choice(serve: Serve, crawled: Path) ->
     page = serve(crawled, base_map=chosen, base_map_credit="© <b>Tilers").get("/", headers={"Accept": "text/html"})
     assert f'data-base-map="{chosen}"' in page.text and "© &lt;b&gt;Tilers" in page.text
     assert "img-src 'self' https://tiles.example.org data: blob:;" in page.headers["content-security-policy"]
-
-
-@pytest.mark.parametrize("address", ["https://t.example/{z}/{x}.png", "ftp://t.example/{z}/{x}/{y}", "{z}{x}{y}"])
-def test_an_address_that_names_no_tiles_is_no_base_map(crawled: Path, address: str) -> None:
-    with pytest.raises(UsageError, match=r"base_map = .*\{z\}, \{x\} and \{y\}"):
-        serve_command({"base_map": address, "db": str(crawled)})
 
 
 ATTACKS = [
