@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import httpx
 import pytest
+from lxml import etree
 from starlette.testclient import TestClient
 
 from geocrawl.cli import main
@@ -26,10 +28,14 @@ from geocrawl.export.endpoints import FORMATS
 from geocrawl.export.services import SERVICE_FORMATS
 from geocrawl.settings import Settings
 from geocrawl.web.application import make_application
+from geocrawl.web.csw.process import CswOptions, CswProcess
 from geocrawl.web.downloads import FILES
 from geocrawl.web.options import Options
 from tests.attacks.attackers import CAPABILITIES
 from tests.support.receivers import Hook, MailServer
+from tests.web.test_csw import free_port, python, wait_for
+
+__all__ = ["python"]
 
 SECRET = "sesame"
 MONTH = time.strftime("%Y-%m", time.gmtime())
@@ -380,6 +386,36 @@ def test_the_web_page_and_its_interfaces_show_no_secret(geocrawl: Geocrawl) -> N
                 answer = client.get(path, headers={"Accept": accept}, follow_redirects=False)
                 said = answer.text.replace(f"{SECRET}x", "").replace(quote(SERVICE), "").replace(SERVICE, "")
                 assert SECRET not in said + str(answer.headers), (path, accept, said)
+
+
+@pytest.mark.servers
+def test_no_record_of_csw_holds_a_secret_and_none_is_found_by_one(geocrawl: Geocrawl, python: Path) -> None:
+    port, asked = free_port(), {"service": "CSW", "typenames": "csw:Record", "maxrecords": "100"}
+    address = f"http://127.0.0.1:{port}/"
+    with CswProcess(python, CswOptions(Path("c.db").absolute(), port=port)):
+        wait_for(address)
+
+        def get(version: str, **named: str) -> Any:
+            shown = {"elementsetname": "full", "resulttype": "results"}
+            answer = httpx.get(address, params={**asked, **shown, "version": version, **named}, timeout=240)
+            return etree.fromstring(answer.content)
+
+        capabilities = get("2.0.2", request="GetCapabilities")
+        schemas = capabilities.xpath("//*[@name = 'GetRecords']/*[@name = 'outputSchema']/*/text()")
+        columns = capabilities.xpath("//*[contains(@name, 'Queryables')]/*/text()")
+        answers = {
+            **{each: get("2.0.2", request="GetRecords", outputschema=each) for each in schemas},
+            **{each: get("2.0.2", request="GetDomain", propertyname=each) for each in columns},
+            **{each: get("2.0.2", request="GetRecordById", id=f"urn:geocrawl:service:{each}") for each in "123"},
+            "3.0": get("3.0.0", request="GetRecords"),
+            "by a word": get("3.0.0", request="GetRecords", q="rivers"),
+        }
+        found = get("3.0.0", request="GetRecords", q=SECRET)
+    assert len(schemas) >= 4 and len(columns) > 10
+    said = {name: etree.tostring(answer, encoding="unicode") for name, answer in answers.items()}
+    assert "token=***" in said["3.0"] and "***" in said["by a word"], "else nothing was hidden"
+    assert not [name for name, answer in said.items() if SECRET in answer]
+    assert found.xpath("//@numberOfRecordsMatched") == ["0"]
 
 
 def test_notices_name_a_service_without_its_secrets(
