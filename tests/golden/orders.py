@@ -22,7 +22,7 @@ STRATEGIES = (
 )
 AS_USED = "as-used"
 """The default strategy with the workers and the delay of a crawl, in virtual time."""
-MADE, PAGES, BUDGET = ("portal", "agency", "mixed"), 300, 120
+MADE, PAGES, BUDGET = ("mixed", "portal", "agency"), 300, 120
 """Kinds of made webs, their pages, and how many of them a crawl downloads."""
 OFTEN = {"hits.p": "40", "ipagerank.q": "40", "pagerank.q": "40", "bayes.revise": "40", "fusion.every": "40"}
 """So often are links ranked anew on made webs, whose crawls are short; on the demo's as often as by default."""
@@ -33,12 +33,14 @@ RECORDED_DEPTH = 5
 
 
 def names() -> list[str]:
-    """Return the names of the orders on the demo's web and on made webs."""
-    return [
-        *(f"orders/{web}/{file_name(each)}" for web in ("demo", *MADE) for each in STRATEGIES),
-        f"orders/demo/{AS_USED}",
-        f"orders/mixed/{AS_USED}",
-    ]
+    """Return the names of the orders on the demo's web and on the first kind of made webs, which run at each change."""
+    webs = ("demo", MADE[0])
+    return [f"orders/{web}/{file_name(each)}" for web in webs for each in (*STRATEGIES, AS_USED)]
+
+
+def more_names() -> list[str]:
+    """Return the names of the orders on the other kinds of made webs."""
+    return [f"orders/{web}/{file_name(each)}" for web in MADE[1:] for each in STRATEGIES]
 
 
 def recorded_names() -> list[str]:

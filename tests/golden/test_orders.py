@@ -18,6 +18,12 @@ def test_requests_come_in_the_order_that_is_written_down(name: str) -> None:
     ledger.demand(name, orders.order(name))
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("name", orders.more_names())
+def test_requests_to_other_made_webs_come_in_the_order_that_is_written_down(name: str) -> None:
+    ledger.demand(name, orders.order(name))
+
+
 @pytest.mark.shared
 @pytest.mark.long
 @pytest.mark.timeout(600)
@@ -29,4 +35,4 @@ def test_requests_to_a_recorded_world_come_in_the_order_that_is_written_down(nam
 def test_every_strategy_and_preset_has_orders() -> None:
     assert sorted(orders.listed_strategies()) == sorted(orders.STRATEGIES)
     written = {*ledger.names_under(["orders"]), *ledger.names_under(["recorded"])}
-    assert written == {*orders.names(), *orders.recorded_names()}
+    assert written == {*orders.names(), *orders.more_names(), *orders.recorded_names()}

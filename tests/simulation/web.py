@@ -97,7 +97,7 @@ def make_web(number: int) -> MadeWeb:
         ip = rng.choice(shared) if kind in ("well", "slow", "closed") else f"203.0.113.{place + 1}"
         web.hosts[name] = Host(name, ip, kind, CRAWL_DELAY_S if kind == "slow" else 0.0)
         _add_robots(web, web.hosts[name])
-    _add_pages(web, rng, rng.randrange(14, 40))
+    _add_pages(web, rng, rng.randrange(10, 24))
     return web
 
 
