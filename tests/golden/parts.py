@@ -18,7 +18,9 @@ POSTGRES = "@postgres"
 
 
 def _orders(wanted: Sequence[str]) -> Made:
-    yield from ((name, orders.order(name)) for name in (*orders.names(), *orders.more_names()) if is_under(name, wanted))
+    yield from (
+        (name, orders.order(name)) for name in (*orders.names(), *orders.more_names()) if is_under(name, wanted)
+    )
 
 
 def _recorded(wanted: Sequence[str]) -> Made:
