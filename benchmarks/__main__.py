@@ -24,6 +24,7 @@ NAMES = (
     "processes",
     "live_areas",
     "plans",
+    "walks",
     "exposures",
     "search",
     "serve",
