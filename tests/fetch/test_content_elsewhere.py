@@ -102,7 +102,21 @@ async def test_a_host_that_is_leased_or_rests_is_not_asked() -> None:
     for got in (leased, again, resting):
         assert isinstance(got, Failure) and got.code is FailureCode.RESTING
     assert made.server.targets == []
-    assert sum(made.clock.slept) <= 5
+    assert made.clock.slept == [1.0] * 4, "five tries for the first one"
+
+
+async def test_a_host_that_another_worker_gives_back_meanwhile_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world({}) as made:
+        lease, slept = await made.lease(), list[float]()
+
+        async def sleep(seconds: float) -> None:
+            slept.append(seconds)
+            if len(slept) == 4:
+                await lease.release(lease.state, made.clock.now())
+
+        monkeypatch.setattr(made.clock, "sleep", sleep)
+        (got,), _ = await made.get(MAP)
+    assert isinstance(got, Page) and slept[:4] == [1.0] * 4
 
 
 async def test_a_host_that_the_operator_excludes_is_not_asked() -> None:

@@ -128,10 +128,12 @@ async def test_a_host_that_rests_is_not_asked_before_it_may_be(cause: str) -> No
         now = world.clock.now()
         until = now + 600.0 if cause == "a back-off" else (now // DAY_S + 1) * DAY_S
         await world.put(next_at=until)
-        with pytest.raises(GivenBack):
-            await world.get()
+        async with world.fetcher.turn(HostState("a.example")) as turn:
+            with pytest.raises(GivenBack):
+                await turn.fetch(url("http://a.example/page"), purpose=Purpose.PAGE)
         await world.fetcher.close()
     assert server.targets == ["http://a.example/robots.txt"]
+    assert until - 5.0 < turn.host.next_at <= until, "it waits for the rest of it"
 
 
 async def test_requests_for_others_count_towards_the_daily_limit_of_the_host() -> None:
