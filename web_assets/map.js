@@ -218,6 +218,7 @@ function serviceMap(element) {
   const tools = document.getElementById("preview-tools");
   const opacity = document.getElementById("preview-opacity");
   const legends = document.getElementById("legends");
+  const said = document.getElementById("point-info");
   const words = element.dataset;
   const sides = words.box ? words.box.split(",").map(Number) : null;
   if (sides) {
@@ -261,11 +262,31 @@ function serviceMap(element) {
     } else {
       const layer = new ImageLayer({ source: new ImageSource({ loader: load(address), projection, interpolate: true }) });
       previews.getLayers().push(layer);
-      shown.set(address, { layer, legend: legendOf(button) });
+      shown.set(address, { layer, legend: legendOf(button), info: button.dataset.info });
       const box = button.dataset.box ? button.dataset.box.split(",").map(Number) : sides;
       if (box && shown.size === 1) fitTo(map, geometryOf(box, projection).getExtent());
     }
     if (tools) tools.hidden = !shown.size;
+    if (said) said.hidden = true;
+  }
+
+  /** Show what the service says of a point in the uppermost layer that can be asked. The text is never markup. */
+  async function ask(pixel) {
+    const address = [...shown.values()].reverse().find((each) => each.info)?.info;
+    if (!address || !said) return;
+    const [width, height] = map.getSize().map((side) => Math.min(1024, Math.max(64, Math.round(side))));
+    const [x, y] = pixel.map((part, index) => Math.floor((part * [width, height][index]) / map.getSize()[index]));
+    const box = map.getView().calculateExtent(map.getSize()).join(",");
+    said.hidden = false;
+    said.textContent = words.wordsAsking;
+    const url = `${address}&bbox=${box}&width=${width}&height=${height}&x=${x}&y=${y}`;
+    try {
+      const answer = await fetch(url, { headers: { Accept: "text/plain,application/problem+json" } });
+      const text = answer.ok ? await answer.text() : (await answer.json()).detail;
+      said.textContent = text.trim() || words.wordsNothing;
+    } catch (error) {
+      said.textContent = String(error.message);
+    }
   }
 
   /** Put the legend of a layer below the map; a service that has none leaves nothing there. */
@@ -283,6 +304,7 @@ function serviceMap(element) {
     return legend;
   }
 
+  map.on("singleclick", (event) => ask(event.pixel));
   opacity?.addEventListener("input", () => previews.setOpacity(Number(opacity.value) / 100));
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("[data-preview]");

@@ -94,7 +94,7 @@ def _layers(described: Described, *, new: bool) -> str:
     systems = (*described.systems, "CRS:84") if new else described.systems
     listed = "".join(f"<{system}>{name}</{system}>" for name in systems)
     children = "\n".join(
-        f'    <Layer queryable="0"><Name>{escape(name)}</Name><Title>{escape(title)}</Title>'
+        f'    <Layer queryable="1"><Name>{escape(name)}</Name><Title>{escape(title)}</Title>'
         f"{_box(described.box, number, new=new)}<Style><Name>default</Name><Title>Default</Title></Style></Layer>"
         for number, (name, title) in enumerate(described.layers)
     )

@@ -226,6 +226,9 @@ def answer(service: DemoService, query: str) -> Answer:
         return _document(service, query_values.get("version") or query_values.get("wmtver") or "")
     if request in ("getmap", "map", "getlegendgraphic"):
         return Answer(200, "image/png", _map(service, query_values))
+    if request == "getfeatureinfo":
+        said = f"Layer '{query_values.get('query_layers', '')}'\n  Feature 1:\n    name = '{service.title}'\n"
+        return Answer(200, "text/plain", said.encode())
     return _xml(exception("Missing or unknown parameter: request", "MissingParameterValue"))
 
 

@@ -35,7 +35,7 @@ from geocrawl.web.options import IDLE_S, Options
 from geocrawl.web.pages import found_layers, overview, search, service, statistics
 from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
-from geocrawl.web.preview import legend, open_previews, preview
+from geocrawl.web.preview import info, legend, open_previews, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
 from geocrawl.web.records import items, landing, metadata, oai, schemas
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, site_of
@@ -132,6 +132,7 @@ def _routes() -> list[Route | Mount]:
         Route(f"{_ITEM}/thumbnail", _kept(items.thumbnail)),
         Route(f"{_ITEM}/preview", preview),
         Route(f"{_ITEM}/legend", legend),
+        Route(f"{_ITEM}/info", info),
         Route(LAYERS, _in_formats(html=search.layers, json=found_layers.layers_document, others=_LAYER_FILES)),
         Route("/providers", _in_formats(html=provider_page, json=provider_document)),
         Route("/operations", _kept(statistics.operations)),

@@ -23,6 +23,8 @@ class Node:
     """The address of its preview; '' when it has none."""
     legend: str
     """The address of its legend, likewise."""
+    info: str
+    """The address that tells of a point, likewise."""
     box: str
     is_open: bool
     children: list[Node] = field(default_factory=list)
@@ -38,10 +40,10 @@ class Tree:
     left_out: int
 
 
-def layer_tree(layers: Sequence[LayerRow], words: str, pictures_of: Callable[[LayerRow], tuple[str, str]]) -> Tree:
+def layer_tree(layers: Sequence[LayerRow], words: str, pictures_of: Callable[[LayerRow], tuple[str, str, str]]) -> Tree:
     """Return the layers that have all the words in name, title or abstract, with the groups above them.
 
-    `pictures_of` returns the addresses of a layer's preview and legend, '' for none.
+    `pictures_of` returns the addresses of a layer's preview, its legend and what tells of a point, '' for none.
     """
     wanted = words.casefold().split()
     matching = [row for row in layers if wanted and _has(row, wanted)]

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from geocrawl.app.fetchers import make_fetcher
 from geocrawl.errors import DatabaseFault
@@ -139,6 +142,18 @@ class _Robots:
             self._own.popitem(last=False)
 
 
+Fetch = Callable[[Url], Awaitable[Page | Failure]]
+
+
+def _refused(code: FailureCode) -> Fetch:
+    """Return what requests nothing."""
+
+    async def refuse(url: Url) -> Page | Failure:
+        return Failure(url, code, "")
+
+    return refuse
+
+
 class PreviewTurns:
     """Makes the requests of previews, one host's after the other."""
 
@@ -156,17 +171,22 @@ class PreviewTurns:
         """Return how many previews are about each host now, to be counted by the caller."""
         return self._hosts.asked
 
-    async def fetch(self, url: Url) -> Page | Failure:
-        """Request a picture. Raises Problem 503 when the host cannot be leased, GivenBack when the lease is lost."""
-        own = self._states.get(url.host)
+    @asynccontextmanager
+    async def turn(self, host: str) -> AsyncIterator[Fetch]:
+        """Yield what requests addresses of a host, which is leased meanwhile; what it returns for a host that may not
+        be asked says why. Raises Problem 503 when the host cannot be leased; requests raise GivenBack when the lease is
+        lost."""
+        own = self._states.get(host)
         if own is not None and is_day_limit_reached(own, self._clock.now(), self._settings):
-            return Failure(url, FailureCode.BUDGET, "")
+            yield _refused(FailureCode.BUDGET)
+            return
         try:
-            lease = await self._leased(url.host)
+            lease = await self._leased(host)
         except DatabaseFault:
             lease = HostBusy(0.0, "a catalogue that is locked or cannot be written")
         if isinstance(lease, HostBusy) and not lease.holder:
-            return Failure(url, FailureCode.RESTING, "")
+            yield _refused(FailureCode.RESTING)
+            return
         if isinstance(lease, HostBusy):
             problem = "the service's host cannot be asked now; try again"
             raise Problem(503, problem, headers={"Retry-After": "5"})
@@ -175,7 +195,7 @@ class PreviewTurns:
         try:
             async with self._fetcher.turn(state, lease) as turn:
                 try:
-                    return await turn.fetch(url, purpose=Purpose.MAP)
+                    yield partial(turn.fetch, purpose=Purpose.MAP)
                 finally:
                     after = turn.host
         except DatabaseFault:

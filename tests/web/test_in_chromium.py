@@ -122,6 +122,9 @@ def test_a_layer_is_previewed_on_the_map(browser: Any, address: str, crawled: Pa
             second.click()
         page.locator("#legends figure").nth(1).wait_for()
         page.locator("#preview-opacity").fill("50")
+        with page.expect_response("**/info?**"):
+            page.locator("[data-map=service]").click()
+        page.get_by_text("Feature 1:").wait_for()
         button.click()
         assert [each.get_attribute("aria-pressed") for each in (button, second)] == ["false", "true"]
         assert page.locator("#legends figure").count() == 1, "the other one stays, with its legend"

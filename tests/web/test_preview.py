@@ -20,7 +20,8 @@ from geocrawl.demo import DemoWeb
 from geocrawl.model import Failure, FailureCode
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web.answers import Problem
-from geocrawl.web.preview import MOST_WAITING_OF_HOST, _picture_of, open_previews
+from geocrawl.web.preview import MOST_WAITING_OF_HOST, open_previews
+from geocrawl.web.preview_drawings import image_of, picture
 from tests.support.crawls import url
 from tests.web.conftest import Serve
 
@@ -68,6 +69,51 @@ def test_its_legend_is_drawn_by_its_service(client: TestClient, demo_web: DemoWe
         assert client.get(f"{ITEMS}/{number}/legend", params={"layer": wrong}).status_code in (400, 404), wrong
     page = client.get(f"{ITEMS}/{number}", headers={"Accept": "text/html"}).text
     assert f'data-legend="{ITEMS}/{number}/legend?layer={layer}"' in page and "preview-opacity" in page
+
+
+def test_it_is_asked_what_is_at_a_point(client: TestClient, demo_web: DemoWeb, shown: tuple[int, int]) -> None:
+    number, layer = shown
+    before = len(demo_web.requests)
+    point: dict[str, str | int] = {"layer": layer, "bbox": BOX, "width": 300, "height": 200, "x": 30, "y": 150}
+    answer = client.get(f"{ITEMS}/{number}/info", params=point)
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/plain")
+    assert answer.headers["x-content-type-options"] == "nosniff" and "Feature 1:" in answer.text
+    (asked,) = (each for each in demo_web.requests[before:] if each.kind == "service")
+    query = {name.lower(): values[0] for name, values in parse_qs(urlsplit(asked.url).query).items()}
+    assert query["request"] == "GetFeatureInfo" and query["query_layers"] == query["layers"]
+    assert {"30", "150"} <= set(query.values())
+    attacks: list[dict[str, str | int]] = [{"x": 300}, {"y": "-1"}, {"x": "1&REQUEST=GetMap"}, {"info_format": "a/b"}]
+    for wrong in attacks:
+        assert client.get(f"{ITEMS}/{number}/info", params=point | wrong).status_code == 400, wrong
+    page = client.get(f"{ITEMS}/{number}", headers={"Accept": "text/html"}).text
+    assert f'data-info="{ITEMS}/{number}/info?layer={layer}"' in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "requests"), [("wfs", ["GetFeature"]), ("ogcapi", ["/items"]), ("wmts", ["GetTile"]), ("tms", [".png"])]
+)
+def test_layers_of_other_kinds_are_drawn_of_what_their_services_send(
+    client: TestClient, crawled: Path, demo_web: DemoWeb, kind: str, requests: list[str]
+) -> None:
+    reader = sqlite3.connect(crawled)
+    number, layer = reader.execute(
+        "SELECT s.id, l.position FROM service s JOIN endpoint e ON e.id = s.best_id "
+        "JOIN proof p ON p.endpoint_id = e.id JOIN layer l ON l.service_id = s.id AND l.name = p.layer "
+        "WHERE s.kind = ? AND p.outcome = 'ok'",
+        (kind,),
+    ).fetchone()
+    reader.close()
+    page = client.get(f"{ITEMS}/{number}", headers={"Accept": "text/html"}).text
+    assert f'data-preview="{ITEMS}/{number}/preview?layer={layer}"' in page
+    world = "-20037508,-20037508,20037508,20037508" if 'projection="EPSG:3857"' in page else "-180,-90,180,90"
+    before = len(demo_web.requests)
+    asked = {"layer": layer, "bbox": world, "width": 256, "height": 256}
+    answer = client.get(f"{ITEMS}/{number}/preview", params=asked)
+    assert answer.status_code == 200, answer.text
+    drawn = Image.open(io.BytesIO(answer.content))
+    assert drawn.size == (256, 256) and len(drawn.getcolors(70_000) or ()) > 1
+    made = [each.url for each in demo_web.requests[before:] if each.kind == "service"]
+    assert len(made) <= 6 and all(any(part in each for each in made) for part in requests), made
 
 
 def test_the_base_map_is_of_the_operators_choice(serve: Serve, crawled: Path) -> None:
@@ -200,10 +246,10 @@ def hosts() -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
-async def picture(proxy: str, catalogue: Path, address: str) -> bytes:
+async def drawn_by(proxy: str, catalogue: Path, address: str) -> bytes:
     previews = open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
     try:
-        return await previews.picture(url(address))
+        return await previews.drawn(picture(url(address)))
     finally:
         await previews.close()
 
@@ -211,18 +257,18 @@ async def picture(proxy: str, catalogue: Path, address: str) -> bytes:
 async def test_no_redirect_leads_to_another_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
     with pytest.raises(Problem) as raised:
-        await picture(proxy, catalogue, "http://redirecting.example/wms?REQUEST=GetMap")
+        await drawn_by(proxy, catalogue, "http://redirecting.example/wms?REQUEST=GetMap")
     assert raised.value.status == 502
     assert asked and not [address for address in asked if "other.example" in address]
 
 
 async def test_nothing_but_an_image_leaves_the_server(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, _ = hosts
-    drawn = await picture(proxy, catalogue, "http://good.example/wms")
+    drawn = await drawn_by(proxy, catalogue, "http://good.example/wms")
     assert Image.open(io.BytesIO(drawn)).size == (8, 8) and drawn.startswith(b"\x89PNG")
     for host, said in (("page.example", "no image"), ("huge.example", "9000")):
         with pytest.raises(Problem, match=said) as raised:
-            await picture(proxy, catalogue, f"http://{host}/wms")
+            await drawn_by(proxy, catalogue, f"http://{host}/wms")
         assert raised.value.status == 502
 
 
@@ -230,7 +276,7 @@ async def test_no_password_of_the_crawl_is_lent_to_visitors(hosts: tuple[str, li
     proxy, asked = hosts
     sites = {"http://good.example": SiteSettings(user="u", password="p")}
     previews = open_previews(Settings(proxy=proxy, delay_s=0.0, sites=sites), catalogue)
-    await previews.picture(url("http://good.example/wms"))
+    await previews.drawn(picture(url("http://good.example/wms")))
     await previews.close()
     assert asked and not [each for each in asked if "password" in each]
 
@@ -248,7 +294,7 @@ def test_no_key_is_lent_to_visitors(serve: Serve, catalogue: Path, demo_web: Dem
 async def test_few_wait_for_one_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
     previews = open_previews(Settings(proxy=proxy, delay_s=0.3), catalogue)
-    tasks = [previews.picture(url(f"http://good.example/wms?n={number}")) for number in range(12)]
+    tasks = [previews.drawn(picture(url(f"http://good.example/wms?n={number}"))) for number in range(12)]
     found = await asyncio.gather(*tasks, return_exceptions=True)
     await previews.close()
     drawn = [each for each in found if isinstance(each, bytes)]
@@ -260,5 +306,5 @@ async def test_few_wait_for_one_host(hosts: tuple[str, list[str]], catalogue: Pa
 @pytest.mark.parametrize("code", [FailureCode.DNS, FailureCode.REFUSED, FailureCode.TIMEOUT_READ, FailureCode.BAD_HTTP])
 def test_a_visitor_is_told_in_words_why_there_is_no_preview(code: FailureCode) -> None:
     asked = url("http://maps.example/wms")
-    picture, said = _picture_of(Failure(asked, code, "[Errno -2] Name or service not known"))
-    assert picture == b"" and "service" in said and "Errno" not in said
+    image, said = image_of(Failure(asked, code, "[Errno -2] Name or service not known"))
+    assert image is None and "service" in said and "Errno" not in said

@@ -22,6 +22,7 @@ from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web import connections, visitors
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview import open_previews
+from geocrawl.web.preview_drawings import picture
 from geocrawl.web.preview_turns import REQUESTS_PER_DAY, preview_settings
 from geocrawl.web.visitors import MAX_WAITING, OLDEST_EVERY, VISITOR, Rates, Visitor, Workers
 from tests.support.crawls import url
@@ -251,7 +252,7 @@ async def test_previews_spend_nothing_of_the_daemons_day(hosts: tuple[str, list[
     found = list[bytes | Problem]()
     for number in range(6):
         try:
-            found.append(await previews.picture(url(f"http://good.example/wms?n={number}")))
+            found.append(await previews.drawn(picture(url(f"http://good.example/wms?n={number}"))))
         except Problem as problem:
             found.append(problem)
     await previews.close()
@@ -276,7 +277,7 @@ async def test_how_a_host_answers_visitors_does_not_put_it_to_rest(catalogue: Pa
     previews = open_previews(Settings(proxy=proxy, delay_s=0.5), catalogue)
     for number in range(3):
         with pytest.raises(Problem) as raised:
-            await previews.picture(url(f"http://good.example/wms?n={number}"))
+            await previews.drawn(picture(url(f"http://good.example/wms?n={number}")))
         assert raised.value.status == 502
     await previews.close()
     server.close()
@@ -293,7 +294,7 @@ async def test_a_probe_that_is_due_goes_first(hosts: tuple[str, list[str]], cata
     with sqlite3.connect(catalogue) as writer:
         writer.execute("INSERT INTO host (name, next_at) VALUES ('good.example', ?)", (time.time(),))
     previews = open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
-    drawing = asyncio.create_task(previews.picture(url("http://good.example/wms")))
+    drawing = asyncio.create_task(previews.drawn(picture(url("http://good.example/wms"))))
     await asyncio.sleep(0.5)
     assert not asked, "the host was free for less than a worker's look"
     assert (await drawing).startswith(b"\x89PNG")

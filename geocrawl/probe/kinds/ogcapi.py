@@ -32,7 +32,7 @@ from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
-from geocrawl.probe.extents import PIXELS, middle_of
+from geocrawl.probe.extents import PIXELS, Sides, middle_of
 from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import JsonAnswer, json_of, json_verdict, plain_then_json
 from geocrawl.probe.json_links import linked, links_of, relations, spatial_extent, systems
@@ -446,7 +446,7 @@ class OgcApiContentCheck(KindContentCheck):
         """Request content of one collection after another until some is delivered."""
         attempts = Attempts()
         for layer in choose(service, self._layers):
-            is_map = not _has_items(layer)
+            is_map = not has_items(layer)
             url = _content_url(endpoint.url, layer.name, is_map=is_map)
             answer = yield Ask(url, Purpose.MAP)
             look = judge_image(answer, (PIXELS, PIXELS)) if is_map else judge_features(answer)
@@ -461,16 +461,17 @@ class OgcApiContentCheck(KindContentCheck):
 def choose(service: Service, most: int) -> tuple[Layer, ...]:
     """Return at most `most` collections with items, or if there are none, with maps."""
     named = [layer for layer in service.layers if layer.name and layer.item is Item.COLLECTION]
-    with_items = [layer for layer in named if _has_items(layer)]
-    return spread(with_items or [layer for layer in named if _has_map(layer)], most)
+    with_items = [layer for layer in named if has_items(layer)]
+    return spread(with_items or [layer for layer in named if has_map(layer)], most)
 
 
-def _has_items(layer: Layer) -> bool:
+def has_items(layer: Layer) -> bool:
     """Return whether a collection may have items: by the standard also one that does not state its formats."""
     return not layer.formats or any("geo+json" in name for name in layer.formats)
 
 
-def _has_map(layer: Layer) -> bool:
+def has_map(layer: Layer) -> bool:
+    """Return whether a collection states maps."""
     return any(name.startswith("image/") for name in layer.formats)
 
 
@@ -488,3 +489,22 @@ def _middle(url: Url, layer: Layer) -> Url | None:
 
 PROBE = OgcApiProbe()
 CONTENT_CHECK = OgcApiContentCheck
+
+
+def features_url(endpoint: Url, service: Service, layer: Layer, box: Sides, most: int) -> Url | None:
+    """Return the request for at most `most` items of a collection in a box in degrees; None when it has no items."""
+    if not has_items(layer):
+        return None
+    url = _content_url(endpoint, layer.name, is_map=False)
+    return with_parameters(url, {"limit": str(most), "bbox": ",".join(f"{side:.9g}" for side in box)})
+
+
+def map_url(endpoint: Url, layer: Layer, box: Sides, size: tuple[int, int]) -> Url | None:
+    """Return the request for a map of a collection (OGC 20-058, 8), in degrees; None when it has no maps."""
+    if not has_map(layer):
+        return None
+    sides = {"bbox": ",".join(f"{side:.9g}" for side in box), "width": str(size[0]), "height": str(size[1])}
+    return with_parameters(_content_url(endpoint, layer.name, is_map=True), sides)
+
+
+FEATURES = features_url

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Generator
 
-from geocrawl.formats.json import MAX_ITEMS, JsonObject, line_of, list_of, objects, text_of
-from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service
+from geocrawl.formats.json import (
+    MAX_ITEMS,
+    JsonObject,
+    integer_of,
+    line_of,
+    list_of,
+    object_of,
+    objects,
+    read_json,
+    text_of,
+)
+from geocrawl.model import Candidate, Deviation, Failure, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.extents import Box, crs_code, read_box
+from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box
 from geocrawl.probe.json_answers import examine_json, json_verdict
+from geocrawl.probe.levels import Level
+from geocrawl.urls import read_url
 
 
 def is_tilejson(value: JsonObject) -> bool:
@@ -110,3 +124,43 @@ class TileJsonProbe:
 
 
 PROBE = TileJsonProbe()
+
+
+# --------------------------------------------------------------------------- tiles
+
+
+_EDGE_M = math.pi * 6_378_137.0
+"""Distance of the edges of the world in Web Mercator from its middle."""
+_FINEST = 30
+_VECTOR = re.compile(r"\.(?:pbf|mvt)(?:\?|\Z)", re.IGNORECASE)
+
+
+def levels(
+    endpoint: Url, service: Service, name: str, system: str
+) -> Generator[Ask, Page | Failure, tuple[Level, ...]]:
+    """Request the document; return its levels of pictures in Web Mercator, () for vector tiles."""
+    answer = yield Ask(endpoint)
+    value = object_of(read_json(answer.body).value) if isinstance(answer, Page) else {}
+    if not is_tilejson(value) or not is_web_mercator(system):
+        return ()
+    template, by_south = line_of(list_of(value["tiles"])[0]), value.get("scheme") == "tms"
+    if _VECTOR.search(template) or "vector_layers" in value:
+        return ()
+    first, last = (integer_of(value.get(key), usual) for key, usual in (("minzoom", 0), ("maxzoom", 22)))
+    zooms = range(max(first, 0), min(last, _FINEST) + 1)
+    return tuple(_level(endpoint, template, zoom, by_south=by_south) for zoom in zooms)
+
+
+def _level(base: Url, template: str, zoom: int, *, by_south: bool) -> Level:
+    count = 2**zoom
+    span = 2 * _EDGE_M / count
+
+    def url(column: int, row: int) -> Url | None:
+        values = {"z": zoom, "x": column, "y": count - 1 - row if by_south else row}
+        filled = re.sub(r"\{([xyz])\}", lambda found: str(values[found[1].lower()]), template, flags=re.IGNORECASE)
+        return read_url(filled, base)
+
+    return Level(-_EDGE_M, _EDGE_M, span, span, (0, count - 1), (0, count - 1), url)
+
+
+TILES = levels

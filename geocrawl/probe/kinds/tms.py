@@ -37,9 +37,10 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_image, spread
-from geocrawl.probe.extents import Box, in_system, is_web_mercator
+from geocrawl.probe.extents import Box, in_system, is_geographic, is_web_mercator
 from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
 from geocrawl.probe.json_links import on_host_of
+from geocrawl.probe.levels import Level
 from geocrawl.probe.ows.owslib_reader import read_wms_section
 from geocrawl.probe.stream import read_whole
 from geocrawl.sanitize import ending_of
@@ -216,6 +217,7 @@ _TRY_ON = frozenset(
     {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
 )
 _USUAL_PIXELS = 256
+_MAX_LEVELS, _MAX_TILES = 60, 2**40
 
 
 class _Tile(NamedTuple):
@@ -279,6 +281,28 @@ class _TileMap:
             return None
         return below(on_host_of(set_, self.base, None), f"{int(column)}/{int(row)}.{extension}")
 
+    def levels(self) -> tuple[Level, ...]:
+        """Return all levels of tiles; rows, which the map counts from the south, are those of its box."""
+        box = self._numbers("BoundingBox", "minx", "miny", "maxx", "maxy")
+        origin = self._numbers("Origin", "x", "y")
+        if box is None or origin is None:
+            return ()
+        sets = (each for each in children(child(self.root, "TileSets"), "TileSet") if _resolution(each) > 0)
+        return tuple(self._level(each, box, origin) for each in islice(sets, _MAX_LEVELS))
+
+    def _level(self, tile_set: etree._Element, box: tuple[float, ...], origin: tuple[float, ...]) -> Level:
+        width, height = self.size
+        across, down = _resolution(tile_set) * width, _resolution(tile_set) * height
+        rows = min(math.ceil((box[3] - origin[1]) / down - _NEARLY), _MAX_TILES)
+        columns = min(math.ceil((box[2] - origin[0]) / across - _NEARLY), _MAX_TILES)
+
+        def url(column: int, row: int) -> Url | None:
+            middle = (column + 0.5) * across, (rows - row - 0.5) * down
+            return self._tile(tile_set, *middle)
+
+        top = origin[1] + rows * down
+        return Level(origin[0], top, across, down, (0, columns - 1), (0, rows - 1), url)
+
     def _folder(self) -> Url:
         """Return the base address of tile sets: a file's own address, else the address with a final slash."""
         place = self.base.address.partition("?")[0]
@@ -341,3 +365,17 @@ def _resolution(tile_set: etree._Element) -> float:
 
 PROBE = TmsProbe()
 CONTENT_CHECK = TmsContentCheck
+
+
+def levels(
+    endpoint: Url, service: Service, name: str, system: str
+) -> Generator[Ask, Page | Failure, tuple[Level, ...]]:
+    """Request the document of a map; return its levels of tiles when it is in a reference system, () otherwise."""
+    tiles = yield from _tile_map(endpoint if is_file(endpoint) else below(endpoint, name))
+    if tiles is None:
+        return ()
+    is_in = is_web_mercator(tiles.code) if is_web_mercator(system) else is_geographic(tiles.code)
+    return tiles.levels() if is_in else ()
+
+
+TILES = levels

@@ -39,14 +39,14 @@ from geocrawl.probe.content.attempts import (
     spread,
 )
 from geocrawl.probe.content.exceptions import Subject, exception_of
-from geocrawl.probe.extents import crs_code
+from geocrawl.probe.extents import Sides, crs_code, is_geographic
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.ows.addresses import given_address
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, with_layers
 from geocrawl.probe.ows.extents import read_extent
 from geocrawl.probe.ows.items import first_line, first_text, read_keywords
 from geocrawl.probe.stream import ItemSpec
-from geocrawl.urls import request_url, with_parameters
+from geocrawl.urls import query_parameters, request_url, with_parameters
 from geocrawl.wording import counted
 
 KIND = KindDeclaration(
@@ -326,3 +326,32 @@ def _count(collection: etree._Element) -> int:
 
 
 CONTENT_CHECK = WfsContentCheck
+
+
+# --------------------------------------------------------------------------- features of a part of a map
+
+
+def features_url(asked: Url, service: Service, layer: Layer, box: Sides, most: int) -> Url:
+    """Return the request for at most `most` features of a type in a box in degrees.
+
+    `asked`: a request that the content check made with success, else the endpoint. GeoJSON is asked for where it is
+    offered. A service of version 1.0.0 knows boxes in the type's own reference system alone (9.1).
+    """
+    stated = {name.lower(): value for name, value in query_parameters(asked)}
+    version = stated.get("version") or service.version
+    west, south, east, north = (f"{side:.9g}" for side in box)
+    formats = [name for name in layer.formats or service.formats if "json" in name.lower()]
+    manner = _Manner(asked, version, both_names={"count", "maxfeatures"} <= stated.keys())
+    names = {**_parameters(layer, manner), **({"OUTPUTFORMAT": formats[0]} if formats else {})}
+    counts: dict[str, str] = {name: str(most) for name in ("COUNT", "MAXFEATURES") if name in names}
+    if version.startswith("1.0"):
+        is_degrees = bool(layer.crs) and is_geographic(layer.crs[0])
+        place = {"BBOX": f"{west},{south},{east},{north}"} if is_degrees else {}
+        return with_parameters(asked, named_for(service, {**names, **counts, **place}))
+    place = {"SRSNAME": _DEGREES, "BBOX": f"{south},{west},{north},{east},{_DEGREES}"}
+    return with_parameters(asked, named_for(service, {**names, **counts, **place}))
+
+
+_DEGREES = "urn:ogc:def:crs:EPSG::4326"
+"""Its corners have latitude first (OGC 09-048r5)."""
+FEATURES = features_url

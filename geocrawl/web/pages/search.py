@@ -18,7 +18,7 @@ from geocrawl.web.downloads import FILES
 from geocrawl.web.pages.found_layers import LAYER_FILES
 from geocrawl.web.pages.qgis_layer import qgis_source
 from geocrawl.web.parameters import FACETS, Asked, as_typed, read_known
-from geocrawl.web.preview_requests import PREVIEWED
+from geocrawl.web.preview_requests import may_be_shown
 from geocrawl.web.reader import Found
 from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, page, site_of
 from geocrawl.web.texts import Words
@@ -137,7 +137,7 @@ def _values_of_layers(request: Request, asked: Asked, found: Found[LayerResults]
         "taken": [(name, links(LAYERS, **kept | {"f": name})) for name in LAYER_FILES],
         "permanent": f"{base_url(request).removesuffix(links.root)}{links(LAYERS, **kept)}",
         "can_open": lambda hit: qgis_source(hit.kind, hit.address, hit.row.name, hit.row.systems) is not None,
-        "can_preview": lambda hit: shows and hit.kind in PREVIEWED,
+        "can_preview": lambda hit: shows and may_be_shown(hit.kind),
         "extents": [{"id": identity, "box": row.extent, "title": row.title} for identity, row in boxes if row.extent],
     }
 

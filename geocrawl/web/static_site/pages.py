@@ -100,7 +100,7 @@ def service_page(look: Look, service: PublishedService, detail: ServiceDetail, *
         "service": detail,
         "published": service,
         "kind_name": kind_names().get(service.kind, service.kind.upper()),
-        "tree": layer_tree(detail.layers, "", lambda row: ("", "")),
+        "tree": layer_tree(detail.layers, "", lambda row: ("", "", "")),
         "snippets": snippets(detail, layer),
         "is_masked": "***" in service.url or is_masked(service.url),
         "facts": facts(detail),

@@ -9,14 +9,14 @@ coarsest matrix is chosen.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.formats.json import number_of
-from geocrawl.model import Dimension
+from geocrawl.model import Dimension, Url
 from geocrawl.probe.extents import (
     MERCATOR_CODES,
     PIXEL_M,
@@ -24,9 +24,11 @@ from geocrawl.probe.extents import (
     crs_code,
     is_geographic,
     is_latitude_first,
+    is_web_mercator,
     metres_a_unit,
     to_mercator,
 )
+from geocrawl.probe.levels import Level
 from geocrawl.probe.ows.extents import read_extent
 from geocrawl.probe.stream import ItemSpec
 
@@ -171,6 +173,32 @@ def choose_tiles(layer: TileLayer, sets: Mapping[str, MatrixSet]) -> Iterator[Ti
         matrix = matrix_set.matrices[index]
         row, column = _place(matrix, matrix_set.crs, sides, limits.get(matrix.name))
         yield Tile(name, matrix.name, row, column, matrix.tile, crs_code(matrix_set.crs))
+
+
+def levels_of(
+    layer: TileLayer, sets: Mapping[str, MatrixSet], system: str, address: Callable[[Tile], Url | None]
+) -> tuple[Level, ...]:
+    """Return the levels of a layer in a reference system, whose tiles have the addresses that `address` makes."""
+    for name, stated in layer.links.items():
+        found = sets.get(name)
+        if found is None or not found.matrices or not _is_in(found.crs, system):
+            continue
+        limits = _by_plain_names(stated, name)
+        return tuple(_level(name, found.crs, matrix, limits.get(matrix.name), address) for matrix in found.matrices)
+    return ()
+
+
+def _is_in(crs: str, system: str) -> bool:
+    return is_web_mercator(crs_code(crs)) if is_web_mercator(system) else is_geographic(crs)
+
+
+def _level(name: str, crs: str, matrix: Matrix, limits: Limits | None, address: Callable[[Tile], Url | None]) -> Level:
+    first, last, left, right = limits or (0, matrix.size[1] - 1, 0, matrix.size[0] - 1)
+
+    def url(column: int, row: int) -> Url | None:
+        return address(Tile(name, matrix.name, row, column, matrix.tile, crs_code(crs)))
+
+    return Level(*_top_left(matrix, crs), *_span(matrix, crs), (left, right), (first, last), url)
 
 
 def _by_plain_names(limits: Mapping[str, Limits], matrix_set: str) -> Mapping[str, Limits]:

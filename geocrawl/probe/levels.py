@@ -1,0 +1,59 @@
+"""Choose the tiles that cover a part of a map, of the levels of detail that a service offers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from geocrawl.model import Url
+from geocrawl.probe.extents import Sides
+
+_NEARLY = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A grid of tiles, in the units of its reference system; x grows to the right, y upwards, rows downwards."""
+
+    left: float
+    top: float
+    across: float
+    """Width of a tile."""
+    down: float
+    columns: tuple[int, int]
+    """First and last."""
+    rows: tuple[int, int]
+    address: Callable[[int, int], Url | None]
+    """Column and row → address of the tile."""
+
+    def within(self, box: Sides) -> tuple[range, range]:
+        """Return the columns and rows that lie in a box."""
+        first, last = (box[0] - self.left) / self.across, (box[2] - self.left) / self.across
+        upper, lower = (self.top - box[3]) / self.down, (self.top - box[1]) / self.down
+        return _between(first, last, self.columns), _between(upper, lower, self.rows)
+
+    def sides(self, column: int, row: int) -> Sides:
+        """Return the extent of a tile."""
+        left, top = self.left + column * self.across, self.top - row * self.down
+        return left, top - self.down, left + self.across, top
+
+
+def _between(first: float, last: float, limits: tuple[int, int]) -> range:
+    if not (math.isfinite(first) and math.isfinite(last)):
+        return range(0)
+    return range(max(math.floor(first + _NEARLY), limits[0]), min(math.ceil(last - _NEARLY), limits[1] + 1))
+
+
+def cover(levels: Sequence[Level], box: Sides, most: int) -> list[tuple[Url, Sides]]:
+    """Return addresses and extents of the tiles in a box, at most `most`: those of the finest level that needs no more.
+
+    The result is empty when there are none, or the coarsest level needs more.
+    """
+    for level in sorted(levels, key=lambda level: level.across):
+        columns, rows = level.within(box)
+        if 0 < len(columns) * len(rows) <= most:
+            places = [(column, row) for row in rows for column in columns]
+            found = [(level.address(column, row), level.sides(column, row)) for column, row in places]
+            return [(url, sides) for url, sides in found if url is not None]
+    return []

@@ -1,0 +1,174 @@
+"""Make what visitors see of what services send: a picture written anew, tiles side by side, drawn features, a text.
+
+A drawing does no I/O: it yields requests, is sent their answers, and returns what it made with '', or nothing with the
+reason in words. Nothing that a service sent leaves it as it came.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Generator, Sequence
+
+from PIL import Image, ImageDraw, UnidentifiedImageError
+
+from geocrawl.formats.charset import decode_declared, header_charset
+from geocrawl.formats.text import unescape_html
+from geocrawl.model import Failure, FailureCode, Page, Purpose, Url
+from geocrawl.ports import Ask
+from geocrawl.probe.content.exceptions import exception_of
+from geocrawl.probe.extents import Sides
+from geocrawl.probe.levels import Level, cover
+from geocrawl.sanitize import plain
+from geocrawl.web.preview_features import shapes_of
+
+Drawn = tuple[bytes, str]
+"""What a visitor sees and '', or nothing and why."""
+Drawing = Generator[Ask, Page | Failure, Drawn]
+
+MAX_PIXELS = 2_048 * 2_048
+MOST_TILES = 4
+"""Most tiles of a picture: each is a request."""
+MOST_CHARS, MOST_LINES = 4_000, 100
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+_LINE, _AREA, _NONE = (29, 78, 216, 255), (29, 78, 216, 60), (0, 0, 0, 0)
+_DOT = 4
+_WHY = {
+    FailureCode.ROBOTS: "robots.txt of the service's host forbids it",
+    FailureCode.RESTING: "the service's host rests after too many requests or errors; try later",
+    FailureCode.GUARD: "the service's address is in a private network",
+    FailureCode.FORGOTTEN: "the owner of the host asked not to be asked",
+    FailureCode.DNS: "the name of the service's host is not known",
+    FailureCode.REFUSED: "no program answers at the service's address",
+    FailureCode.TLS: "no safe connection to the service can be made; its certificate may be wrong",
+    **dict.fromkeys(
+        (FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL),
+        "the service did not answer in time",
+    ),
+    FailureCode.RESET: "the service broke the connection off",
+    FailureCode.BUDGET: "the requests for previews of this host are used up for this day",
+}
+
+
+def _why(answer: Page | Failure) -> str:
+    """Return why an answer has no content, in words; '' when it may have some."""
+    if isinstance(answer, Failure):
+        return _WHY.get(answer.code, f"the service gave no answer that can be read ({answer.code})")
+    if answer.status >= 400:
+        return f"the service answered with status {answer.status}"
+    if answer.location is not None:
+        return "the service leads to another host, which is not asked for previews"
+    return ""
+
+
+# --------------------------------------------------------------------------- pictures
+
+
+def picture(url: Url) -> Drawing:
+    """Draw a picture that a service sends."""
+    answer = yield Ask(url, Purpose.MAP)
+    image, problem = image_of(answer)
+    return (_png(image), "") if image is not None else (b"", problem)
+
+
+def image_of(answer: Page | Failure) -> tuple[Image.Image | None, str]:
+    """Return an answer as an image and '', or what came instead."""
+    if isinstance(answer, Failure) or _why(answer):
+        return None, _why(answer)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            opened = Image.open(io.BytesIO(answer.body), formats=_FORMATS)
+            if opened.width * opened.height > MAX_PIXELS:
+                return None, f"the service sent an image of {opened.width} × {opened.height} pixels"
+            return opened.convert("RGBA"), ""
+    except UnidentifiedImageError:
+        said = plain(answer.body[:600].decode("utf-8", "replace"), 200)
+        return None, f"the service sent no image but: {said}" if said else "the service sent no image"
+    except Exception as error:  # decoders raise what they like on a broken image
+        return None, f"the service sent a broken image ({plain(str(error), 100)})"
+
+
+def _png(image: Image.Image) -> bytes:
+    written = io.BytesIO()
+    image.save(written, "PNG", compress_level=3)
+    return written.getvalue()
+
+
+def tiles(levels: Generator[Ask, Page | Failure, Sequence[Level]], box: Sides, size: tuple[int, int]) -> Drawing:
+    """Draw the tiles that cover a box, of the finest level that does so with few; `levels` asks for what there is."""
+    found = yield from levels
+    if not found:
+        return b"", "the service offers no tiles of this layer in the map's reference system that can be shown"
+    placed = cover(found, box, MOST_TILES)
+    if not placed:
+        return b"", "the service has no tiles for this part of the map; move it, or zoom in"
+    drawn, problem, some = Image.new("RGBA", size), "", False
+    for url, sides in placed:
+        answer = yield Ask(url, Purpose.MAP)
+        image, said = image_of(answer)
+        problem = problem or said
+        if image is not None:
+            some = True
+            drawn.alpha_composite(_part(image, sides, box, size))
+    return (_png(drawn), "") if some else (b"", problem)
+
+
+def _part(tile: Image.Image, sides: Sides, box: Sides, size: tuple[int, int]) -> Image.Image:
+    """Return the part of a tile with the extent `sides` that lies in a box, where it lies there."""
+    across, down = tile.width / (sides[2] - sides[0]), tile.height / (sides[3] - sides[1])
+    corners = (
+        *((box[0] - sides[0]) * across, (sides[3] - box[3]) * down),
+        *((box[2] - sides[0]) * across, (sides[3] - box[1]) * down),
+    )
+    return tile.transform(size, Image.Transform.EXTENT, corners, Image.Resampling.BILINEAR, fillcolor=_NONE)
+
+
+# --------------------------------------------------------------------------- features
+
+
+def features(url: Url, box: Sides, size: tuple[int, int]) -> Drawing:
+    """Draw the outlines of the features that a service sends, in GeoJSON or GML, within a box in degrees."""
+    answer = yield Ask(url, Purpose.MAP)
+    if isinstance(answer, Failure) or _why(answer):
+        return b"", _why(answer)
+    if answer.cut:
+        return b"", "the service sent more than a preview reads; zoom in"
+    if (refused := exception_of(answer)) is not None:
+        return b"", f"the service answered: {plain(refused.line, 200)}"
+    shapes, problem = shapes_of(answer, box)
+    if problem:
+        return b"", problem
+    drawn = Image.new("RGBA", size)
+    pen = ImageDraw.Draw(drawn)
+    across, down = size[0] / (box[2] - box[0]), size[1] / (box[3] - box[1])
+    for shape in shapes:
+        at = [((x - box[0]) * across, (box[3] - y) * down) for x, y in shape.points]
+        if shape.is_area and len(at) > 2:
+            pen.polygon(at, fill=_NONE if shape.is_hole else _AREA, outline=_LINE)
+        elif len(at) > 1:
+            pen.line(at, fill=_LINE, width=2)
+        else:
+            pen.ellipse((at[0][0] - _DOT, at[0][1] - _DOT, at[0][0] + _DOT, at[0][1] + _DOT), fill=_LINE)
+    return _png(drawn), ""
+
+
+# --------------------------------------------------------------------------- texts
+
+_TAGS = re.compile(r"<(script|style)\b.{0,20000}?</\1\s*>|<!--.{0,20000}?-->|<[^<>]{0,2000}>", re.DOTALL | re.I)
+
+
+def text(url: Url) -> Drawing:
+    """Return a text that a service sends, as plain lines of bounded length without markup."""
+    answer = yield Ask(url, Purpose.MAP)
+    if isinstance(answer, Failure) or _why(answer):
+        return b"", _why(answer)
+    if (refused := exception_of(answer)) is not None:
+        return b"", f"the service answered: {plain(refused.line, 200)}"
+    head = answer.body[: 16 * MOST_CHARS]
+    said, _ = decode_declared(head, header_charset(answer.headers.get("content-type", "")), "")
+    if said.lstrip().startswith("<"):
+        said = unescape_html(_TAGS.sub("\n", said))
+    lines = [line for each in said.splitlines() if (line := plain(each, 300))]
+    return "\n".join(lines[:MOST_LINES])[:MOST_CHARS].encode(), ""

@@ -1,0 +1,157 @@
+"""Read the outlines of features from GeoJSON (RFC 7946) and GML (OGC 07-036), as far as a picture needs them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, local_name
+from geocrawl.formats.json import JsonObject, list_of, number_of, object_of, objects, read_json
+from geocrawl.formats.xml_reader import read_xml
+from geocrawl.model import Page
+from geocrawl.probe.extents import Sides, is_latitude_first
+from geocrawl.sanitize import plain
+
+MOST_POINTS = 200_000
+_MOST_DEGREES = 360.0
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A point, a line or the ring of an area; x and y."""
+
+    points: tuple[Point, ...]
+    is_area: bool = False
+    is_hole: bool = False
+
+
+def shapes_of(answer: Page, box: Sides) -> tuple[list[Shape], str]:
+    """Return the shapes of an answer, in degrees with longitude first, and ''; or nothing and why.
+
+    Servers differ in which axis comes first. The features were asked for in a box: the order that puts more of their
+    points there is right, and the spelling of the reference system decides where both put as many.
+    """
+    found, latitude_first = _read(answer)
+    if found is None:
+        said = plain(answer.body[:600].decode("utf-8", "replace"), 200)
+        return [], f"the service sent no features that can be drawn but: {said}"
+    if any(abs(number) > _MOST_DEGREES for shape in found for point in shape.points for number in point):
+        return [], "the service sent the features in a reference system that is not in degrees"
+    turned = [replace(shape, points=tuple((y, x) for x, y in shape.points)) for shape in found]
+    inside, inside_turned = _inside(found, box), _inside(turned, box)
+    if inside == inside_turned:
+        return turned if latitude_first else found, ""
+    return turned if inside_turned > inside else found, ""
+
+
+def _inside(shapes: list[Shape], box: Sides) -> int:
+    west, south, east, north = box
+    return sum(west <= x <= east and south <= y <= north for shape in shapes for x, y in shape.points)
+
+
+def _read(answer: Page) -> tuple[list[Shape] | None, bool]:
+    """Return the shapes as they are written, None when there are no features, and whether latitudes come first."""
+    content_type = answer.headers.get("content-type", "")
+    if answer.body.lstrip()[:1] == b"{":
+        value = read_json(answer.body, content_type).value
+        collection = object_of(value)
+        if not isinstance(collection.get("features"), list):
+            return None, False
+        return _bounded(shape for each in objects(collection["features"]) for shape in _of_geojson(each)), False
+    root = read_xml(answer.body, content_type).root
+    if root is None or not local_name(root).endswith("Collection"):
+        return None, False
+    named = next((name for each in root.iter("*") if (name := attribute(each, "srsName"))), "")
+    return _bounded(_of_gml(root)), is_latitude_first(named)
+
+
+def _bounded(shapes: Iterator[Shape]) -> list[Shape]:
+    """Return the shapes with points, as long as there are not too many."""
+    found, points = [], 0
+    for shape in shapes:
+        points += len(shape.points)
+        if points > MOST_POINTS:
+            break
+        if shape.points:
+            found.append(shape)
+    return found
+
+
+# --------------------------------------------------------------------------- GeoJSON
+
+_DEPTH = {"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString": 2, "Polygon": 2, "MultiPolygon": 3}
+"""Type of geometry → lists within each other around its positions."""
+
+
+def _of_geojson(feature: JsonObject) -> Iterator[Shape]:
+    geometry = object_of(feature.get("geometry"))
+    parts = objects(geometry.get("geometries")) if geometry.get("type") == "GeometryCollection" else [geometry]
+    for part in parts:
+        type_, coordinates = part.get("type"), list_of(part.get("coordinates"))
+        depth = _DEPTH.get(str(type_))
+        if depth is not None:
+            yield from _nested(coordinates, depth, is_area="Polygon" in str(type_), as_line="Line" in str(type_))
+
+
+def _nested(value: list[object], depth: int, *, is_area: bool, as_line: bool, number: int = 0) -> Iterator[Shape]:
+    if depth == 0:
+        yield Shape(_points([value]))
+    elif depth == 1 and (is_area or as_line):
+        yield Shape(_points([list_of(each) for each in value]), is_area, is_hole=is_area and number > 0)
+    else:
+        for index, each in enumerate(value):
+            yield from _nested(list_of(each), depth - 1, is_area=is_area, as_line=as_line, number=index)
+
+
+def _points(positions: list[list[object]]) -> tuple[Point, ...]:
+    found = ((number_of(each[0]), number_of(each[1])) for each in positions[:MOST_POINTS] if len(each) > 1)
+    return tuple((x, y) for x, y in found if x is not None and y is not None)
+
+
+# --------------------------------------------------------------------------- GML
+
+
+def _of_gml(root: etree._Element) -> Iterator[Shape]:
+    """Yield a shape for each list of positions: GML 3's posList and pos, GML 2's coordinates."""
+    for each in root.iter("{*}posList", "{*}coordinates", "{*}LineString", "{*}LinearRing", "{*}Point"):
+        name = local_name(each)
+        if name in ("posList", "coordinates"):
+            above = each.getparent()
+            if above is not None and local_name(above) not in ("lowerCorner", "upperCorner", "Box", "Envelope"):
+                yield _shape(each, above, _numbers(each, pairs_by_comma=name == "coordinates"))
+        else:
+            positions = [point for pos in each.findall("{*}pos") for point in _numbers(pos)]
+            if positions:
+                yield _shape(each, each, positions)
+
+
+def _shape(element: etree._Element, ring: etree._Element, points: list[Point]) -> Shape:
+    around = ring.getparent()
+    is_hole = around is not None and local_name(around) in ("interior", "innerBoundaryIs")
+    return Shape(tuple(points), is_area=local_name(ring) == "LinearRing", is_hole=is_hole)
+
+
+def _numbers(element: etree._Element, *, pairs_by_comma: bool = False) -> list[Point]:
+    """Return the positions of an element; a third coordinate of each is left out."""
+    text = element.text or ""
+    if pairs_by_comma:
+        found = [_pair(each.split(",")[:2]) for each in text.split()[:MOST_POINTS]]
+    else:
+        words = text.split()[: 3 * MOST_POINTS]
+        around = element.getparent()
+        stated = attribute(element, "srsDimension") or (attribute(around, "srsDimension") if around is not None else "")
+        step = 3 if stated == "3" or (not stated and len(words) == 3) else 2
+        found = [_pair(words[start : start + 2]) for start in range(0, len(words) - 1, step)]
+    return [pair for pair in found if pair is not None]
+
+
+def _pair(words: list[str]) -> Point | None:
+    try:
+        x, y = float(words[0]), float(words[1])
+    except (ValueError, IndexError):
+        return None
+    return (x, y) if math.isfinite(x) and math.isfinite(y) else None
