@@ -99,7 +99,11 @@ async def test_the_other_hosts_trouble_is_its_own(status: str) -> None:
     assert status.startswith("500") or state.next_at == world.clock.now() + 600.0
 
 
-async def test_a_host_that_is_leased_is_not_asked_and_the_visits_come_back_one_after_the_other() -> None:
+@pytest.mark.parametrize("remembered", [1_000, 0])
+async def test_a_host_that_is_leased_is_not_asked_and_the_visits_come_back_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, remembered: int
+) -> None:
+    monkeypatch.setattr("geocrawl.fetch.paced_host._MOST_RETURNS", remembered)
     strangers = [f"http://s{n}.example" for n in range(20)]
     web = {f"{one}/robots.txt": redirect(f"{VICTIM}/robots.txt") for one in strangers}
     async with serve(pages(web)) as server:
