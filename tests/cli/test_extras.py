@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -18,14 +16,12 @@ from geocrawl.priority.registry import make_strategy
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-PROGRAM = Path(sys.executable).with_name("geocrawl")
 
 
 def completed(line: str) -> list[str]:
     """Return what bash is offered for the last word of a line."""
     words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_GEOCRAWL_COMPLETE": "complete_bash"}
-    done = subprocess.run([PROGRAM], capture_output=True, text=True, env=os.environ | words, check=False)
-    return done.stdout.split()
+    return CliRunner().invoke(app, [], prog_name="geocrawl", env=words).stdout.split()
 
 
 @pytest.mark.parametrize(

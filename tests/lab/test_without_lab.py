@@ -67,6 +67,7 @@ def test_the_copy_is_what_runs_and_has_no_laboratory(installed: Installation) ->
     assert done.stdout.split() == [str(installed.folder / "geocrawl" / "__init__.py"), "None"]
 
 
+@pytest.mark.long
 def test_what_a_crawl_finds_is_counted_and_searched(installed: Installation, web: DemoWeb) -> None:
     options = ("--db", "crawl.db", "--proxy", web.proxy_url, "--delay", "0", "--json")
     report = json.loads(installed.answer("crawl", *web.seeds, *options))

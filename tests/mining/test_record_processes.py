@@ -14,6 +14,7 @@ from geocrawl.errors import EnvironmentFault
 from geocrawl.mining.model import Find, Form, Place, Source
 from geocrawl.mining.record_processes import RecordProcesses
 from geocrawl.mining.records import Counts, RecordReader
+from tests.support.samples import sampled
 
 FILES = [Source(Path(f"/{number}.wat"), Form.WAT, number) for number in range(9)]
 FINDS = 2_500
@@ -33,7 +34,7 @@ class Reader(RecordReader):
         counts.records = FINDS
 
 
-@pytest.mark.parametrize("processes", [1, 3, 20])
+@pytest.mark.parametrize("processes", sampled([1, 3, 20], 3))
 def test_a_killed_process_costs_its_file_alone(processes: int) -> None:
     with closing(RecordProcesses(FILES, processes, Reader)) as reader:
         for source in FILES:

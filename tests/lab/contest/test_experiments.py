@@ -52,6 +52,7 @@ def test_the_contest_itself_reads_the_web_from_its_own_seed(evidence: Evidence) 
     assert bfs.precision == pytest.approx(SITES / PAGES, abs=1e-6)
 
 
+@pytest.mark.long
 def test_ten_seeds_are_relevant_pages_of_ten_sites_and_a_third_of_the_web_is_read(evidence: Evidence) -> None:
     ran = _strategies(evidence.experiments[TEN_SEEDS])
     assert list(ran) == ["best-first-page:gain", "best-first-page:chi2", "adaptive:paper", "bfs"]
@@ -63,6 +64,7 @@ def test_ten_seeds_are_relevant_pages_of_ten_sites_and_a_third_of_the_web_is_rea
         assert each.row.harvest_rate == pytest.approx(len(set(result.visited) & set(ON)) / THIRD, abs=1e-6)
 
 
+@pytest.mark.long
 def test_breadth_first_from_ten_seeds_reads_as_many_pages_as_it_should(evidence: Evidence) -> None:
     """After the seeds each seed's site and the other site that it links to take turns: 10 relevant, 10 not. Of the last
     two of 32 pages both are relevant: the other sites have only pages left that are one link deeper."""
@@ -70,6 +72,7 @@ def test_breadth_first_from_ten_seeds_reads_as_many_pages_as_it_should(evidence:
     assert row.harvest_rate == pytest.approx((10 + 10 + 2) / THIRD, abs=1e-6)
 
 
+@pytest.mark.long
 def test_ten_seeds_off_the_topic_are_on_no_relevant_page(evidence: Evidence) -> None:
     (bayes,) = _strategies(evidence.experiments[OFF_TOPIC_SEEDS]).values()
     (result,) = bayes.results
@@ -79,6 +82,7 @@ def test_ten_seeds_off_the_topic_are_on_no_relevant_page(evidence: Evidence) -> 
     assert bayes.row.harvest_rate == pytest.approx((THIRD - 10) / THIRD, abs=1e-6)
 
 
+@pytest.mark.long
 def test_services_are_recognised_by_queries_alone_as_the_paper_of_gws_does(evidence: Evidence) -> None:
     ran = _strategies(evidence.experiments[QUERIES_ALONE])
     assert list(ran) == ["gws:paper", "bfs"]
@@ -88,6 +92,7 @@ def test_services_are_recognised_by_queries_alone_as_the_paper_of_gws_does(evide
         assert each.row.found == SITES  # each WMS is named with its request
 
 
+@pytest.mark.long
 def test_the_second_topic_is_that_of_pages_which_lead_to_arcgis_services(evidence: Evidence) -> None:
     (world,) = evidence.experiments[SECOND_TOPIC].worlds
     assert world.study.relevant == set(ON)  # c does not name the service but links to a, which does
@@ -103,6 +108,7 @@ def test_the_second_topic_is_that_of_pages_which_lead_to_arcgis_services(evidenc
         assert each.row.discovery_rate == pytest.approx(relevant / len(ON), abs=1e-6)
 
 
+@pytest.mark.long
 def test_recalls_of_the_second_topic_are_compared_after_the_third_that_was_read(evidence: Evidence) -> None:
     held = [each for each in findings(evidence) if each.where == "sites (second topic)"]
     rates = [each.figures.partition(" after ")[0] for each in held]
@@ -110,6 +116,7 @@ def test_recalls_of_the_second_topic_are_compared_after_the_third_that_was_read(
     assert all(f" after {THIRD} pages" in each.figures for each in held)
 
 
+@pytest.mark.long
 def test_links_whose_anchors_say_what_they_lead_to_are_all_classified(evidence: Evidence) -> None:
     classes = evidence.links["sites"]
     assert classes.positive == classes.negative >= 100
