@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from shapely import GeometryCollection, MultiPolygon, Polygon
@@ -65,6 +65,29 @@ def write_gpkg(
     A former GeoPackage is replaced. Raises UsageError for a pipe, a device and another database, EnvironmentFault when
     the file cannot be written.
     """
+    return _written(out, new_mode, lambda connection: _fill(connection, services, layers, iso(now) or ""))
+
+
+def write_layers(
+    layers: Iterable[tuple[Box | None, Mapping[str, object]]], columns: Mapping[str, str], out: Path, *, now: float
+) -> int:
+    """Write the table `layers`, a feature each with its extent and the values of `columns` (name → type in SQL).
+
+    Return the number of layers. Raises as `write_gpkg` does.
+    """
+
+    def fill(connection: sqlite3.Connection) -> int:
+        written = _Extent()
+        _make(connection, "layers", {"fid": "INTEGER PRIMARY KEY", _GEOMETRY: "MULTIPOLYGON", **columns})
+        _insert(connection, "layers", (_GEOMETRY, *columns), written.rows(layers))
+        _register_features(connection, "layers", "Layers of services", written.box, iso(now) or "")
+        return written.count
+
+    return _written(out, 0o666, fill)
+
+
+def _written(out: Path, new_mode: int, fill: Callable[[sqlite3.Connection], int]) -> int:
+    """Make a GeoPackage with the tables that `fill` writes; return what it returns."""
     target = out.resolve()
     if target.exists() and not target.is_file():
         raise UsageError(f"{out}: a GeoPackage needs a file; name one")
@@ -72,7 +95,10 @@ def write_gpkg(
         with whole_file(out, new_mode=new_mode, over=APPLICATION_ID):
             connection = sqlite3.connect(part_of(target), isolation_level=None)
             try:
-                return _filled(connection, services, layers, now)
+                _begin(connection)
+                count = fill(connection)
+                connection.execute("COMMIT")
+                return count
             finally:
                 connection.close()
     except sqlite3.Error as error:
@@ -81,13 +107,8 @@ def write_gpkg(
         raise EnvironmentFault(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
-def _filled(
-    connection: sqlite3.Connection,
-    services: Iterable[PublishedService],
-    layers: Iterable[PublishedLayer],
-    now: float,
-) -> int:
-    """Write all tables in one transaction; return the number of services."""
+def _begin(connection: sqlite3.Connection) -> None:
+    """Begin the transaction that makes the file, with the tables that every GeoPackage has."""
     # Nobody reads the part, and a failed one is removed: neither a journal nor waiting for the disk is needed.
     for pragma in ("journal_mode = OFF", "synchronous = OFF", f"application_id = {_application_number()}"):
         connection.execute(f"PRAGMA {pragma}")
@@ -100,38 +121,52 @@ def _filled(
         "VALUES (?, ?, ?, ?, ?)",
         _SYSTEMS,
     )
+
+
+def _fill(
+    connection: sqlite3.Connection, services: Iterable[PublishedService], layers: Iterable[PublishedLayer], now: str
+) -> int:
+    """Write services and layers; return the number of services."""
     written = _Extent()
     _make(connection, "services", {"id": "INTEGER PRIMARY KEY", _GEOMETRY: "MULTIPOLYGON", **_without_id()})
     _make(connection, "layers", {"fid": "INTEGER PRIMARY KEY AUTOINCREMENT", **LAYER_COLUMNS})
-    names = ("id", _GEOMETRY, *_without_id())
-    _insert(connection, "services", names, written.rows(services))
+    names = (_GEOMETRY, *SERVICE_COLUMNS)
+    _insert(connection, "services", names, written.rows((each.box, _values(each)) for each in services))
     _insert(connection, "layers", tuple(LAYER_COLUMNS), (tuple(layer_properties(each).values()) for each in layers))
     connection.execute("CREATE INDEX layers_service ON layers (service_id)")
-    _register(connection, written.around.bounds if written.around else _WHOLE_WORLD, iso(now) or "")
-    connection.execute("COMMIT")
+    _register_features(connection, "services", "Services", written.box, now)
+    _register(connection, ("layers", "attributes", "layers", "Layers of services"), (None,) * 5, now)
     return written.count
 
 
+def _values(service: PublishedService) -> Mapping[str, object]:
+    values = service_properties(service)
+    return {**values, **{name: _with_milliseconds(values[name]) for name in _TIMES}}
+
+
 class _Extent:
-    """Makes the rows of services, and remembers their number and the box around them."""
+    """Makes the rows of features, and remembers their number and the box around them."""
 
     def __init__(self) -> None:
         self.count = 0
-        self.around: Polygon | None = None
+        self._around: Polygon | None = None
 
-    def rows(self, services: Iterable[PublishedService]) -> Iterator[tuple[object, ...]]:
-        for service in services:
+    @property
+    def box(self) -> Box:
+        """Return the box around all; the world without extents."""
+        return self._around.bounds if self._around else _WHOLE_WORLD
+
+    def rows(self, features: Iterable[tuple[Box | None, Mapping[str, object]]]) -> Iterator[tuple[object, ...]]:
+        """Yield geometry and values of each feature."""
+        for box, values in features:
             self.count += 1
-            extent = extent_of(service.box)
+            extent = extent_of(box)
             if extent is not None:
-                self.around = GeometryCollection([extent, self.around or extent]).envelope
-            values = service_properties(service)
-            for name in _TIMES:
-                values[name] = _with_milliseconds(values[name])
-            yield (values.pop("id"), geometry_blob(extent), *values.values())
+                self._around = GeometryCollection([extent, self._around or extent]).envelope
+            yield (geometry_blob(extent), *values.values())
 
 
-def _with_milliseconds(time: str | float | bool | None) -> str | None:
+def _with_milliseconds(time: object) -> str | None:
     """Return a time in the form that GeoPackage demands (table 1, DATETIME)."""
     return time.replace("Z", ".000Z") if isinstance(time, str) else None
 
@@ -165,18 +200,20 @@ def _insert(
     connection.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)  # noqa: S608 our own
 
 
-def _register(connection: sqlite3.Connection, box: Box, now: str) -> None:
-    """Write the tables' descriptions, by which programs find them."""
-    contents = (
-        "INSERT INTO gpkg_contents (table_name, data_type, identifier, description, last_change, min_x, min_y, max_x, "
-        "max_y, srs_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    )
-    last_change = _with_milliseconds(now)
-    connection.execute(contents, ("services", "features", "services", "Services", last_change, *box, _WGS84))
-    nowhere = (None, None, None, None, None)
-    connection.execute(contents, ("layers", "attributes", "layers", "Layers of services", last_change, *nowhere))
+def _register_features(connection: sqlite3.Connection, table: str, about: str, box: Box, now: str) -> None:
+    """Write the description of a table of features, by which programs find it."""
+    _register(connection, (table, "features", table, about), (*box, _WGS84), now)
     connection.execute(
         "INSERT INTO gpkg_geometry_columns (table_name, column_name, geometry_type_name, srs_id, z, m) "
-        "VALUES ('services', ?, 'MULTIPOLYGON', ?, 0, 0)",
-        (_GEOMETRY, _WGS84),
+        "VALUES (?, ?, 'MULTIPOLYGON', ?, 0, 0)",
+        (table, _GEOMETRY, _WGS84),
+    )
+
+
+def _register(connection: sqlite3.Connection, table: tuple[str, ...], place: tuple[object, ...], now: str) -> None:
+    """Write the description of a table: name, type, identifier, description; its box and reference system."""
+    connection.execute(
+        "INSERT INTO gpkg_contents (table_name, data_type, identifier, description, last_change, min_x, min_y, max_x, "
+        "max_y, srs_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*table, _with_milliseconds(now), *place),
     )

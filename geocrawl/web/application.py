@@ -148,7 +148,11 @@ def _routes() -> list[Route | Mount]:
     ]
 
 
-_LAYER_FILES: Mapping[str, Make] = {"csv": found_layers.layers_table, "qlr": found_layers.layers_for_qgis}
+_LAYER_FILES: Mapping[str, Make] = {
+    "csv": found_layers.layers_table,
+    "gpkg": found_layers.layers_geopackage,
+    "qlr": found_layers.layers_for_qgis,
+}
 
 
 def _of_a_search() -> Mapping[str, Make]:

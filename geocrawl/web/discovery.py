@@ -114,7 +114,7 @@ def json_feed_of(feed: Feed) -> Mapping[str, Any]:
     ]
     return {
         "version": "https://jsonfeed.org/version/1.1",
-        "title": f"geocrawl: {feed.words('news')}",
+        "title": feed.title,
         "home_page_url": feed.page,
         "feed_url": feed.own,
         "language": feed.words.language,
@@ -165,7 +165,7 @@ async def robots(request: Request) -> Response:
     """Return what robots may read: all but previews, which cost others, and every combination of filters."""
     lines = [
         "User-agent: *",
-        f"Disallow: {ITEMS}/*/preview",
+        *(f"Disallow: {ITEMS}/*/{asked}" for asked in ("preview", "legend", "info")),
         f"Disallow: {ITEMS}?",
         f"Sitemap: {base_url(request)}/sitemap.xml",
     ]

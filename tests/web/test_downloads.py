@@ -8,6 +8,7 @@ import json
 import re
 import sqlite3
 import zipfile
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 
@@ -92,6 +93,7 @@ def test_a_feed_of_a_search_tells_of_what_it_finds_alone(client: TestClient) -> 
     assert set(water) == set(found(client, **WATER)) < set(every)
     feed = client.get("/feed.json", params=WATER).json()
     assert len(feed["items"]) == len(water) and feed["feed_url"] == "http://localhost/feed.json?q=water&kind=wms"
+    assert feed["title"] == "geocrawl: News water", "as the Atom feed's"
     identity = [
         etree.fromstring(client.get("/feed.atom", params=each).content).findtext(f"{ATOM}id") for each in ({}, WATER)
     ]
@@ -130,7 +132,7 @@ def test_layers_are_results_on_a_page_of_their_own(client: TestClient) -> None:
     assert part.lstrip().startswith('<div id="found">')
 
 
-def test_programs_page_through_the_same_layers_and_take_them_along(client: TestClient) -> None:
+def test_programs_page_through_the_same_layers_and_take_them_along(client: TestClient, tmp_path: Path) -> None:
     whole = client.get(LAYERS, params={"q": "rivers", "limit": 100}).json()
     assert whole["numberMatched"] == len(whole["features"]) > 5
     first = whole["features"][0]
@@ -143,6 +145,14 @@ def test_programs_page_through_the_same_layers_and_take_them_along(client: TestC
     assert paged == [each["id"] for each in whole["features"]]
     table = rows(client.get(LAYERS, params={"q": "rivers", "f": "csv"}).content)
     assert [f"{row['service_id']}/{row['layer']}" for row in table] == paged
+    package = client.get(LAYERS, params={"q": "rivers", "f": "gpkg"})
+    assert package.headers["content-disposition"] == 'attachment; filename="layers.gpkg"'
+    (tmp_path / "layers.gpkg").write_bytes(package.content)
+    with closing(sqlite3.connect(tmp_path / "layers.gpkg")) as reader:
+        written = reader.execute("SELECT service_id || '/' || layer, geom, title FROM layers ORDER BY fid").fetchall()
+        (contents,) = reader.execute("SELECT table_name, data_type, min_x, max_x FROM gpkg_contents")
+    assert [each[0] for each in written] == paged and written[0][1][:2] == b"GP" and all(each[2] for each in written)
+    assert contents[:2] == ("layers", "features") and contents[2] < contents[3]
     refused = client.get(LAYERS, params={"ids": "1"})
     assert (refused.status_code, "name services" in refused.json()["detail"]) == (400, True)
 

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.endpoints import formula_safe
+from geocrawl.export.gpkg import write_layers
 from geocrawl.export.properties import geojson_geometry
 from geocrawl.search.results import FoundLayer, LayerResults
 from geocrawl.web.answers import Problem
 from geocrawl.web.pages.qgis_layer import Definition, definitions, qgis_source
 from geocrawl.web.parameters import Asked, read_asked
+from geocrawl.web.publishing import published
 from geocrawl.web.reader import Found
 from geocrawl.web.site import ITEMS, LAYERS, base_url, document, site_of
 from geocrawl.wording import iso
 
-LAYER_FILES = ("csv", "qlr")
+LAYER_FILES = ("csv", "gpkg", "qlr")
 """Values of `f` with which layers are taken along."""
 _MOST_IN_QGIS = 100
 """Most layers of one layer definition: QGIS asks every server of it at once."""
 _GEOJSON = "application/geo+json"
-_COLUMNS = ("service_id", "layer", "name", "title", "kind", "item", "service", "provider", "url", "crs")
+_COLUMNS = {
+    **dict.fromkeys(("service_id", "layer"), "INTEGER"),
+    **dict.fromkeys(("name", "title", "kind", "item", "service", "provider", "url", "crs"), "TEXT"),
+}
+"""Name of a column → its type in SQL."""
 
 
 async def layers_document(request: Request) -> Response:
@@ -62,13 +72,38 @@ async def layers_table(request: Request) -> Response:
     writer = csv.writer(stream)
     writer.writerow((*_COLUMNS, "west", "south", "east", "north"))
     for each in found.results.hits:
-        row = each.row
-        texts = map(formula_safe, (row.name, row.title, each.kind, row.item, each.service_title, each.provider))
-        systems = "; ".join(row.systems)
-        writer.writerow((each.service_id, each.position, *texts, each.address, systems, *(row.extent or ("",) * 4)))
+        own = _values(each)
+        values = [formula_safe(own[name]) if name in _MAY_BE_FORMULAS else own[name] for name in _COLUMNS]
+        writer.writerow((*values, *(each.row.extent or ("",) * 4)))
     named = 'attachment; filename="layers.csv"'
     body = b"\xef\xbb\xbf" + stream.getvalue().encode()
     return Response(body, headers={"Content-Disposition": named}, media_type="text/csv; charset=utf-8")
+
+
+_MAY_BE_FORMULAS = _COLUMNS.keys() - {"service_id", "layer", "url", "crs"}
+
+
+def _values(found: FoundLayer) -> dict[str, Any]:
+    """Return the values of `_COLUMNS`."""
+    row = found.row
+    texts = (row.name, row.title, found.kind, row.item, found.service_title, found.provider)
+    values = (found.service_id, found.position, *texts, found.address, "; ".join(row.systems))
+    return dict(zip(_COLUMNS, values, strict=True))
+
+
+async def layers_geopackage(request: Request) -> Response:
+    """Return the layers as a GeoPackage of their extents, as many as in a table."""
+    hits = (await _found(request, _whole(request, 1_000))).results.hits
+    body = await asyncio.to_thread(_geopackage, hits)
+    named = 'attachment; filename="layers.gpkg"'
+    return Response(body, headers={"Content-Disposition": named}, media_type="application/geopackage+sqlite3")
+
+
+def _geopackage(hits: Sequence[FoundLayer]) -> bytes:
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "layers.gpkg"
+        write_layers(((each.row.extent, published(_values(each))) for each in hits), _COLUMNS, out, now=time.time())
+        return out.read_bytes()
 
 
 async def layers_for_qgis(request: Request) -> Response:
