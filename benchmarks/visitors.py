@@ -104,7 +104,7 @@ def _worst(number: int) -> str:
 
 
 async def _waits(address: str, visitors: int, seconds: int) -> dict[str, Any]:
-    """Return how long an ordinary visitor waits for each of its pages meanwhile."""
+    """Return how long an ordinary visitor waits meanwhile for pages that nobody asked for before."""
     numbers, waits, codes, others = itertools.count(), dict[str, list[float]](), Counter[int](), Counter[int]()
     tasks = [
         asyncio.create_task(_visit(address, f"198.51.100.{n}", lambda: _worst(next(numbers)), others))
@@ -117,8 +117,8 @@ async def _waits(address: str, visitors: int, seconds: int) -> dict[str, Any]:
             if time.monotonic() > end:
                 break
             pages = {
-                "search": f"{ITEMS}?q=water&offset={number * 20}",
-                "service": f"{ITEMS}/{number + 1}",
+                "search": f"{ITEMS}?q=water&offset={number * 20}&limit={20 + bool(visitors)}",
+                "service": f"{ITEMS}/{2 * number + 1 + bool(visitors)}",
                 "robots": "/robots.txt",
             }
             for page, path in pages.items():

@@ -38,6 +38,7 @@ _BURST_S = 10.0
 _LEAST_BURST = 20.0
 _NEWCOMER_S = 0.1
 """What the request of a new visitor is expected to cost; those of people who look around cost half of it and less."""
+_CHEAP = math.frexp(_NEWCOMER_S)[1]
 _HALVED_S = 60.0
 """What a visitor has had counts half as much after this time."""
 _MOST_CLIENTS = 10_000
@@ -135,6 +136,8 @@ class Workers:
     def __init__(self, threads: int, name: str) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._free = threads
+        self._kept = int(threads > 1)
+        """Threads that costly questions leave to others."""
         self._waiting: list[_Waiting] = []
         """In the order of their arrival."""
         self._round = 0
@@ -148,20 +151,24 @@ class Workers:
         on after a cancellation, and keeps its thread until it ends.
         """
         visitor = VISITOR.get(None) or Visitor(0.0)
-        if self._free:
+        costs = math.frexp(max(cost_s, visitor.expected_s))[1]
+        if self._has_thread(costs):
             self._free -= 1
         else:
-            await self._turn(visitor, max(cost_s, visitor.expected_s))
+            await self._turn(visitor, costs)
         loop = asyncio.get_running_loop()
         begun = self._pool.submit(_timed, work, visitor)
         begun.add_done_callback(partial(self._ended, loop))
         return await asyncio.wrap_future(begun)
 
-    async def _turn(self, visitor: Visitor, cost_s: float) -> None:
+    def _has_thread(self, costs: int) -> bool:
+        return self._free > (self._kept if costs > _CHEAP else 0)
+
+    async def _turn(self, visitor: Visitor, costs: int) -> None:
         """Wait for a thread; when too many wait, who would be the last is sent away."""
         before = sum(each.visitor is visitor for each in self._waiting)
         turn = asyncio.get_running_loop().create_future()
-        waiting = _Waiting(visitor, turn, math.frexp(cost_s)[1], self._round + before)
+        waiting = _Waiting(visitor, turn, costs, self._round + before)
         self._waiting.append(waiting)
         if len(self._waiting) > MAX_WAITING:
             last = max(reversed(self._waiting), key=lambda each: each.rank)
@@ -185,13 +192,15 @@ class Workers:
             loop.call_soon_threadsafe(self._next)
 
     def _next(self) -> None:
+        self._free += 1
         self._waiting = [each for each in self._waiting if not each.turn.done()]
-        if not self._waiting:
-            self._free += 1
+        ready = [each for each in self._waiting if self._has_thread(each.costs)]
+        if not ready:
             return
+        self._free -= 1
         self._turns += 1
         is_for_oldest = self._turns % OLDEST_EVERY == 0
-        following = self._waiting[0] if is_for_oldest else min(self._waiting, key=lambda each: each.rank)
+        following = ready[0] if is_for_oldest else min(ready, key=lambda each: each.rank)
         self._waiting.remove(following)
         self._round = max(self._round, following.round)
         following.turn.set_result(None)

@@ -150,6 +150,23 @@ async def test_visitors_take_turns_and_the_costliest_question_has_its_own() -> N
     assert queue.order.index("costly") < OLDEST_EVERY
 
 
+async def test_one_of_several_threads_is_left_to_cheap_questions() -> None:
+    workers, gate, begun = Workers(2, "test"), threading.Event(), list[int]()
+
+    def work(number: int) -> None:
+        begun.append(number)
+        gate.wait()
+
+    costly = [asyncio.create_task(workers.run(lambda n=number: work(n), cost_s=1.0)) for number in range(3)]  # type: ignore[misc]
+    await asyncio.sleep(0)
+    assert await workers.run(lambda: "answered") == "answered"
+    assert begun == [0]
+    gate.set()
+    await asyncio.gather(*costly)
+    assert begun == [0, 1, 2]
+    workers.close()
+
+
 async def test_a_question_that_waits_too_long_is_sent_away_and_told_when_to_come_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
