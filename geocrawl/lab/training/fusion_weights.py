@@ -44,7 +44,13 @@ def train_fusion_file(
         "date": day_of(SystemClock().now()),
         "geocrawl": __version__,
         "files": [{"file": _called(world), "sha256": world.sha256} for world in recorded],
-        "options": {"rounds": rounds, "discount": DISCOUNT, "horizon": HORIZON, "penalty": PENALTY},
+        "options": {
+            "rounds": rounds,
+            "max_depth": Settings().max_depth,
+            "discount": DISCOUNT,
+            "horizon": HORIZON,
+            "penalty": PENALTY,
+        },
         "links": len(taken),
     }
     write_prior(Prior(weights, made), out)
