@@ -318,7 +318,10 @@ def from_file(file: Path) -> Source:
         if not isinstance(error, PermissionError) or file != SYSTEM_FILE:  # that may contain passwords for the service
             source.problems.append(f"{file}: cannot be read: {error.strerror or error}")
         return source
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except UnicodeDecodeError as error:
+        source.problems.append(f"{file}: not TOML: byte {error.start} is not UTF-8; save the file as UTF-8")
+        return source
+    except tomllib.TOMLDecodeError as error:
         source.problems.append(f"{file}: not TOML: {error}")
         return source
     for name, value in table.items():

@@ -19,7 +19,8 @@ def refusal_of(address: str, settings: Settings) -> str:
     if not is_mail_address(address):
         return "is no mail address"
     if not settings.mail_server:
-        return "cannot get mail: the setting mail_server names no server"
+        missing = "cannot get mail: the setting mail_server names no server"
+        return f"{missing}; set it in the configuration file or by GEOCRAWL_MAIL_SERVER"
     return ""
 
 

@@ -87,6 +87,7 @@ WRONG_USE = [
     (("search", "--format", "xml"), 2, "expected table, json, jsonl or csv"),
     (("status",), 3, "no such database"),
     (("status", "--db", "rubbish.db"), 3, "is not a SQLite database"),
+    (("status", "--db", "."), 3, "is a folder; --db names a file in it"),
     (("show", "1"), 3, "no such database"),
     (("export",), 3, "no such database"),
     (("retry",), 3, "no such database"),

@@ -157,6 +157,8 @@ def test_checking_a_file_names_all_its_problems(tmp_path: Path) -> None:
     assert len(check_file(_file(tmp_path, "a = 1\nworkers = 0\ndelay = 1\n"))) == 2
     assert check_file(_file(tmp_path, "delay = 1\n")) == []
     assert "no such file" in check_file(tmp_path / "none.toml")[0]
+    (tmp_path / "latin.toml").write_bytes(b'contact = "M\xfcller"\n')
+    assert "byte 12 is not UTF-8" in check_file(tmp_path / "latin.toml")[0]
     assert "not TOML" in check_file(_file(tmp_path, "\udcff".encode("utf-8", "surrogatepass").decode("latin-1")))[0]
 
 

@@ -156,11 +156,11 @@ async def test_the_catalogue_is_no_journal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "clear"),
     [
-        ("anna@example.org", "is no web address"),
+        ("anna@example.org", "is no web address; expected a web address, mail:ADDRESS or file:PATH$"),
         ("ftp://example.org/", "is no web address"),
         ("mail:anna", "is no mail address"),
         ("mail:a@b.example\r\nBcc: c@d.example", "is no mail address"),
-        ("mail:anna@example.org", "mail_server names no server"),
+        ("mail:anna@example.org", "mail_server names no server; set it in .* GEOCRAWL_MAIL_SERVER$"),
         ("file:/nonexistent/folder/a.jsonl", "is in no folder that exists"),
         ("file:/", "is a folder"),
     ],

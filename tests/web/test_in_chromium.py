@@ -115,7 +115,7 @@ def test_a_layer_is_previewed_on_the_map(browser: Any, address: str, crawled: Pa
         with page.expect_response("**/preview?**") as coming:
             button.click()
         assert coming.value.status == 200
-        page.get_by_text("Preview drawn by the service just now.").wait_for()
+        page.get_by_text("Preview of what the service sent.").wait_for()
         assert button.get_attribute("aria-pressed") == "true"
         second = page.locator("[data-preview]").nth(1)
         with page.expect_response("**/preview?**"):
@@ -177,6 +177,8 @@ PAGES = [
     f"{ITEMS}/5",
     "/operations",
     "/statistics",
+    "/layers?q=rivers",
+    "/providers",
     "/providers?name=Norvale+Mapping+Office",
     "/api",
     "/none",

@@ -39,11 +39,18 @@ def open_database(path: Path, *, create: bool) -> Connection:
     if path == MEMORY:
         return _connect(path)
     if not is_there(path) and not create:
-        raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
+        raise DatabaseFault(_absence_of(path))
     refuse_name(path, to_write=True)
     _make_folder(path)
     make_file(path)
     return _connect(path)
+
+
+def _absence_of(path: Path) -> str:
+    """Return a message about a path without a database."""
+    if path.is_dir():
+        return f"{path}: is a folder; --db names a file in it"
+    return f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another"
 
 
 def join_database(path: Path) -> Connection:
@@ -66,7 +73,7 @@ def join_database(path: Path) -> Connection:
 def reading_connection(path: Path) -> Connection:
     """Return a connection that writes nothing. Raises DatabaseFault as `database.reading_connection` does."""
     if not is_there(path):
-        raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
+        raise DatabaseFault(_absence_of(path))
     connection = SqliteConnection.open(path, "ro")
     try:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
