@@ -87,7 +87,7 @@ test-systemd: dev-env  ## the unit under a real systemd, booted in a container (
 	$(PYTEST) -m systemd $(call marked,systemd)
 
 acceptance: dev-env  ## whole crawls of recorded worlds, kills, bombs, a fresh clone: minutes
-	$(PYTEST) -n 2 --dist worksteal -m acceptance $(call marked,acceptance)
+	$(PYTEST) -n 3 --dist worksteal -m acceptance $(call marked,acceptance)
 
 fmt: dev-env
 	$(BIN)/ruff format .
