@@ -13,7 +13,7 @@ from tests.simulation.seeds import Simulator
 @pytest.mark.parametrize(
     ("name", "faults", "complaint"),
     [
-        ("waits_by_memory", ("pause",), "has not ended"),
+        ("waits_by_memory", ("full",), "has not ended"),
         ("leases_without_fencing", ("pause",), "visited more than once"),
         ("lost_counter", ("calm",), "counters and rows differ"),
         ("missing_rollback", ("full",), "cannot start a transaction"),
