@@ -7,14 +7,13 @@ reason in words. Nothing that a service sent leaves it as it came.
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from collections.abc import Generator, Sequence
 
 from PIL import Image, ImageDraw, UnidentifiedImageError
+from selectolax.lexbor import LexborHTMLParser
 
 from geocrawl.formats.charset import decode_declared, header_charset
-from geocrawl.formats.text import unescape_html
 from geocrawl.model import Failure, FailureCode, Page, Purpose, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.content.exceptions import exception_of
@@ -156,8 +155,6 @@ def features(url: Url, box: Sides, size: tuple[int, int]) -> Drawing:
 
 # --------------------------------------------------------------------------- texts
 
-_TAGS = re.compile(r"<(script|style)\b.{0,20000}?</\1\s*>|<!--.{0,20000}?-->|<[^<>]{0,2000}>", re.DOTALL | re.I)
-
 
 def text(url: Url) -> Drawing:
     """Return a text that a service sends, as plain lines of bounded length without markup."""
@@ -169,6 +166,12 @@ def text(url: Url) -> Drawing:
     head = answer.body[: 16 * MOST_CHARS]
     said, _ = decode_declared(head, header_charset(answer.headers.get("content-type", "")), "")
     if said.lstrip().startswith("<"):
-        said = unescape_html(_TAGS.sub("\n", said))
+        said = _without_markup(said)
     lines = [line for each in said.splitlines() if (line := plain(each, 300))]
     return "\n".join(lines[:MOST_LINES])[:MOST_CHARS].encode(), ""
+
+
+def _without_markup(text: str) -> str:
+    tree = LexborHTMLParser(text)
+    tree.strip_tags(["script", "style"], recursive=True)
+    return tree.root.text(separator="\n") if tree.root is not None else ""
