@@ -17,7 +17,7 @@ from tests.simulation.seeds import Simulator
 from tests.support.places import ROOT
 from tests.support.postgres import Server
 
-SEEDS, MORE_SEEDS = 300, range(1_000, 2_200)
+SEEDS, MORE_SEEDS = 300, range(1_000, 1_600)
 POSTGRES_SEEDS, MORE_POSTGRES_SEEDS = 8, 8
 
 
