@@ -205,7 +205,7 @@ _OF_FILES, _OF_FORMS = ([each.media_type for each in forms.values()] for forms i
 _OTHER_FORMS = {
     ITEMS: [*_OF_FILES, *_OF_FORMS, "application/zip"],
     f"{ITEMS}/{_NUMBER}": _OF_FORMS,
-    LAYERS: [FILES["csv"].media_type, "application/x-qgis-layer-definition"],
+    LAYERS: [FILES["csv"].media_type, FILES["gpkg"].media_type, "application/x-qgis-layer-definition"],
 }
 """Path → media types of its answers besides that of `PATHS` and HTML."""
 
