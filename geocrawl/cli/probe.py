@@ -111,7 +111,6 @@ def probe(
     choice = shipped_lists.Choice(country, software, limit=limit)
     shipped_lists.demand_shipped(choice, is_shipped=shipped)
     addresses = _shipped(choice, urls, file) if shipped else _demand_addresses(urls or [], file)
-    list_file = shipped_lists.path_of(shipped_lists.ENDPOINTS) if shipped else file
     settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
     result = run_probe(
@@ -121,8 +120,8 @@ def probe(
         database=opt.new_database_path_from(settings, overrides) if save else None,
         share_with=None if save else _catalogue_of(settings),
         say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
-        list_file=list_file,
-        emit=_Emitter(len(addresses), json=json, quiet=settings.quiet or list_file is None),
+        list_file=shipped_lists.path_of(shipped_lists.ENDPOINTS) if shipped else file,
+        emit=_Emitter(len(addresses), json=json, quiet=settings.quiet or not (shipped or file)),
     )
     _end(result)
 

@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindFacts:
-    """What the rooms below `probe` know of a kind. The defaults fit a kind of OWS Common."""
+    """Holds what the rooms below `probe` know of a kind of service. The defaults fit a kind of OWS Common."""
 
     names: tuple[str, ...] = ()
     """What code and protocols call it, in lower case without separators; none: as it is called here."""
@@ -127,7 +127,7 @@ class ParameterForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QgisLayer:
-    """How QGIS opens a layer of a kind by itself, without reading the service first."""
+    """Says how QGIS opens a layer of a kind by itself, without reading the service first."""
 
     provider: str
     type: str

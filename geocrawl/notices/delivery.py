@@ -32,7 +32,6 @@ def read_recipient(text: str, settings: Settings, database: Place) -> str:
         text = f"{_FILE}{path}"
     else:
         refused = webhook.refusal_of(text, allow_private=settings.allow_private)
-        refused += "; expected a web address, mail:ADDRESS or file:PATH" if "no web address" in refused else ""
     if refused:
         raise UsageError(f"--to {text}: {refused}")
     return text

@@ -38,7 +38,7 @@ def refusal_of(address: str, *, allow_private: bool) -> str:
     """Return why an address cannot be a recipient, judged by its text; '' when it can."""
     url = read_url(address)
     if url is None or not address.lower().startswith(("http://", "https://")):
-        return "is no web address"
+        return "is no web address; expected a web address, mail:ADDRESS or file:PATH"
     return "" if AddressGuard(allow_private=allow_private).lets_pass(url.host) else _REFUSED
 
 

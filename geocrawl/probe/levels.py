@@ -10,6 +10,8 @@ from geocrawl.model import Url
 from geocrawl.probe.extents import Sides
 
 _NEARLY = 1e-6
+_MANY = 1_000
+"""Columns or rows beyond which a level needs too many tiles, whatever it is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +44,26 @@ class Level:
 def _between(first: float, last: float, limits: tuple[int, int]) -> range:
     if not (math.isfinite(first) and math.isfinite(last)):
         return range(0)
-    return range(max(math.floor(first + _NEARLY), limits[0]), min(math.ceil(last - _NEARLY), limits[1] + 1))
+    start = max(math.floor(first + _NEARLY), limits[0])
+    return range(start, min(math.ceil(last - _NEARLY), limits[1] + 1, start + _MANY))
 
 
 def cover(levels: Sequence[Level], box: Sides, most: int) -> list[tuple[Url, Sides]]:
     """Return addresses and extents of the tiles in a box, at most `most`: those of the finest level that needs no more.
 
-    The result is empty when there are none, or the coarsest level needs more.
+    The result is empty when there are none, or the coarsest level needs more. Levels whose tiles are too small to be
+    told apart are left out: documents state any number.
     """
-    for level in sorted(levels, key=lambda level: level.across):
+    for level in sorted(filter(_is_sound, levels), key=lambda level: level.across):
         columns, rows = level.within(box)
         if 0 < len(columns) * len(rows) <= most:
             places = [(column, row) for row in rows for column in columns]
             found = [(level.address(column, row), level.sides(column, row)) for column, row in places]
             return [(url, sides) for url, sides in found if url is not None]
     return []
+
+
+def _is_sound(level: Level) -> bool:
+    """Return whether the tiles at a level's corner have a width and a height."""
+    left, bottom, right, top = level.sides(level.columns[1], level.rows[1])
+    return 0 < right - left < math.inf and 0 < top - bottom < math.inf

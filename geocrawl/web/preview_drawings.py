@@ -23,7 +23,7 @@ from geocrawl.sanitize import plain
 from geocrawl.web.preview_features import shapes_of
 
 Drawn = tuple[bytes, str]
-"""What a visitor sees and '', or nothing and why."""
+"""The bytes that a visitor sees and ''; or none, and why there are none."""
 Drawing = Generator[Ask, Page | Failure, Drawn]
 
 MAX_PIXELS = 2_048 * 2_048

@@ -171,7 +171,7 @@ def _picture_at(place: _Place, service: ServiceDetail, wanted: Wanted) -> Url | 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a layer is requested."""
+    """Holds the endpoint at which a layer of a service is requested, and the layer's reference systems."""
 
     url: Url
     endpoint: EndpointRow

@@ -30,14 +30,14 @@ MAX_WAITING = 200
 MOST_WAIT_S = 20.0
 """Seconds after which a question that still waits for a thread gets status 503."""
 OLDEST_EVERY = 4
-"""Of so many turns one is for the question that waits for the longest, whatever it costs."""
+"""Each turn of this number is for the question that has waited longest, whatever it costs."""
 COST_S = 0.05
 """So many seconds of a thread's work count as one more request."""
 _BURST_S = 10.0
 """A client may send at once what it may send in this time on average."""
 _LEAST_BURST = 20.0
 _NEWCOMER_S = 0.1
-"""What the request of a new visitor is expected to cost; those of people who look around cost half of it and less."""
+"""Seconds of work that a new visitor's request is expected to cost: twice what people who look around cost at most."""
 _CHEAP = math.frexp(_NEWCOMER_S)[1]
 _HALVED_S = 60.0
 """What a visitor has had counts half as much after this time."""

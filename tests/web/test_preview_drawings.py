@@ -199,6 +199,19 @@ def test_a_service_none_of_whose_tiles_come_is_said_to_give_none() -> None:
     assert content == b"" and "404" in problem
 
 
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(NUMBERS, NUMBERS, st.floats(0), st.floats(0), st.integers(0, 2**62))
+def test_levels_of_any_numbers_give_few_tiles_of_some_size(
+    left: float, top: float, across: float, down: float, last: int
+) -> None:
+    level = Level(left, top, across, down, (0, last), (0, last), lambda x, y: WHERE)
+    found = cover([level], BOX, 4)
+    assert len(found) <= 4
+    assert all(sides[0] < sides[2] and sides[1] < sides[3] for _, sides in found)
+
+
 def test_tiles_without_an_address_are_passed_over() -> None:
     def nowhere(column: int, row: int) -> Url | None:
         return None

@@ -293,8 +293,8 @@ class _TileMap:
     def _level(self, tile_set: etree._Element, box: tuple[float, ...], origin: tuple[float, ...]) -> Level:
         width, height = self.size
         across, down = _resolution(tile_set) * width, _resolution(tile_set) * height
-        rows = min(math.ceil((box[3] - origin[1]) / down - _NEARLY), _MAX_TILES)
-        columns = min(math.ceil((box[2] - origin[0]) / across - _NEARLY), _MAX_TILES)
+        rows = math.ceil(min((box[3] - origin[1]) / down - _NEARLY, _MAX_TILES))
+        columns = math.ceil(min((box[2] - origin[0]) / across - _NEARLY, _MAX_TILES))
 
         def url(column: int, row: int) -> Url | None:
             middle = (column + 0.5) * across, (rows - row - 0.5) * down
