@@ -169,7 +169,7 @@ async def test_a_server_that_stands_still_is_named_in_the_journal_for_systemd_an
         os.kill(answers, signal.SIGSTOP)
         try:
             await until(lambda: any("no answer for" in line for line in heard), "a word to systemd")
-            assert said[-1] == "waiting for the database"
+            assert "waiting for the database" in said
         finally:
             os.kill(answers, signal.SIGCONT)
         failed = "SELECT value FROM meta WHERE name = 'daemon:jobs'"
