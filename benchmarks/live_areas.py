@@ -1,6 +1,7 @@
 """Area under the harvest curve of live crawls of recorded webs, beside the same strategy's replay with one worker.
 
-One and five workers with a delay on SQLite; one, two and four processes on PostgreSQL that make one visit at a time.
+One and five workers with a delay on SQLite (`--visits` takes other numbers of them); one, two and four processes on
+PostgreSQL that make one visit at a time.
 Crawls differ by chance by a tenth and more, so there are several of each (`--repeat`). The area is that of the contest,
 from the server's account of all requests; a crawl is stopped when the server has answered the budget of pages.
 """
@@ -10,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from typing import Any
 from geocrawl.lab.contest.run import Job, run
 from tests.support import world_crawls
 from tests.support.postgres import Server, running_server
-from tests.support.processes import checked, clean_environment, geocrawl
+from tests.support.processes import Started, checked, clean_environment, geocrawl
 
 CRAWLS = (("sqlite", 1, 1), ("sqlite", 1, 5), ("postgresql", 1, 1), ("postgresql", 2, 1), ("postgresql", 4, 1))
 """Engine, processes, and visits under way at once in each."""
@@ -38,12 +38,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strategies", nargs="+", default=["fusion"], help="[fusion]")
     parser.add_argument("--repeat", type=int, default=3, help="crawls of each sort [3]")
     parser.add_argument("--engine", choices=("sqlite", "postgresql"), help="only this one")
+    parser.add_argument("--visits", type=int, nargs="+", help="on SQLite so many at once, and no other crawls")
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return least, mean and most area of each sort of crawl, as such and as shares of the replay's."""
     limits = ["--max-pages", str(options.pages), "--max-depth", "5", "--delay", options.delay]
     chosen = [each for each in CRAWLS if options.engine in (None, each[0])]
+    if options.visits:
+        chosen = [("sqlite", 1, visits) for visits in options.visits]
     rows = []
     with running_server() as server, tempfile.TemporaryDirectory(prefix="geocrawl-area-") as temporary:
         for name in options.world or world_crawls.NAMES:
@@ -78,34 +81,35 @@ class Crawl:
         work.mkdir(parents=True)
 
     def run(self, server: Server | None, processes: int, pages: int) -> dict[str, Any]:
-        """Crawl on a server, None: on SQLite; return pages, finds, area, wall time."""
+        """Crawl on a server, None: on SQLite; return pages, finds, area, wall time, memory, what rests at the end."""
         database = server.new_catalogue() if server else str(self._work / "geocrawl.db")
         begun = time.monotonic()
         with world_crawls.served(self._world, self._work / "access.jsonl", "--slow-seconds", "0.2") as proxy:
             crawls = [self._start(database, proxy) for _ in range(processes)]
-            while any(crawl.poll() is None for crawl in crawls) and self._pages() < pages:
+            while any(crawl.running() for crawl in crawls) and self._pages() < pages:
                 if time.monotonic() - begun > LIMIT_S:
                     break
                 time.sleep(_LOOK_S)
             wall_s = time.monotonic() - begun
             for crawl in crawls:
-                if crawl.poll() is None:
-                    crawl.terminate()
-            for crawl in crawls:
-                crawl.wait(120)
+                crawl.terminate()
+            ended = [crawl.wait(limit_s=120) for crawl in crawls]
+        status = checked(geocrawl("status", "--json", "--db", database), env=self._env, accept=(0, 1))
         files = ["--format", "csv", "--db", database, "--out", str(self._work / "catalog.csv")]
         checked(geocrawl("export", *files), env=self._env, accept=(0, 1))
         scored = world_crawls.score(self._world, self._work, pages)
         if server:
             server.drop(database)
         found = {"pages": scored["pages_downloaded"], "found": scored["wms_found"], "area": scored["area"]}
-        return {**found, "wall_s": round(wall_s, 1)}
+        costs = {"wall_s": round(wall_s, 1), "pages_s": round(scored["pages_downloaded"] / wall_s, 1)}
+        memory = {"memory_mib": max(round(each.peak_mib) for each in ended)}
+        resting = {host["name"]: host["errors"] for host in json.loads(status.stdout)["resting"]}
+        return {**found, **costs, **memory, "resting": resting}
 
-    def _start(self, database: str, proxy: str) -> subprocess.Popen[bytes]:
+    def _start(self, database: str, proxy: str) -> Started:
         seeds = world_crawls.seeds(self._world)
         command = geocrawl("crawl", *seeds, "--db", database, "--proxy", proxy, *self._options, "--json", "--quiet")
-        quiet = subprocess.DEVNULL
-        return subprocess.Popen(command, env=self._env, stdin=quiet, stdout=quiet, stderr=quiet)
+        return Started(command, env=self._env)
 
     def _pages(self) -> int:
         """Return how many pages the server has answered, as the scorer counts them."""
