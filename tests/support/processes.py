@@ -51,7 +51,8 @@ class Started:
         return self._process.pid
 
     def running(self) -> bool:
-        """Whether it has not ended yet (it stays to be waited for)."""
+        """Whether it has not ended yet (it stays to be waited for); its peak memory is read at each call."""
+        self._peak_mib = max(self._peak_mib, _peak_mib(self._process.pid))
         return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def cpu_s(self) -> float:
@@ -63,17 +64,16 @@ class Started:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def kill(self) -> None:
-        """SIGKILL: no handler runs, nothing is flushed."""
-        self._process.send_signal(signal.SIGKILL)
+        """SIGKILL: no handler runs, nothing is flushed. (Popen's own would reap a process that has ended.)"""
+        os.kill(self._process.pid, signal.SIGKILL)
 
     def terminate(self) -> None:
         """SIGTERM: the program may end in its own way."""
-        self._process.send_signal(signal.SIGTERM)
+        os.kill(self._process.pid, signal.SIGTERM)
 
     def wait(self, *, limit_s: float | None = None) -> Run:
         """Its figures once it has ended; killed when it takes longer than `limit_s`."""
         while self.running():
-            self._peak_mib = max(self._peak_mib, _peak_mib(self._process.pid))
             if limit_s is not None and time.monotonic() - self._begun > limit_s:
                 self.kill()
             time.sleep(_POLL_S)
