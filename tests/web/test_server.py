@@ -94,6 +94,15 @@ def test_a_port_that_is_taken_is_said(crawled: Path, capfd: pytest.CaptureFixtur
             application.listen(options)
 
 
+def test_a_body_does_not_wait_until_the_client_has_confirmed_the_head(crawled: Path) -> None:
+    with (
+        application.listen(Options(crawled, port=0, preview=False)) as listening,
+        socket.create_connection(listening.getsockname()),
+        listening.accept()[0] as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 @pytest.mark.parametrize("host", ["a\udcffb", "a" * 64])
 def test_a_host_that_has_no_name_is_refused(crawled: Path, host: str) -> None:
     options = Options(crawled, host, preview=False)
