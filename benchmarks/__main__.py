@@ -28,6 +28,7 @@ NAMES = (
     "exposures",
     "search",
     "serve",
+    "pages",
     "publish",
     "visitors",
     "crowd",

@@ -24,6 +24,12 @@ from tests.support.places import ROOT
 from tests.support.world import ManualClock
 
 LAYERS = 20
+LARGEST = "National Survey"
+"""The provider with the most services."""
+_OF_THE_LARGEST = 50
+"""One of so many services is the largest provider's."""
+_PROBES = 12
+"""Probes of each endpoint."""
 QUERIES = (
     *("water", "map", "soil types bavaria", "land use", "wms forest", "kind:wms alive:30d roads", "geology of france"),
     *(
@@ -137,6 +143,12 @@ VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?5, 0, ?1, ?6, 1, ?7, ?8)"""
 _LAYER = """
 INSERT INTO layer (service_id, position, name, title, abstract, crs, styles, keywords, queryable)
 VALUES (?, ?, ?, ?, '', ?, '[]', '[]', 1)"""
+_WATCHED = "UPDATE endpoint SET first_seen=?, last_probe=?, last_ok=?, probes=?, deviations=? WHERE id=?"
+_PROBE = """
+INSERT INTO probe (endpoint_id, at, status, reason, detail, content_type, first_bytes, elapsed_ms, requests, deviations)
+VALUES (?, ?, ?, '', '', 'text/xml', '', ?, 1, '[]')"""
+_EVENT = "INSERT INTO health_event (endpoint_id, at, before, after, reason) VALUES (?, ?, 'new', 'alive', 'ok')"
+_CHANGE = "INSERT INTO change VALUES (NULL, ?, ?, ?, 'layer-added', 'roads', '', '')"
 _WORDS = tuple(
     word
     for file in sorted((ROOT / "geocrawl/data/worlds").glob("*.toml"))
@@ -153,7 +165,8 @@ def _add(connection: sqlite3.Connection, rng: random.Random, number: int) -> Non
     place = rng.choice(_PLACES)
     kind = rng.choice(("wms", "wms", "wms", "wfs", "wmts", "arcgis", "ogcapi"))
     title = f"{_some(rng, 2)} {place.title}"
-    provider = f"Office {int(rng.paretovariate(1.0)) % 5000} {place.title}"
+    office = f"Office {int(rng.paretovariate(1.0)) % 5000} {place.title}"
+    provider = office if number % _OF_THE_LARGEST else LARGEST
     keywords = json.dumps([_some(rng, 1) for _ in range(4)])
     seen = time.time() - rng.random() * 60 * 86_400
     connection.execute(_SERVICE, (number, kind, title, _some(rng, 25), keywords, provider, *place.boxes[0], seen))
@@ -164,6 +177,25 @@ def _add(connection: sqlite3.Connection, rng: random.Random, number: int) -> Non
         _ENDPOINT, (number, kind, address[7:], address, host, *state, rng.choice(("delivers", "answers")))
     )
     connection.executemany(_LAYER, _layers(rng, number))
+    add_past(connection, rng, number)
+
+
+def add_past(connection: sqlite3.Connection, rng: random.Random, number: int) -> None:
+    """Let an endpoint have been probed for some time: probes, a change of health and one of content of some."""
+    found = time.time() - rng.uniform(60, 700) * 86_400
+    times = sorted(rng.uniform(found, time.time()) for _ in range(_PROBES))
+    valid = [rng.random() < 0.9 for _ in times]
+    last_ok = max((at for at, ok in zip(times, valid, strict=True) if ok), default=None)
+    codes = rng.choices(("[]", '[{"code": "tls-expired"}]', '[{"code": "crs-missing"}]'), (8, 1, 1))[0]
+    connection.execute(_WATCHED, (found, times[-1], last_ok, _PROBES, codes, number))
+    connection.execute("UPDATE service SET first_seen = ? WHERE id = ?", (found, number))
+    rows = zip(times, valid, strict=True)
+    connection.executemany(
+        _PROBE, ((number, at, "valid" if ok else "invalid", rng.expovariate(1 / 400)) for at, ok in rows)
+    )
+    if rng.random() < 0.3:
+        connection.execute(_EVENT, (number, times[-1]))
+        connection.execute(_CHANGE, (number, number, times[-1]))
 
 
 def _layers(rng: random.Random, number: int) -> Iterator[tuple[int, int, str, str, str]]:

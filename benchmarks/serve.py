@@ -67,24 +67,25 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _measured(path: Path, seconds: int, folder: Path) -> dict[str, Any]:
-    rng, numbers = random.Random(7), _numbers(path)
+    rng, numbers = random.Random(7), numbers_of(path)
     mixes = {"varied": _varied(rng, numbers), "kept": _varied(rng, numbers)[:10]}
     lines = []
-    with _server(path) as (address, server, first_s):
-        idle_mib = _memory_mib(server.pid)
+    with server(path) as (address, process, first_s):
+        idle_mib = _memory_mib(process.pid)
         for mix, paths in mixes.items():
             for writes in (False, True):
                 with _writer(path) if writes else _nobody() as written:
                     found = _wrk(address, paths, seconds, folder)
                 line = {"mix": mix, "pages": len(paths), "while_writing": writes, **found, "transactions": written[0]}
                 line["requests_a_second"] = round(found["requests"] / found["seconds"], 1)
-                line["peak_mib"] = _memory_mib(server.pid)
+                line["peak_mib"] = _memory_mib(process.pid)
                 print(json.dumps(line), flush=True)
                 lines.append(line)
     return {"first_search_s": first_s, "mib_before": idle_mib, "lines": lines}
 
 
-def _numbers(path: Path) -> list[int]:
+def numbers_of(path: Path) -> list[int]:
+    """Return the numbers of all services of a catalogue."""
     with sqlite3.connect(path) as reader:
         return [row[0] for row in reader.execute("SELECT id FROM service")]
 
@@ -104,13 +105,13 @@ def _varied(rng: random.Random, numbers: list[int]) -> list[str]:
 
 
 @contextmanager
-def _server(path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], float]]:
+def server(path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], float]]:
     """Run the server as people do; yield its address, its process and the seconds of its first search."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "geocrawl", "serve", "--db", str(path), "--port", str(port), "--rate", "0"]
-    server = subprocess.Popen([*command, "--no-preview"])
+    process = subprocess.Popen([*command, "--no-preview"])
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(300):
@@ -121,10 +122,10 @@ def _server(path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], float]]:
                 time.sleep(0.1)
         begun = time.perf_counter()
         httpx.get(f"{address}{ITEMS}?q=water", timeout=120).raise_for_status()
-        yield address, server, round(time.perf_counter() - begun, 2)
+        yield address, process, round(time.perf_counter() - begun, 2)
     finally:
-        server.terminate()
-        server.wait(20)
+        process.terminate()
+        process.wait(20)
 
 
 def _wrk(address: str, paths: list[str], seconds: int, folder: Path) -> dict[str, Any]:
