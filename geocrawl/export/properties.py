@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from shapely import MultiPolygon, Polygon, get_parts, multipolygons, to_wkb
-from shapely.geometry import mapping
 
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.probe.registry import declared
@@ -166,25 +165,20 @@ def is_vector(template: str) -> bool:
 # --------------------------------------------------------------------------- geometries
 
 
-def extent_of(box: Box | None) -> Polygon | MultiPolygon | None:
-    """Return the geometry within -180…180 that a box covers: two polygons when it crosses the antimeridian.
+def parts_of(box: Box | None) -> list[Box]:
+    """Return the parts within -180…180 of a box: two when it crosses the antimeridian, none without numbers.
 
-    A box crosses it by west > east, or by a side beyond 180 degrees. None without numbers. Rings are counter-clockwise
-    (RFC 7946, 3.1.6) and begin in the south-west.
+    A box crosses it by west > east, or by a side beyond 180 degrees.
     """
     if box is None or not all(map(math.isfinite, box)):
-        return None
-    west, south, east, north = box
+        return []
+    west, south, east, north = map(float, box)
     south, north = max(south, -90.0), min(north, 90.0)
     if south > north:
-        return None
+        return []
     west, east = (-180.0, 180.0) if east - west >= 360 else (_within(west), _within(east))
     both = ((west, 180.0), (-180.0, east)) if west > east else ((west, east),)
-    parts = [
-        Polygon(((first, south), (last, south), (last, north), (first, north), (first, south)))
-        for first, last in [each for each in both if each[0] < each[1]] or both[:1]
-    ]
-    return parts[0] if len(parts) == 1 else MultiPolygon(parts)
+    return [(first, south, last, north) for first, last in [each for each in both if each[0] < each[1]] or both[:1]]
 
 
 def _within(degrees: float) -> float:
@@ -192,10 +186,24 @@ def _within(degrees: float) -> float:
     return degrees if -180 <= degrees <= 180 else (degrees + 180) % 360 - 180
 
 
+def _ring(part: Box) -> tuple[tuple[float, float], ...]:
+    """Return a ring that is counter-clockwise (RFC 7946, 3.1.6) and begins in the south-west."""
+    west, south, east, north = part
+    return (west, south), (east, south), (east, north), (west, north), (west, south)
+
+
+def extent_of(box: Box | None) -> Polygon | MultiPolygon | None:
+    """Return the geometry of a box: two polygons when it crosses the antimeridian; None for an unknown extent."""
+    polygons = [Polygon(_ring(part)) for part in parts_of(box)]
+    return MultiPolygon(polygons) if len(polygons) > 1 else next(iter(polygons), None)
+
+
 def geojson_geometry(box: Box | None) -> dict[str, Any] | None:
     """Return a Polygon, a MultiPolygon across the antimeridian, None for an unknown extent."""
-    extent = extent_of(box)
-    return mapping(extent) if extent is not None else None
+    rings = [(_ring(part),) for part in parts_of(box)]
+    if len(rings) > 1:
+        return {"type": "MultiPolygon", "coordinates": rings}
+    return {"type": "Polygon", "coordinates": rings[0]} if rings else None
 
 
 def wkb_multipolygon(extent: Polygon | MultiPolygon) -> bytes:

@@ -162,8 +162,9 @@ def _layer(row: dict[str, Any]) -> PublishedLayer:
     return PublishedLayer(**row | lists | {"queryable": bool(row["queryable"]), "box": box})
 
 
+@lru_cache(maxsize=1000)
 def texts_of(stored: str) -> tuple[str, ...]:
-    """Return the texts of a list that the database stores as JSON."""
+    """Return the texts of a list that the database stores as JSON; the layers of a service have the same ones."""
     return tuple(str(each) for each in json.loads(stored))
 
 

@@ -25,7 +25,7 @@ def with_layers(
         yield service, _detail(service, tuple(map(_layer, own)) if number == service.id else ())
 
 
-def seconds(time: str) -> float:
+def _seconds(time: str) -> float:
     """Return the seconds since 1970 of a published time."""
     return datetime.fromisoformat(time).timestamp()
 
@@ -47,8 +47,8 @@ def _detail(service: PublishedService, layers: Sequence[LayerRow]) -> ServiceDet
         read_by="",
         layer_count=service.layers,
         box=service.box,
-        first_seen=seconds(service.first_seen),
-        last_ok=seconds(service.last_ok),
+        first_seen=_seconds(service.first_seen),
+        last_ok=_seconds(service.last_ok),
         layers=tuple(layers),
         endpoints=(_endpoint(service),),
         best=service.url,
@@ -71,9 +71,9 @@ def _endpoint(service: PublishedService) -> EndpointRow:
         version=service.version,
         http_status=None,
         deviations=tuple({"code": each, "detail": ""} for each in service.deviations),
-        first_seen=seconds(service.first_seen),
+        first_seen=_seconds(service.first_seen),
         last_probe=None,
-        last_ok=seconds(service.last_ok),
+        last_ok=_seconds(service.last_ok),
         probes=0,
         level=service.level or None,
         proved_at=None,

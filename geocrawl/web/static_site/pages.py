@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shapely import bounds, get_parts
-
 from geocrawl import __version__
-from geocrawl.export.properties import extent_of, name_of
+from geocrawl.export.properties import name_of, parts_of
 from geocrawl.model.published import Box, PublishedService
 from geocrawl.search.places import country_name
 from geocrawl.store.read.show import ServiceDetail
@@ -88,8 +86,7 @@ def page_of(number: int, ending: str = "html") -> str:
 
 def extents_of(box: Box | None) -> list[tuple[float, ...]]:
     """Return the parts of an extent as west, south, east, north: two where it crosses the antimeridian."""
-    extent = extent_of(box)
-    return [tuple(round(side, 3) for side in part) for part in bounds(get_parts(extent)).tolist()] if extent else []
+    return [tuple(round(side, 3) for side in part) for part in parts_of(box)]
 
 
 def service_page(look: Look, service: PublishedService, detail: ServiceDetail, *, has_picture: bool) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_in
 from geocrawl.web.publishing import as_json, published
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.static_site import pages
-from geocrawl.web.static_site.detail import seconds, with_layers
+from geocrawl.web.static_site.detail import with_layers
 from geocrawl.web.static_site.folder import SiteFolder, site_folder
 from geocrawl.web.static_site.maps import coverage_picture, land, squares
 from geocrawl.web.static_site.words import SearchIndex, content_name, script, words_of, words_of_names
@@ -77,7 +78,8 @@ class _Whole:
     newest: list[tuple[float, int, str, str]] = field(default_factory=list)
     services: int = 0
     layers: int = 0
-    last_ok: float = 0.0
+    last_ok: array[float] = field(default_factory=lambda: array("d", [0.0]))
+    """By the numbers of services; 0 for a number that no service has."""
 
 
 def publish(
@@ -148,7 +150,6 @@ def _take_in(whole: _Whole, service: PublishedService, detail: ServiceDetail) ->
     title = published(name_of(service))
     whole.services += 1
     whole.layers += service.layers
-    whole.last_ok = max(whole.last_ok, detail.last_ok)
     whole.kinds[service.kind] += 1
     if service.country:
         whole.countries[service.country] += 1
@@ -157,7 +158,9 @@ def _take_in(whole: _Whole, service: PublishedService, detail: ServiceDetail) ->
     newest = (detail.first_seen, service.id, service.kind, title)
     (heapq.heappush if len(whole.newest) < _ON_FIRST_PAGE else heapq.heappushpop)(whole.newest, newest)
     rank = 1 + min(service.quality, 100) * 30 // 100 + (31 if service.alive else 0)
-    whole.ranks += b"A" * (service.id - len(whole.ranks)) + _RANKS[rank].encode()
+    missing = service.id - len(whole.ranks)
+    whole.ranks += b"A" * missing + _RANKS[rank].encode()
+    whole.last_ok.extend((*(0.0,) * missing, detail.last_ok))
     about = published(" ".join((service.provider, service.host, *service.keywords)))
     text = published(" ".join((service.abstract, *(row.title for row in detail.layers))))
     country = [f"country:{service.country.lower()}"] if service.country else []
@@ -246,7 +249,7 @@ def _first_page(
         feed = partial(_feed, look, whole, news)
         folder.write("feed.atom", atom_of(feed("feed.atom")).encode())
         folder.write("feed.json", as_json(json_feed_of(feed("feed.json"))))
-        _sitemaps(connection, selection, folder, look)
+        _sitemaps(folder, look, whole)
     cells, _, worldwide = coverage(whole.boxes)
     picture = coverage_picture(cells)
     folder.write("static/coverage.png", picture)
@@ -295,16 +298,14 @@ def _feed(look: pages.Look, whole: _Whole, news: Any, name: str) -> Feed:
         page=f"{base}/",
         base=base,
         place_of=lambda number: f"{base}/{pages.page_of(number)}",
-        updated=news[0].at if news else whole.last_ok,
+        updated=news[0].at if news else max(whole.last_ok),
     )
 
 
-def _sitemaps(connection: Connection, selection: Selection, folder: SiteFolder, look: pages.Look) -> None:
-    """Write the sitemaps; services are read once more, because their times are kept nowhere."""
+def _sitemaps(folder: SiteFolder, look: pages.Look, whole: _Whole) -> None:
     last = 0
-    services = published_services(connection, selection)
-    for part, own in groupby(services, key=lambda service: service.id // PART):
-        rows = [(f"{look.base_url}/{pages.page_of(each.id)}", seconds(each.last_ok)) for each in own]
+    for part, own in groupby(_numbers(whole), key=lambda number: number // PART):
+        rows = [(f"{look.base_url}/{pages.page_of(number)}", whole.last_ok[number]) for number in own]
         folder.write(f"sitemap-{part}.xml", url_set(rows).encode())
         last = part
     folder.write("sitemap.xml", sitemap_index(look.base_url, last * PART).encode())

@@ -35,9 +35,11 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 def words_of(text: str) -> Iterator[str]:
     """Yield the words of a text in lower case without diacritics; of Chinese and Japanese each pair of characters."""
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text)
-        text = "".join(each for each in decomposed if not unicodedata.category(each).startswith("M"))
+    if text.isascii():
+        yield from (run[:_MOST_WORD] for run in _RUN.findall(text.lower()))
+        return
+    decomposed = unicodedata.normalize("NFKD", text)
+    text = "".join(each for each in decomposed if not unicodedata.category(each).startswith("M"))
     for run in _RUN.findall(text.lower().translate(_LETTERS)):
         if run.isascii():
             yield run[:_MOST_WORD]
@@ -51,10 +53,11 @@ def words_of(text: str) -> Iterator[str]:
 
 def words_of_names(names: Iterable[str]) -> Iterator[str]:
     """Yield the words of layers' names, also of those that are written together (`LandUse`), but for bare numbers."""
-    for name in names:
-        for word in words_of(f"{name} {_HUMP.sub(' ', name)}" if _HUMP.search(name) else name):
-            if not (word.isdecimal() and len(word) > 4):
-                yield word
+    text = " ".join(names)
+    divided = _HUMP.sub(" ", text)
+    for word in words_of(text if divided == text else f"{text} {divided}"):
+        if not (word.isdecimal() and len(word) > 4):
+            yield word
 
 
 class SearchIndex:
