@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import sys
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
+from geocrawl.errors import UsageError
 from geocrawl.export.endpoints import formula_safe
 from geocrawl.sanitize import plain
 from geocrawl.search.filters import Filters, Sort, read_box, read_level, read_system
@@ -95,9 +95,9 @@ def search(
     order = opt.one_of(Sort, sort, "--sort")
     in_full = opt.settings_from(overrides).export_secrets
     show_in_full(in_full)
+    text = words_typed(words)
     with opt.reading(overrides) as connection:
         engine = search_engine(connection, shows_secrets=in_full)
-        text = words_typed(words)
         if layers:
             found_layers = engine.layers(text, filters, sort=order, limit=limit, offset=offset)
             _print_layers(found_layers, chosen, offset)
@@ -149,8 +149,12 @@ def _layer(hit: FoundLayer) -> dict[str, Any]:
 
 
 def words_typed(words: list[str] | None) -> str:
-    """Return a query as it was typed, also where the locale's encoding lacks its characters: then it is UTF-8."""
-    return os.fsencode(" ".join(words or [])).decode("utf-8", "replace")
+    """Return the query that words make. Raises UsageError for bytes that are no characters in the locale's encoding."""
+    query = " ".join(words or [])
+    if any("\ud800" <= character <= "\udfff" for character in query):
+        encoding = sys.getfilesystemencoding().upper()
+        raise UsageError(f"{query!r} is not text in {encoding}, the encoding of this locale (`locale`, LC_ALL)")
+    return query
 
 
 def _nothing(found: Results, offset: int) -> str:

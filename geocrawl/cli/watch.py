@@ -13,6 +13,7 @@ from geocrawl.app.watches import WatchRound
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
+from geocrawl.cli.search import words_typed
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.watches import MOST_FAILURES, Watch
@@ -54,7 +55,7 @@ def add(
     is_webhook = not recipient.startswith(("mail:", "file:"))
     key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
     with Store.open(path, clock=SystemClock(), create=False) as store:
-        what = _subject(store.connection, " ".join(subject).strip())
+        what = _subject(store.connection, words_typed(subject).strip())
         engine = search_engine(store.connection)
         if isinstance(what, str):
             output.say_differences(engine.search(what, limit=0))

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from geocrawl.cli.addresses import gather_seeds
-from geocrawl.cli.search import words_typed
 from geocrawl.errors import UsageError
 from geocrawl.search.filters import read_system
 
@@ -26,11 +25,6 @@ def test_a_scheme_that_was_guessed_is_said(capsys: pytest.CaptureFixture[str]) -
         capsys.readouterr().err
         == "geocrawl: a.example/maps: read as https://a.example/maps; write http:// for the other\n"
     )
-
-
-def test_a_query_is_utf8_where_the_locale_has_no_such_characters() -> None:
-    typed = "地图".encode().decode("ascii", "surrogateescape")
-    assert words_typed(["roads", typed]) == "roads 地图" and words_typed(None) == ""
 
 
 def test_an_existing_file_is_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,7 @@ WRONG_USE = [
     (("crawl", "http://a.example/", "--max-depth", "9" * 20), 2, "at most 1,000,000"),
     (("probe",), 2, "nothing to probe"),
     (("retry", "--host", "a\udcffb"), 2, "is not a host"),
+    (("search", "a\udcffb"), 2, "'a\\udcffb' is not text in UTF-8"),
     (("search", "--bbox", "1,2,3"), 2, "expected W,S,E,N"),
     (("search", "--bbox", "0,50,10,40"), 2, "south below north"),
     (("search", "--format", "xml"), 2, "expected table, json, jsonl or csv"),
@@ -161,6 +162,23 @@ def test_a_catalogue_can_be_seen_searched_and_exported(crawled: Run, tmp_path: P
     verdicts = [line["status"] for line in lines if line["kind"] == "wms"]
     assert (verdicts.count("valid"), verdicts.count("invalid")) == (valid, len(web.expected_invalid))
     assert sum(",valid," in row for row in rows) == status["endpoints"]["valid"]
+
+
+def test_what_is_typed_in_utf8_is_read_in_a_locale_without_it(
+    crawled: Run, environment: dict[str, str], tmp_path: Path
+) -> None:
+    posix = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "geocrawl"]
+
+    def in_posix(*arguments: str) -> str:
+        return subprocess.run(
+            [*command, *arguments], env=environment | posix, cwd=tmp_path, capture_output=True, check=True
+        ).stdout.decode()
+
+    assert in_posix("search", "地图") == crawled("search", "地图").stdout
+    assert in_posix("export", "地图", "--out", "地图.csv") == "5 endpoints written to 地图.csv\n"
+    assert (tmp_path / "地图.csv").exists()
+    assert "/%E5%9C%B0%E5%9B%BE" in in_posix("recognise", "http://a.example/地图?service=wms")
 
 
 def test_why_tells_rank_parent_and_verdict(crawled: Run, web: DemoWeb) -> None:
