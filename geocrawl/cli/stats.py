@@ -266,7 +266,8 @@ def _countries(connection: Connection) -> Picture:
 
 
 def _software(connection: Connection) -> Picture:
-    counts = read_statistics(connection).software
+    growth = read_software_growth(connection, 1)
+    counts = growth.counts if growth else ()
     return _bars(
         "Services by server software, as addresses show it", [(name or "not shown", count) for name, count in counts]
     )
@@ -275,8 +276,7 @@ def _software(connection: Connection) -> Picture:
 def _software_over_time(connection: Connection) -> Picture:
     growth = read_software_growth(connection, _PARTS)
     heading, unknown = "Known services over time by server software, as addresses show it", "not shown"
-    last = [(name or unknown, counts[-1]) for name, counts in growth.known] if growth else []
-    rows = [(name, count, f"{count:,}") for name, count in last]
+    rows = [(name or unknown, count, f"{count:,}") for name, count in growth.counts] if growth else []
     return Picture(heading, charts.software_curves(growth, heading, unknown), rows)
 
 

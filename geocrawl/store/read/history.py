@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from sqlalchemy import Select, bindparam, case, func, literal, select, union_all
 
 from geocrawl.model.health import DAY_S, LEAST_OBSERVED_S, availability
 from geocrawl.store.engine.connection import Connection, Rows
-from geocrawl.store.engine.constructs import in_list
+from geocrawl.store.engine.constructs import greatest, in_list, whole
 from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
 
@@ -199,31 +200,38 @@ class Survival:
 
 
 _FIRST_ALIVE = (
-    select(func.min(HEALTH_EVENT.c.at))
-    .where(HEALTH_EVENT.c.endpoint_id == ENDPOINT.c.id, HEALTH_EVENT.c.after == "alive")
-    .scalar_subquery()
+    select(HEALTH_EVENT.c.endpoint_id, func.min(HEALTH_EVENT.c.at).label("at"))
+    .where(HEALTH_EVENT.c.after == "alive")
+    .group_by(HEALTH_EVENT.c.endpoint_id)
+    .subquery("first_alive")
 )
-_LIVES = select(
-    *(func.coalesce(_FIRST_ALIVE, ENDPOINT.c.first_seen), ENDPOINT.c.last_ok),
-    *(ENDPOINT.c.health.in_(("down", "gone")), ENDPOINT.c.last_probe),
-).where(ENDPOINT.c.last_ok.is_not(None), ENDPOINT.c.probes > 1)
+_BORN = func.coalesce(_FIRST_ALIVE.c.at, ENDPOINT.c.first_seen)
+_IS_DEAD = ENDPOINT.c.health.in_(("down", "gone"))
+_LIVED_S = case((_IS_DEAD, ENDPOINT.c.last_ok), else_=ENDPOINT.c.last_probe) - _BORN
+_DAYS = greatest(literal(0.0), _LIVED_S / DAY_S)
+_LIVES = (
+    select(whole(_DAYS).label("day"), _IS_DEAD.label("dead"), func.count(), func.max(_DAYS))
+    .select_from(ENDPOINT.outerjoin(_FIRST_ALIVE, _FIRST_ALIVE.c.endpoint_id == ENDPOINT.c.id))
+    .where(ENDPOINT.c.last_ok.is_not(None), ENDPOINT.c.probes > 1, ENDPOINT.c.last_probe - _BORN >= LEAST_OBSERVED_S)
+    .group_by("day", "dead")
+)
+"""Count the lives of endpoints by their whole days: of 100,000 there are some hundred."""
 
 
 def read_survival(connection: Connection) -> Survival:
     """Return the estimate over all endpoints that ever were valid; those still alive are censored at the last probe."""
-    lives = sorted(
-        (max(0.0, ((last_ok if dead else last_probe) - born) / DAY_S), bool(dead))
-        for born, last_ok, dead, last_probe in connection.execute(_LIVES)
-        if last_probe - born >= LEAST_OBSERVED_S
-    )
-    curve, share, at_risk = [(0.0, 1.0)], 1.0, len(lives)
-    for day in sorted({math.floor(days) for days, dead in lives if dead}):
-        at_risk = sum(days >= day for days, _ in lives)
-        deaths = sum(dead and math.floor(days) == day for days, dead in lives)
-        share *= 1 - deaths / at_risk
-        curve.append((float(day), share))
-    longest = max((days for days, _ in lives), default=0.0)
-    return Survival(len(lives), sum(dead for _, dead in lives), longest, tuple(curve))
+    rows = connection.execute(_LIVES).fetchall()
+    lives, deaths = Counter[int](), Counter[int]()
+    for day, is_dead, count, _ in rows:
+        lives[day] += count
+        deaths[day] += count if is_dead else 0
+    curve, share, at_risk = [(0.0, 1.0)], 1.0, lives.total()
+    for day in sorted(lives):
+        if deaths[day]:
+            share *= 1 - deaths[day] / at_risk
+            curve.append((float(day), share))
+        at_risk -= lives[day]
+    return Survival(lives.total(), deaths.total(), max((longest for *_, longest in rows), default=0.0), tuple(curve))
 
 
 # --------------------------------------------------------------------------- news

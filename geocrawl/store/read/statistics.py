@@ -21,16 +21,12 @@ from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, 
 class Statistics:
     """Counts over the whole catalogue."""
 
-    software: tuple[tuple[str, int], ...]
-    """(server software by the address, services), the commonest first; '' for addresses that do not show it."""
     software_versions: tuple[tuple[str, str, int], ...]
     """(server software, its version, services), the commonest first: of ArcGIS Server alone, whose services say it."""
     versions: tuple[tuple[str, str, int], ...]
     """(kind, version of the protocol, services), the commonest first."""
     deviations: tuple[tuple[str, int], ...]
     """(code, endpoints valid at the last probe), the commonest first."""
-    health: tuple[tuple[str, int], ...]
-    """(health of the best address, services)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +51,18 @@ class SoftwareGrowth:
     """(server software by the address, services known at the start and at the end of each part of that time), the
     commonest first; '' for addresses that do not show it."""
 
+    @property
+    def counts(self) -> tuple[tuple[str, int], ...]:
+        """Return (server software, services known at the end), the commonest first."""
+        return tuple((name, known[-1]) for name, known in self.known)
 
-_AT_BEST = SERVICE.join(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id)
+    @property
+    def of_all(self) -> Growth:
+        """Return how many services were known, whatever their software."""
+        return Growth(self.start, self.end, tuple(map(sum, zip(*(known[1:] for _, known in self.known), strict=True))))
+
+
 _NUMBER = func.count().label("number")
-_OF_SOFTWARE = software(ENDPOINT).label("software")
-_SOFTWARE = (
-    select(_OF_SOFTWARE, _NUMBER).select_from(_AT_BEST).group_by("software").order_by(_NUMBER.desc(), "software")
-)
 _KIND_AND_VERSION = (SERVICE.c.kind, SERVICE.c.version)
 _VERSIONS = (
     select(*_KIND_AND_VERSION, _NUMBER)
@@ -70,24 +71,15 @@ _VERSIONS = (
     .limit(30)
 )
 _SOFTWARE_VERSIONS = _VERSIONS.where(SERVICE.c.kind == "arcgis", SERVICE.c.version != "")
-_STATE = func.coalesce(ENDPOINT.c.health, "new").label("state")
-_HEALTH = (
-    select(_STATE, _NUMBER)
-    .select_from(SERVICE.outerjoin(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id))
-    .group_by("state")
-    .order_by(_NUMBER.desc(), "state")
-)
 
 
 def read_statistics(connection: Connection) -> Statistics:
-    """Return the counts; it reads every service once."""
+    """Return the counts; it reads every service."""
     of_arcgis = connection.execute(_SOFTWARE_VERSIONS)
     return Statistics(
-        software=tuple(connection.execute(_SOFTWARE).fetchall()),
         software_versions=tuple(("ArcGIS Server", version, number) for _, version, number in of_arcgis),
         versions=tuple(connection.execute(_VERSIONS).fetchall()),
         deviations=tuple(connection.execute(DEVIATIONS.limit(30)).fetchall()),
-        health=tuple(connection.execute(_HEALTH).fetchall()),
     )
 
 
@@ -99,7 +91,11 @@ _PART = least(
     bindparam("last", type_=Integer),
 ).label("part")
 _ARRIVALS = select(_PART, _NUMBER).group_by("part")
-_SOFTWARE_ARRIVALS = select(_PART, _NUMBER, _OF_SOFTWARE).select_from(_AT_BEST).group_by("software", "part")
+_SOFTWARE_ARRIVALS = (
+    select(_PART, _NUMBER, software(ENDPOINT).label("software"))
+    .select_from(SERVICE.outerjoin(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id))
+    .group_by("software", "part")
+)
 
 
 def read_growth(connection: Connection, parts: int) -> Growth | None:
@@ -168,27 +164,33 @@ class KindCount:
     """Named layers."""
 
 
-_LEVELS = select(
-    *(SERVICE.c.kind, SERVICE.c.layer_count),
-    select(func.max(func.coalesce(ENDPOINT.c.level, "")))
-    .where(ENDPOINT.c.service_id == SERVICE.c.id, ENDPOINT.c.status == "valid")
-    .scalar_subquery()
-    .label("level"),
-).subquery("kinds")
+_LEVELS = (
+    select(ENDPOINT.c.service_id, func.max(func.coalesce(ENDPOINT.c.level, "")).label("level"))
+    .where(ENDPOINT.c.service_id.is_not(None), ENDPOINT.c.status == "valid")
+    .group_by(ENDPOINT.c.service_id)
+    .subquery("levels")
+)
 _KINDS = (
     select(
-        *(_LEVELS.c.kind, _NUMBER, func.count(_LEVELS.c.level)),
+        *(SERVICE.c.kind, _NUMBER, func.count(_LEVELS.c.level)),
         func.count(case((_LEVELS.c.level == "delivers", 1))),
-        func.sum(_LEVELS.c.layer_count),
+        func.sum(SERVICE.c.layer_count),
     )
-    .group_by(_LEVELS.c.kind)
-    .order_by(_NUMBER.desc(), _LEVELS.c.kind)
+    .select_from(SERVICE.outerjoin(_LEVELS, _LEVELS.c.service_id == SERVICE.c.id))
+    .group_by(SERVICE.c.kind)
+    .order_by(_NUMBER.desc(), SERVICE.c.kind)
 )
+_NAMED_LAYERS = select(func.coalesce(func.sum(SERVICE.c.layer_count), 0))
 
 
 def kind_counts(connection: Connection) -> list[KindCount]:
     """Return the counts of each kind, the commonest first."""
     return [KindCount(*row) for row in connection.execute(_KINDS)]
+
+
+def count_layers(connection: Connection) -> int:
+    """Return the number of named layers."""
+    return int(connection.execute(_NAMED_LAYERS).fetchone()[0])
 
 
 # --------------------------------------------------------------------------- a month

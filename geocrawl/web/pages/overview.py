@@ -14,7 +14,7 @@ from geocrawl.search.cql2 import QUERYABLES
 from geocrawl.search.results import Results
 from geocrawl.store import Connection
 from geocrawl.store.read.history import NewsRow, read_news
-from geocrawl.store.read.statistics import kind_counts
+from geocrawl.store.read.statistics import count_layers
 from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.downloads import FILES
 from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, FILTER_LANGUAGES, MAX_LIMIT, PARAMETERS, SORTS
@@ -34,7 +34,7 @@ async def overview(request: Request) -> Response:
     """Return the first page: what this catalogue holds, counted in services as the search counts them."""
 
     def question(connection: Connection) -> tuple[int, list[NewsRow]]:
-        return sum(each.layers for each in kind_counts(connection)), read_news(connection, _MOST_NEWS)
+        return count_layers(connection), read_news(connection, _MOST_NEWS)
 
     site = site_of(request)
     layers, news = await site.reader.read(question)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from markupsafe import Markup
@@ -16,9 +17,6 @@ from geocrawl.store import Connection
 from geocrawl.store.read.history import Survival, read_survival
 from geocrawl.store.read.statistics import (
     Growth,
-    KindCount,
-    SoftwareGrowth,
-    Statistics,
     kind_counts,
     read_growth,
     read_software_growth,
@@ -74,22 +72,22 @@ _MOST_BARS = 15
 
 async def statistics(request: Request) -> Response:
     """Return the page."""
-
-    def question(
-        connection: Connection,
-    ) -> tuple[list[KindCount], Statistics, Survival, Growth | None, SoftwareGrowth | None]:
-        growth = read_growth(connection, _TIMES), read_software_growth(connection, _TIMES)
-        return kind_counts(connection), read_statistics(connection), read_survival(connection), *growth
-
     site = site_of(request)
-    kinds, counts, survival, growth, software = await site.reader.read(question)
+    read = site.reader.read
+    kinds, counts, survival, software = await asyncio.gather(  # each looks through all services
+        read(kind_counts),
+        read(read_statistics),
+        read(read_survival),
+        read(lambda connection: read_software_growth(connection, _TIMES)),
+    )
     facets = (await site.finder.whole()).facets
     words = Words(wanted_language(request))
+    at_the_end = software.counts if software else ()
     values = {
         "kind_counts": kinds,
         "kinds": [(each.kind.upper(), each.services) for each in kinds],
         "countries": [(country_name(each.value), each.count) for each in facets.get("country", ())][:_MOST_BARS],
-        "software": [(name or words("software-unknown"), count) for name, count in counts.software][:_MOST_BARS],
+        "software": [(name or words("software-unknown"), count) for name, count in at_the_end][:_MOST_BARS],
         "software_versions": [(f"{name} {version}", count) for name, version, count in counts.software_versions][
             :_MOST_BARS
         ],
@@ -98,10 +96,10 @@ async def statistics(request: Request) -> Response:
             :_MOST_BARS
         ],
         "deviations": list(counts.deviations)[:_MOST_BARS],
-        "health": [(words(f"health-{name}"), count) for name, count in counts.health],
+        "health": [(words(f"health-{each.value}"), each.count) for each in facets.get("health", ())],
         "survival": survival,
         "survival_curve": _survival_curve(survival, words),
-        "growth_curve": growth_curve(growth, words("growth")),
+        "growth_curve": growth_curve(software.of_all if software else None, words("growth")),
     }
     return page(request, "statistics.html", values)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import random
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from shapely.geometry import box
+from sqlalchemy import ClauseElement
 
 from geocrawl.model import SIBLING, Kind, Layer, Service
 from geocrawl.model.health import DAY_S, HOUR_S, availability, availability_by_part
+from geocrawl.store import Connection
 from geocrawl.store.catalog.health import due
 from geocrawl.store.read.history import changes_since, history_of_service, percentiles, read_survival
 from tests.support.world import World, candidate, verdict
@@ -146,3 +151,44 @@ def test_survival_counts_the_living_as_not_dead_yet(world: World) -> None:
     found = read_survival(world.database.connection)
     assert (found.services, found.deaths) == (4, 2)
     assert found.curve[0] == (0.0, 1.0) and found.curve[-1][1] == pytest.approx(0.5)
+
+
+_ENDPOINT = """
+INSERT INTO endpoint (id, kind, key, url, host, site, weak, status, first_seen, last_probe, last_ok, probes, health)
+VALUES ({0}, 'wms', '{0}', '', '', '', 0, 'valid', 0, {1}, {2}, 2, '{3}')"""
+
+
+def test_survival_is_that_of_kaplan_and_meier(world: World) -> None:
+    rng, lives = random.Random(7), list[tuple[float, bool]]()
+    for number in range(1, 200):
+        last_probe, dead = rng.uniform(1, 40) * DAY_S, rng.random() < 0.4
+        last_ok = last_probe - rng.uniform(0, 1) * DAY_S if dead else last_probe
+        world.database.connection.execute(_ENDPOINT.format(number, last_probe, last_ok, "down" if dead else "alive"))
+        lives.append((last_ok / DAY_S, dead))
+    share, curve = 1.0, [(0.0, 1.0)]
+    for day in sorted({math.floor(days) for days, dead in lives if dead}):
+        deaths = sum(dead and math.floor(days) == day for days, dead in lives)
+        share *= 1 - deaths / sum(days >= day for days, _ in lives)
+        curve.append((float(day), share))
+    found = read_survival(world.database.connection)
+    assert (found.services, found.deaths) == (len(lives), sum(dead for _, dead in lives))
+    assert found.observed_days == pytest.approx(max(days for days, _ in lives))
+    assert [day for day, _ in found.curve] == [day for day, _ in curve]
+    assert [share for _, share in found.curve] == pytest.approx([share for _, share in curve])
+
+
+def test_survival_is_counted_by_the_database(world: World) -> None:
+    for number in range(1, 1000):
+        world.database.connection.execute(_ENDPOINT.format(number, 9 * DAY_S, 9 * DAY_S, "alive"))
+    read = list[object]()
+
+    class Counting:
+        def execute(self, statement: ClauseElement) -> Counting:
+            read.extend(world.database.connection.execute(statement).fetchall())
+            return self
+
+        def fetchall(self) -> list[object]:
+            return read
+
+    assert read_survival(cast("Connection", Counting())).services == 999
+    assert len(read) == 1, "the lives of one day, not each of them"
