@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from geocrawl.errors import EnvironmentFault, NothingFound, UsageError
+from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
 from geocrawl.search.engine import SearchEngine
@@ -134,12 +134,12 @@ class Catalog:
     def to_geodataframe(self, text: str = "", filters: Filters = ALL) -> geopandas.GeoDataFrame:
         """Return all services, or all that a query finds, as a GeoDataFrame: extents in EPSG:4326, None where unknown.
 
-        Raises EnvironmentFault when geopandas is not installed.
+        Raises UsageError when geopandas is not installed.
         """
         try:
             import geopandas
         except ImportError:
-            raise EnvironmentFault("to_geodataframe: geopandas is not installed (pip install geopandas)") from None
+            raise UsageError("to_geodataframe: geopandas is not installed (pip install geopandas)") from None
         from geocrawl.export.properties import SERVICE_COLUMNS, extent_of, service_properties
 
         rows = [{"geometry": extent_of(each.box), **service_properties(each)} for each in self.services(text, filters)]

@@ -69,9 +69,14 @@ class OwnFault(EnvironmentFault):
         self.is_over = is_over
 
 
-def needs_extra(what: str, package: str, extra: str = "evaluate") -> EnvironmentFault:
-    """Return the fault for a part of geocrawl whose library is not installed: it belongs to an extra."""
-    return EnvironmentFault(f"{what}: {package} is not installed; it comes with pip install 'geocrawl[{extra}]'")
+def needs_extra(what: str, package: str, extra: str = "evaluate") -> UsageError:
+    """Return the error for a part of geocrawl whose library is not installed: it belongs to an extra."""
+    return UsageError(f"{what}: {package} is not installed; it comes with {install_extra(extra)}")
+
+
+def install_extra(extra: str) -> str:
+    """Return the command that installs an extra; geocrawl is installed from its source."""
+    return f"pip install '.[{extra}]' in geocrawl's folder"
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.errors import EnvironmentFault
+from geocrawl.errors import EnvironmentFault, needs_extra
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
@@ -32,10 +32,10 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 def find_chromium(named: str) -> str:
     """Return the path of the Chromium to start: the one that is named, else the first one in PATH.
 
-    Raises EnvironmentFault with what to install when Playwright or Chromium is missing.
+    Raises UsageError without Playwright, EnvironmentFault without Chromium, with what to install.
     """
     if find_spec("playwright") is None:
-        raise EnvironmentFault("--browser needs Playwright: pip install 'geocrawl[browser]'")
+        raise needs_extra("--browser", "Playwright", "browser")
     for name in (named,) if named else _NAMES:
         if path := shutil.which(name):
             return path

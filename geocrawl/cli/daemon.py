@@ -192,7 +192,7 @@ def refuse_hidden_program() -> None:
         if folder is not None:
             raise EnvironmentFault(
                 f"{path}: the service could not start this program: {folder} is closed to it. Install geocrawl where "
-                "all users may run it: python3 -m venv /opt/geocrawl && /opt/geocrawl/bin/pip install geocrawl"
+                "all users may run it, in its folder: python3 -m venv /opt/geocrawl && /opt/geocrawl/bin/pip install ."
             )
 
 

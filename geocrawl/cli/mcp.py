@@ -28,7 +28,7 @@ def mcp(
 ) -> None:
     """Let assistants read the catalogue by the Model Context Protocol: search, services, layers, health, addresses.
 
-    Needs pip install 'geocrawl\\[mcp]'. docs/assistants.md says how an assistant is told of it.
+    Needs pip install '.\\[mcp]' in geocrawl's folder. docs/assistants.md says how an assistant is told of it.
 
     Examples:
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, BinaryIO
 
-from geocrawl.errors import EnvironmentFault
+from geocrawl.errors import needs_extra
 from geocrawl.export.properties import SERVICE_COLUMNS, extent_of, service_properties, wkb_multipolygon
 from geocrawl.model.published import PublishedService
 
@@ -33,14 +33,12 @@ _GEO = {
 
 
 def write_geoparquet(services: Iterable[PublishedService], stream: BinaryIO) -> int:
-    """Write the services in groups of rows; return their number. Raises EnvironmentFault without pyarrow."""
+    """Write the services in groups of rows; return their number. Raises UsageError without pyarrow."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        raise EnvironmentFault(
-            "--format geoparquet: pyarrow is not installed; it comes with pip install 'geocrawl[geoparquet]'"
-        ) from None
+        raise needs_extra("--format geoparquet", "pyarrow", "geoparquet") from None
     schema = _schema(pa)
     count = 0
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:

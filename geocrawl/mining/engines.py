@@ -27,7 +27,7 @@ _DUCKDB_GLOB = re.compile(r"[\[*?]")
 
 
 def connect() -> Any:
-    """Return a connection to a database in memory, with bounds. Raises EnvironmentFault without the library."""
+    """Return a connection to a database in memory, with bounds. Raises UsageError without the library."""
     try:
         import duckdb
     except ImportError:
@@ -44,7 +44,7 @@ class DuckDbEngine:
     at_once = 1
 
     def __init__(self, kinds: Sequence[KindDeclaration]) -> None:
-        """Open DuckDB. Raises EnvironmentFault without the library."""
+        """Open DuckDB. Raises UsageError without the library."""
         self._connection = connect()
         self._connection.execute("CREATE TEMP MACRO rlike(text, pattern) AS regexp_matches(text, pattern)")
         # A condition that is pushed into the scan computes lower(url) anew for each of its parts: half the speed.
@@ -116,7 +116,7 @@ class SparkEngine:
     """Runs statements on many files at once (`index.Engine`)."""
 
     def __init__(self, kinds: Sequence[KindDeclaration]) -> None:
-        """Start a Spark session. Raises EnvironmentFault without PySpark, and when Java does not start."""
+        """Start a Spark session. Raises UsageError without PySpark, EnvironmentFault when Java does not start."""
         self._session = _session()
         self._statement = Statement(kinds, first=False)
         self.at_once = max(4 * int(self._session.sparkContext.defaultParallelism), 16)

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from geocrawl.errors import install_extra
 from geocrawl.model import Kind
 from geocrawl.sanitize import plain
 from geocrawl.search.filters import HEALTHS, LEVELS, QueryError, read_box
@@ -110,7 +111,7 @@ def _tree_of_text(text: str) -> Tree:
     try:
         from cql2 import ParseError, parse_text
     except ImportError:
-        said = "this server lacks cql2 for CQL2 text (pip install 'geocrawl[filter]'); it reads CQL2 JSON"
+        said = f"this server lacks cql2 for CQL2 text ({install_extra('filter')}); it reads CQL2 JSON"
         raise _wrong(said) from None
     _refuse_costly(_QUOTED.sub("''", text))
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from geocrawl.browser.chromium import find_chromium
-from geocrawl.errors import EnvironmentFault
+from geocrawl.errors import GeocrawlError
 from tests.browser.portal_web import PortalWeb, portals
 from tests.support.parts import CHROMIUM, lack
 
@@ -17,7 +17,7 @@ def chromium() -> str:
     """The path of Chromium; a test skips without it or Playwright, in CI it fails."""
     try:
         return find_chromium("")
-    except EnvironmentFault:
+    except GeocrawlError:
         lack(CHROMIUM)
 
 

@@ -35,7 +35,7 @@ def export(db: Path, *arguments: str) -> Said:
 @pytest.mark.parametrize("format", [*FORMATS, *SERVICE_FORMATS])
 def test_every_format_is_written_without_keys(db: Path, format: str) -> None:
     if format == "geoparquet":
-        pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'geocrawl[geoparquet]'")
+        pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[geoparquet]'")
     out = db.parent / f"out.{format}"
     said = export(db, "--format", format, "--out", str(out))
     assert said.code == 0, said.err

@@ -276,8 +276,8 @@ def test_a_missing_library_is_named_with_its_extra(
     monkeypatch.setitem(sys.modules, library, None)
     path, _ = (index(tmp_path), 0) if library != "fastwarc.warc" else write_archive(tmp_path, [])
     said = geocrawl("mine", str(path), "--engine", engine, "--db", str(tmp_path / "c.db"))
-    assert said.code == 3
-    assert f"{package} is not installed; it comes with pip install 'geocrawl[{extra}]'" in said.err
+    assert said.code == 2
+    assert f"{package} is not installed; it comes with pip install '.[{extra}]' in geocrawl's folder" in said.err
 
 
 def test_a_locked_catalogue_is_waited_for_and_then_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ from tests.support.published import ROADS, hostile, layers_of, numbered, of_ever
 
 GEOPARQUET = pytest.param(
     "geoparquet",
-    marks=pytest.mark.skipif(find_spec("pyarrow") is None, reason="needs pyarrow: pip install 'geocrawl[geoparquet]'"),
+    marks=pytest.mark.skipif(find_spec("pyarrow") is None, reason="needs pyarrow: pip install '.[geoparquet]'"),
 )
 ALL_FORMATS = [GEOPARQUET if name == "geoparquet" else name for name in SERVICE_FORMATS]
 OGRINFO = shutil.which("ogrinfo")
@@ -108,7 +108,7 @@ def test_a_former_geopackage_is_replaced_and_another_database_is_not(tmp_path: P
 
 @pytest.mark.parametrize("services", [of_every_kind(), hostile(), []], ids=["every kind", "hostile", "none"])
 def test_geoparquet_is_read_with_its_metadata(services: list[PublishedService], tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'geocrawl[geoparquet]'")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[geoparquet]'")
     table = parquet.read_table(written("geoparquet", services, tmp_path))
     geo = json.loads(table.schema.metadata[b"geo"])
     assert geo["version"] == "1.1.0" and geo["columns"]["geometry"]["encoding"] == "WKB"
@@ -232,7 +232,7 @@ def test_formats_that_need_a_file_say_so() -> None:
 
 
 def test_geoparquet_goes_to_standard_output_as_bytes(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'geocrawl[geoparquet]'")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[geoparquet]'")
     export_services(of_every_kind(), [], "geoparquet")
     assert parquet.read_table(io.BytesIO(capfdbinary.readouterr().out)).num_rows == len(of_every_kind())
 
@@ -249,7 +249,7 @@ def test_files_with_keys_are_closed_to_others(tmp_path: Path) -> None:
 
 def test_without_pyarrow_geoparquet_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(EnvironmentFault, match=r"pip install 'geocrawl\[geoparquet\]'"):
+    with pytest.raises(UsageError, match=r"pip install '.\[geoparquet\]'"):
         export_services([ROADS], [], "geoparquet", tmp_path / "a.parquet")
     assert list(tmp_path.iterdir()) == []
 

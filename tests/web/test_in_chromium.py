@@ -14,7 +14,7 @@ import pytest
 
 from geocrawl.browser.chromium import find_chromium
 from geocrawl.demo import DemoWeb
-from geocrawl.errors import EnvironmentFault
+from geocrawl.errors import GeocrawlError
 from tests.support.parts import CHROMIUM, lack
 from tests.support.samples import sampled
 from tests.web.conftest import served
@@ -39,7 +39,7 @@ def browser() -> Iterator[Any]:
     """Chromium; a test skips where there is none."""
     try:
         path = find_chromium("")
-    except EnvironmentFault:
+    except GeocrawlError:
         lack(CHROMIUM)
     with playwright.sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])

@@ -13,6 +13,7 @@ from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from geocrawl.errors import install_extra
 from geocrawl.lab.contest.contest import ORACLE, StrategyResult, WorldResults
 from geocrawl.lab.contest.rates import RATES, mean_rate
 
@@ -99,7 +100,7 @@ def as_image(figure: Figure, label: str) -> str:
 def missing() -> str:
     """Return '' when plots can be drawn, else a line that names the package to install."""
     if find_spec("matplotlib") is None:
-        return "no plots: they need matplotlib (pip install 'geocrawl[evaluate]')"
+        return f"no plots: they need matplotlib ({install_extra('evaluate')})"
     return ""
 
 

@@ -33,7 +33,7 @@ class GraphStrategy(Defaults):
         """Begin with an empty graph. `period`: as in `graph_options`.
 
         `worth` names the node value that decides which edges are dropped when there are too many. Raises
-        EnvironmentFault without SciPy.
+        UsageError without SciPy.
         """
         try:
             from geocrawl.priority.graph.link_graph import LinkGraph

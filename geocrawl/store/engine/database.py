@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sqlalchemy import bindparam, delete, select
 
-from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
+from geocrawl.errors import DatabaseFault, PassingFault, needs_extra
 from geocrawl.store.engine.connection import BUSY_S, Connection
 from geocrawl.store.engine.constructs import upsert
 from geocrawl.store.engine.opt_out import OptOut
@@ -224,9 +224,7 @@ def _engine(place: Place) -> Any:
         try:
             from geocrawl.store.engine.postgres import opening as postgres
         except ImportError as error:
-            raise EnvironmentFault(
-                f"{place}: {error.name} is not installed; it comes with pip install 'geocrawl[postgres]'"
-            ) from None
+            raise needs_extra(str(place), str(error.name), "postgres") from None
         return postgres
     return sqlite
 

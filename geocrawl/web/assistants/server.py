@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import Field
 
 from geocrawl import __version__
-from geocrawl.errors import EnvironmentFault, NothingFound, UsageError
+from geocrawl.errors import NothingFound, UsageError, needs_extra
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import QueryError
 from geocrawl.store import Connection
@@ -68,12 +68,12 @@ class _Asked:
 
 
 def make_server(options: Options) -> MCPServer[Any]:
-    """Return the server. Raises EnvironmentFault when the SDK is not installed."""
+    """Return the server. Raises UsageError when the SDK is not installed."""
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.types import ToolAnnotations
     except ImportError:
-        raise EnvironmentFault("mcp: its SDK is not installed; it comes with pip install 'geocrawl[mcp]'") from None
+        raise needs_extra("geocrawl mcp", "its SDK", "mcp") from None
     server: MCPServer[Any] = MCPServer(
         "geocrawl", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING", subscriptions=False
     )

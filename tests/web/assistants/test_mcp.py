@@ -17,7 +17,7 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from geocrawl.errors import EnvironmentFault
+from geocrawl.errors import UsageError
 from geocrawl.store import Store
 from geocrawl.web.application import config_of, listen
 from geocrawl.web.assistants.server import make_http_application, make_server
@@ -26,7 +26,7 @@ from tests.support.made_catalogue import make_catalogue
 from tests.support.places import ROOT
 from tests.support.world import ManualClock
 
-mcp: Any = pytest.importorskip("mcp", reason="the SDK of MCP is not installed: pip install 'geocrawl[mcp]'")
+mcp: Any = pytest.importorskip("mcp", reason="the SDK of MCP is not installed: pip install '.[mcp]'")
 
 TOOLS = {"search", "show", "layers", "health", "request_addresses"}
 SECRET = "s3cr3tKEY"
@@ -110,7 +110,7 @@ async def test_what_cannot_be_answered_is_told(catalogue: Path) -> None:
 
 def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
-    with pytest.raises(EnvironmentFault, match=r"pip install 'geocrawl\[mcp\]'"):
+    with pytest.raises(UsageError, match=r"pip install '.\[mcp\]'"):
         make_server(Options(tmp_path / "c.db"))
 
 
