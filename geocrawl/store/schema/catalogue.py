@@ -344,7 +344,11 @@ class HealthEvent(SQLModel, table=True):
 class Change(SQLModel, table=True):
     """A difference between two descriptions of a service by the same endpoint."""
 
-    __table_args__ = (Index("change_at", "at"), Index("change_service", "service_id", "at"))
+    __table_args__ = (
+        Index("change_at", "at"),
+        Index("change_service", "service_id", "at"),
+        Index("change_endpoint", "endpoint_id", "at"),
+    )
     id: int = Field(primary_key=True)
     endpoint_id: int = Field(foreign_key="endpoint.id")
     service_id: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -15,7 +16,7 @@ from geocrawl.model import SIBLING, Kind, Layer, Service
 from geocrawl.model.health import DAY_S, HOUR_S, availability, availability_by_part
 from geocrawl.store import Connection
 from geocrawl.store.catalog.health import due
-from geocrawl.store.read.history import changes_since, history_of_service, percentiles, read_survival
+from geocrawl.store.read.history import changes_since, history_of_service, percentiles, read_news, read_survival
 from tests.support.world import World, candidate, verdict
 
 ROADS = Layer("roads", "Roads", box=box(5, 47, 15, 55))
@@ -192,3 +193,19 @@ def test_survival_is_counted_by_the_database(world: World) -> None:
 
     assert read_survival(cast("Connection", Counting())).services == 999
     assert len(read) == 1, "the lives of one day, not each of them"
+
+
+def test_the_past_of_a_service_is_found_by_indexes(tmp_path: Path) -> None:
+    """It costs the same however much happened to all others."""
+    world = World(tmp_path / "c.db")
+    record(world)
+    connection = world.database.connection
+    asked = list[str]()
+    connection.trace(asked.append)
+    history_of_service(connection, 1, world.clock.time)
+    read_news(connection, 9, [1])
+    connection.trace(None)
+    steps = [step for text in asked for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {text}")]
+    past = [step for step in steps if any(f" {table} " in step for table in ("probe", "health_event", "change"))]
+    assert len(past) >= 7
+    assert all("_endpoint (endpoint_id=?" in step for step in past), past
