@@ -63,5 +63,7 @@ def publish(
         f"{counted(found.services, 'service')} published to {out}: "
         f"{found.written:,} of {counted(found.files, 'file')} written{removed}"
     )
+    if found.made_anew:
+        typer.echo(f"Every page was made anew: {found.made_anew}.", err=True)
     if not base_url:
         typer.echo("No feeds and no sitemap: they need --base-url, the address where the site will stand.", err=True)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Float, Select, bindparam, case, func, or_, select
 
@@ -51,8 +51,6 @@ _SERVICES = select(
     _TILE.scalar_subquery().label("tile"),
     _TILE.with_only_columns(PROOF.c.zoom).scalar_subquery().label("tile_zoom"),
 )
-_LAYER_NAMES = ("service_id", "position", "parent", "item", "name", "title", "abstract", "crs", "styles", "queryable")
-_LAYERS = select(*(_layer_row[name] for name in (*_LAYER_NAMES, *_SIDES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +87,42 @@ def published_services(
 
 def published_layers(connection: Connection, selection: Selection) -> Iterator[PublishedLayer]:
     """Yield the layers of the selected services, by service and in the order of its document."""
+    return map(layer_of, stored_layers(connection, selection))
+
+
+class StoredLayer(NamedTuple):
+    """A layer as the database has it: `layer_of` takes five times as long as to read it."""
+
+    service_id: int
+    position: int
+    parent: int | None
+    item: str
+    name: str
+    title: str
+    abstract: str
+    crs: str
+    """A JSON list."""
+    styles: str
+    """A JSON list."""
+    queryable: bool
+    west: float | None
+    south: float | None
+    east: float | None
+    north: float | None
+
+
+def stored_layers(connection: Connection, selection: Selection) -> Iterator[StoredLayer]:
+    """Yield what `published_layers` does, as it is stored."""
     names, values = _conditions(selection)
-    for row in connection.execute(_layers(names), values).dicts():
-        yield _layer(row)
+    return map(StoredLayer._make, connection.execute(_layers(names), values))
+
+
+def layer_of(stored: StoredLayer) -> PublishedLayer:
+    """Return a stored layer as it is published."""
+    row = stored._asdict()
+    lists = {name: texts_of(row[name]) for name in ("crs", "styles")}
+    box = _box(row)
+    return PublishedLayer(**row | lists | {"queryable": bool(row["queryable"]), "box": box})
 
 
 def selected_ids(connection: Connection, selection: Selection) -> frozenset[int]:
@@ -139,6 +170,9 @@ def _ids(names: tuple[str, ...]) -> Select[Any]:
     return select(_service.id).where(*(_CONDITIONS[name] for name in names))
 
 
+_LAYERS = select(*(_layer_row[name] for name in StoredLayer._fields))
+
+
 @lru_cache(maxsize=100)
 def _layers(names: tuple[str, ...]) -> Select[Any]:
     chosen = _LAYERS.where(_layer_row.service_id.in_(_ids(names))) if names else _LAYERS
@@ -154,12 +188,6 @@ def _published(row: dict[str, Any], with_secrets: bool) -> PublishedService:
     flags = {"alive": bool(row["alive"]), "https": None if row["https"] is None else bool(row["https"])}
     rest = {"url": row["url"] or "", "tile": tile if with_secrets else masked(tile), "box": _box(row)}
     return PublishedService(**row | lists | {"contact": contact} | flags | rest)
-
-
-def _layer(row: dict[str, Any]) -> PublishedLayer:
-    lists = {name: texts_of(row[name]) for name in ("crs", "styles")}
-    box = _box(row)
-    return PublishedLayer(**row | lists | {"queryable": bool(row["queryable"]), "box": box})
 
 
 @lru_cache(maxsize=1000)
@@ -259,7 +287,7 @@ _THUMBNAIL = (
     select(THUMBNAIL.c.image)
     .select_from(_PICTURED)
     .where(ENDPOINT.c.service_id == bindparam("service"))
-    .order_by(THUMBNAIL.c.at.desc())
+    .order_by(THUMBNAIL.c.at.desc(), ENDPOINT.c.id.desc())
     .limit(1)
 )
 _WITH_THUMBNAIL = (

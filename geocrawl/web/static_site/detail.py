@@ -5,32 +5,34 @@ belongs to single addresses, such as the time of each probe, is not in a site of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
 
 from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.store.read.published import StoredLayer, layer_of
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 
 
 def with_layers(
-    services: Iterable[PublishedService], layers: Iterable[PublishedLayer]
-) -> Iterator[tuple[PublishedService, ServiceDetail]]:
-    """Yield each service with its details; both come in the order of the services' numbers."""
+    services: Iterable[PublishedService], layers: Iterable[StoredLayer]
+) -> Iterator[tuple[PublishedService, list[StoredLayer]]]:
+    """Yield each service with its layers; both come in the order of the services' numbers."""
     by_service = groupby(layers, key=lambda layer: layer.service_id)
     number, own = next(by_service, (0, iter(())))
     for service in services:
         while number and number < service.id:
             number, own = next(by_service, (0, iter(())))
-        yield service, _detail(service, tuple(map(_layer, own)) if number == service.id else ())
+        yield service, list(own) if number == service.id else []
 
 
-def _seconds(time: str) -> float:
+def seconds(time: str) -> float:
     """Return the seconds since 1970 of a published time."""
     return datetime.fromisoformat(time).timestamp()
 
 
-def _detail(service: PublishedService, layers: Sequence[LayerRow]) -> ServiceDetail:
+def detail_of(service: PublishedService, layers: Iterable[StoredLayer]) -> ServiceDetail:
+    """Return a service with its layers as a page shows it."""
     return ServiceDetail(
         id=service.id,
         kind=service.kind,
@@ -47,9 +49,9 @@ def _detail(service: PublishedService, layers: Sequence[LayerRow]) -> ServiceDet
         read_by="",
         layer_count=service.layers,
         box=service.box,
-        first_seen=_seconds(service.first_seen),
-        last_ok=_seconds(service.last_ok),
-        layers=tuple(layers),
+        first_seen=seconds(service.first_seen),
+        last_ok=seconds(service.last_ok),
+        layers=tuple(_layer(layer_of(each)) for each in layers),
         endpoints=(_endpoint(service),),
         best=service.url,
         same=(),
@@ -71,9 +73,9 @@ def _endpoint(service: PublishedService) -> EndpointRow:
         version=service.version,
         http_status=None,
         deviations=tuple({"code": each, "detail": ""} for each in service.deviations),
-        first_seen=_seconds(service.first_seen),
+        first_seen=seconds(service.first_seen),
         last_probe=None,
-        last_ok=_seconds(service.last_ok),
+        last_ok=seconds(service.last_ok),
         probes=0,
         level=service.level or None,
         proved_at=None,

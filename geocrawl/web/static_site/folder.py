@@ -1,14 +1,21 @@
-"""Write the files of a site: each whole, only those that changed, in a folder that is none but the site's."""
+"""Write the files of a site: each whole, only those that changed, in a folder that is none but the site's.
+
+A manifest in it has a seal for what was made of a service: a hash of what it was made of, and of the sizes and times of
+its files. Where the seal still fits, the files are what they would be if they were made again. A publish that ends in
+the middle leaves the former manifest, whose seals do not fit the files that were written since."""
 
 from __future__ import annotations
 
 import fcntl
 import filecmp
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.files import make_folder
@@ -16,6 +23,9 @@ from geocrawl.files import make_folder
 MARK = "geocrawl-site.json"
 """Its presence says that geocrawl made the folder, and may write over and remove files of `_OWN` in it."""
 _MARKED = b'{"madeBy": "geocrawl publish", "layout": 1}\n'
+MANIFEST = "geocrawl-manifest.json"
+_LAYOUT = 1
+"""Of the manifest."""
 _PART = ".part"
 _OWN = re.compile(
     r"(?:services/(?:\d+/)?[^/]+\.(?:html|json|png)|search/(?:words/|cards/\d+/)?[^/]+\.js|static/[^/]+"
@@ -35,15 +45,23 @@ class SiteFolder:
         self.written = 0
         """Files that were new or differed."""
         self.removed = 0
+        self.made_anew = ""
+        """Why nothing of a former publish was kept, for people; '' where something was, or there was none."""
+        self._former: Mapping[str, str] = {}
+        self._seals = dict[str, str]()
         self._names = set[str]()
         self._folders = set[Path]()
 
     def write(self, name: str, content: bytes) -> None:
         """Have `content` in the file of this name; nothing is written where it is there already."""
-        target = self._target(name)
+        self.written += self._replaced(self._target(name), content)
+
+    @staticmethod
+    def _replaced(target: Path, content: bytes) -> bool:
+        """Have `content` in a file; return whether it was another before."""
         try:
             if target.read_bytes() == content:
-                return
+                return False
         except OSError:
             pass  # not there, or no file
         part = target.with_name(target.name + _PART)
@@ -54,7 +72,50 @@ class SiteFolder:
             except OSError:
                 part.unlink(missing_ok=True)
                 raise
-        self.written += 1
+        return True
+
+    def recall(self, made_by: str) -> None:
+        """Read the manifest; `made_by` tells the program and the options of the site, by which all of it is made."""
+        try:
+            stored: Any = json.loads((self.root / MANIFEST).read_bytes())
+            layout, former_maker, seals = stored["layout"], stored["madeBy"], stored["seals"]
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            self.made_anew = f"{MANIFEST} is damaged"
+            return
+        if layout != _LAYOUT:
+            self.made_anew = f"{MANIFEST} is of another version of geocrawl"
+        elif former_maker != made_by:
+            self.made_anew = "title, address or language of the site changed, or the program"
+        elif isinstance(seals, dict):
+            self._former = seals
+        else:
+            self.made_anew = f"{MANIFEST} is damaged"
+
+    def write_made(self, names: Sequence[str], source: str, make: Callable[[], Iterable[bytes]]) -> None:
+        """Have what `make` returns in the files of these names; it is not called where they have it already, because
+        they were made of the same source and nobody has written them since."""
+        if self._seal(names, source) == self._former.get(names[0]):
+            self._names.update(names)
+            self.files += len(names)
+        else:
+            for name, content in zip(names, make(), strict=True):
+                self.write(name, content)
+        self._seals[names[0]] = self._seal(names, source)
+
+    def remember(self, made_by: str) -> None:
+        """Write the manifest, when everything else is written."""
+        content = json.dumps({"layout": _LAYOUT, "madeBy": made_by, "seals": self._seals}, indent=0).encode()
+        self._replaced(self.root / MANIFEST, content)
+
+    def _seal(self, names: Sequence[str], source: str) -> str:
+        """Return what tells files, and what they were made of, from others; '' when one is missing."""
+        try:
+            found = [os.stat(f"{self.root}/{name}") for name in names]  # noqa: PTH116 twice as fast as by Path
+        except OSError:
+            return ""
+        return digest_of(source, [(each.st_size, each.st_mtime_ns) for each in found])
 
     @contextmanager
     def written_by(self, name: str) -> Iterator[Path]:
@@ -95,6 +156,11 @@ class SiteFolder:
                 target.parent.mkdir(parents=True, exist_ok=True)
             self._folders.add(target.parent)
         return target
+
+
+def digest_of(*values: object) -> str:
+    """Return what tells values from others."""
+    return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 @contextmanager

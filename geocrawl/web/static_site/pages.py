@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from geocrawl import __version__
+import geocrawl
 from geocrawl.export.properties import name_of, parts_of
 from geocrawl.model.published import Box, PublishedService
 from geocrawl.search.places import country_name
@@ -55,7 +58,7 @@ class Look:
             "site": self,
             "t": self.words,
             "lang": self.words.language,
-            "version": __version__,
+            "version": geocrawl.__version__,
             "asset": self.asset,
             "place": place,
             "root": "../" * place.count("/"),
@@ -71,6 +74,15 @@ class Look:
     def address(self, place: str) -> str:
         """Return the address of a place in links between documents: in full where the site's own is known."""
         return f"{self.base_url}/{place}" if self.base_url else ""
+
+
+def program() -> str:
+    """Return what tells the program that makes pages from others: a hash of all its files, and versions."""
+    found = blake2b(repr((sys.version, *map(version, ("jinja2", "markupsafe")))).encode(), digest_size=8)
+    for each in sorted(Path(geocrawl.__file__).parent.rglob("*")):
+        if each.is_file() and each.suffix != ".pyc":
+            found.update(each.read_bytes())
+    return found.hexdigest()
 
 
 def look_of(title: str, base_url: str, language: str, land: str) -> Look:
@@ -190,9 +202,10 @@ def cards_name(number: int) -> str:
     return f"cards/{number // 1000}/{number // IN_CARDS}"
 
 
-def cards_script(name: str, cards: Mapping[int, Any]) -> bytes:
-    """Return the file of some cards."""
-    return script(name, json.dumps(cards, ensure_ascii=False, separators=(",", ":")))
+def cards_script(name: str, services: Iterable[PublishedService]) -> Iterator[bytes]:
+    """Yield the file of the cards of some services."""
+    cards = {each.id: card(each) for each in services}
+    yield script(name, json.dumps(cards, ensure_ascii=False, separators=(",", ":")))
 
 
 def search_texts(words: Words) -> Mapping[str, Any]:

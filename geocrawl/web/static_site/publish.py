@@ -22,19 +22,19 @@ from geocrawl.store.read.history import read_news
 from geocrawl.store.read.published import (
     ExportRow,
     Selection,
-    published_layers,
+    StoredLayer,
     published_services,
     read_thumbnail,
+    stored_layers,
     with_thumbnail,
 )
-from geocrawl.store.read.show import ServiceDetail
 from geocrawl.web.charts import coverage
 from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_index, url_set
 from geocrawl.web.publishing import as_json, published
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.static_site import pages
-from geocrawl.web.static_site.detail import with_layers
-from geocrawl.web.static_site.folder import SiteFolder, site_folder
+from geocrawl.web.static_site.detail import detail_of, seconds, with_layers
+from geocrawl.web.static_site.folder import SiteFolder, digest_of, site_folder
 from geocrawl.web.static_site.maps import coverage_picture, land, squares
 from geocrawl.web.static_site.words import SearchIndex, content_name, script, words_of, words_of_names
 from geocrawl.web.texts import sentence_of
@@ -64,6 +64,8 @@ class Published:
     files: int
     written: int
     removed: int
+    made_anew: str
+    """Why every page was made, for people, although the site was there; '' otherwise."""
 
 
 @dataclass(slots=True)
@@ -91,6 +93,8 @@ def publish(
     site that works then, and another publish makes it whole.
     """
     with site_folder(root) as folder:
+        made_by = digest_of(options, pages.program())
+        folder.recall(made_by)
         drawn = land()
         look = pages.look_of(options.title, options.base_url, options.language, content_name(drawn))
         folder.write("static/land.svg", drawn)
@@ -102,7 +106,8 @@ def publish(
         folder.settle()
         _first_page(connection, selection, folder, look, whole, index)
         folder.remove_gone()
-        return Published(whole.services, folder.files, folder.written, folder.removed)
+        folder.remember(made_by)
+        return Published(whole.services, folder.files, folder.written, folder.removed, folder.made_anew)
 
 
 # --------------------------------------------------------------------------- services
@@ -111,17 +116,21 @@ def publish(
 def _services(connection: Connection, selection: Selection, folder: SiteFolder, look: pages.Look) -> _Whole:
     """Write pages, records, cards and lists of the services; return what the rest is made of."""
     whole = _Whole()
-    rows = with_layers(published_services(connection, selection), published_layers(connection, selection))
+    rows = with_layers(published_services(connection, selection), stored_layers(connection, selection))
     folders = list[tuple[int, int, str, str]]()
     for number, group in groupby(rows, key=lambda row: row[0].id // pages.IN_FOLDER):
         own = list(group)
         pictured = with_thumbnail(connection, [service.id for service, _ in own])
-        for service, detail in own:
-            _service(connection, folder, look, service, detail, has_picture=service.id in pictured)
-            _take_in(whole, service, detail)
-        for name, cards in groupby(own, key=lambda row: pages.cards_name(row[0].id)):
-            content = pages.cards_script(name, {service.id: pages.card(service) for service, _ in cards})
-            folder.write(f"search/{name}.js", content)
+        sources = dict[int, str]()
+        for service, layers in own:
+            picture = read_thumbnail(connection, service.id) if service.id in pictured else None
+            sources[service.id] = digest_of(service, layers, picture)
+            _service(folder, look, service, layers, picture, sources[service.id])
+            _take_in(whole, service, layers)
+        for name, group_of_cards in groupby((service for service, _ in own), lambda each: pages.cards_name(each.id)):
+            cards = list(group_of_cards)
+            source = digest_of([sources[each.id] for each in cards])
+            folder.write_made([f"search/{name}.js"], source, partial(pages.cards_script, name, cards))
         _list(folder, look, number, [service for service, _ in own])
         folders.append((number, len(own), name_of(own[0][0]), name_of(own[-1][0])))
     _list_of_folders(folder, look, folders)
@@ -129,23 +138,27 @@ def _services(connection: Connection, selection: Selection, folder: SiteFolder, 
 
 
 def _service(
-    connection: Connection,
     folder: SiteFolder,
     look: pages.Look,
     service: PublishedService,
-    detail: ServiceDetail,
-    *,
-    has_picture: bool,
+    layers: list[StoredLayer],
+    picture: bytes | None,
+    source: str,
 ) -> None:
-    picture = read_thumbnail(connection, service.id) if has_picture else None
-    if picture is not None:
-        folder.write(pages.page_of(service.id, "png"), picture)
-    has_picture = picture is not None
-    folder.write(pages.page_of(service.id), pages.service_page(look, service, detail, has_picture=has_picture))
-    folder.write(pages.page_of(service.id, "json"), pages.service_record(service, detail, has_picture=has_picture))
+    """Write picture, record and page of a service."""
+
+    def make() -> Iterator[bytes]:
+        detail, has_picture = detail_of(service, layers), picture is not None
+        if picture is not None:
+            yield picture
+        yield pages.service_record(service, detail, has_picture=has_picture)
+        yield pages.service_page(look, service, detail, has_picture=has_picture)
+
+    endings = (*(("png",) if picture is not None else ()), "json", "html")
+    folder.write_made([pages.page_of(service.id, each) for each in endings], source, make)
 
 
-def _take_in(whole: _Whole, service: PublishedService, detail: ServiceDetail) -> None:
+def _take_in(whole: _Whole, service: PublishedService, layers: list[StoredLayer]) -> None:
     """Count a service, and add it to the index."""
     title = published(name_of(service))
     whole.services += 1
@@ -155,21 +168,21 @@ def _take_in(whole: _Whole, service: PublishedService, detail: ServiceDetail) ->
         whole.countries[service.country] += 1
     if service.box:
         whole.boxes.append(service.box)
-    newest = (detail.first_seen, service.id, service.kind, title)
+    newest = (seconds(service.first_seen), service.id, service.kind, title)
     (heapq.heappush if len(whole.newest) < _ON_FIRST_PAGE else heapq.heappushpop)(whole.newest, newest)
     rank = 1 + min(service.quality, 100) * 30 // 100 + (31 if service.alive else 0)
     missing = service.id - len(whole.ranks)
     whole.ranks += b"A" * missing + _RANKS[rank].encode()
-    whole.last_ok.extend((*(0.0,) * missing, detail.last_ok))
+    whole.last_ok.extend((*(0.0,) * missing, seconds(service.last_ok)))
     about = published(" ".join((service.provider, service.host, *service.keywords)))
-    text = published(" ".join((service.abstract, *(row.title for row in detail.layers))))
+    text = published(" ".join((service.abstract, *(each.title for each in layers))))
     country = [f"country:{service.country.lower()}"] if service.country else []
     whole.index.add(
         service.id,
         (
             words_of(title),
             (*words_of(about), service.kind, f"kind:{service.kind}", *country, *squares(pages.extents_of(service.box))),
-            (*words_of(text), *words_of_names(row.name for row in detail.layers)),
+            (*words_of(text), *words_of_names(each.name for each in layers)),
         ),
     )
 
@@ -177,14 +190,19 @@ def _take_in(whole: _Whole, service: PublishedService, detail: ServiceDetail) ->
 def _list(folder: SiteFolder, look: pages.Look, number: int, services: list[PublishedService]) -> None:
     """Write the list of the services of a folder, as a page and as a catalogue of records."""
     place, heading = f"services/{number}", f"{services[0].id} – {services[-1].id}"
-    entries = [{"href": f"{each.id}.html", "title": name_of(each), "kind": each.kind, "count": 0} for each in services]
-    folder.write(f"{place}/index.html", look.page("list.html", f"{place}/index.html", heading, {"entries": entries}))
-    links = [
-        link("catalog.json", "self", "application/json", "this document"),
-        link("../../catalog.json", "root", "application/json", "the catalogue"),
-        *(link(f"{each.id}.json", "item", GEOJSON, name_of(each)) for each in services),
-    ]
-    folder.write(f"{place}/catalog.json", pages.catalogue_record(look, heading, links, len(services)))
+    rows = [(each.id, name_of(each), each.kind) for each in services]
+
+    def make() -> Iterator[bytes]:
+        entries = [{"href": f"{id_}.html", "title": name, "kind": kind, "count": 0} for id_, name, kind in rows]
+        yield look.page("list.html", f"{place}/index.html", heading, {"entries": entries})
+        links = [
+            link("catalog.json", "self", "application/json", "this document"),
+            link("../../catalog.json", "root", "application/json", "the catalogue"),
+            *(link(f"{id_}.json", "item", GEOJSON, name) for id_, name, _ in rows),
+        ]
+        yield pages.catalogue_record(look, heading, links, len(rows))
+
+    folder.write_made([f"{place}/index.html", f"{place}/catalog.json"], digest_of(rows), make)
 
 
 def _list_of_folders(folder: SiteFolder, look: pages.Look, folders: list[tuple[int, int, str, str]]) -> None:

@@ -12,20 +12,22 @@ from lxml import html
 
 from geocrawl.store import Store
 from geocrawl.store.read.published import Selection, export_rows
+from geocrawl.web.static_site.folder import MANIFEST
 from geocrawl.web.static_site.publish import Options, Published, publish
 
 BASE = "https://maps.example.org/catalogue"
 
 
-def published(catalogue: Path, folder: Path, selection: Selection | None = None, **options: str) -> Published:
+def published(catalogue: Path | str, folder: Path, selection: Selection | None = None, **options: str) -> Published:
     """Publish a catalogue to a folder."""
     with Store.open_readonly(catalogue) as connection, connection.snapshot():
         return publish(connection, selection or Selection(), export_rows(connection), folder, Options(**options))
 
 
 def files_of(site: Path) -> dict[str, bytes]:
-    """Return the files of a site by their names."""
-    return {str(path.relative_to(site)): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
+    """Return the files of a site by their names, but for the manifest, in which are their times."""
+    files = (path for path in sorted(site.rglob("*")) if path.is_file() and path.name != MANIFEST)
+    return {str(path.relative_to(site)): path.read_bytes() for path in files}
 
 
 def part(site: Path, name: str) -> Any:
