@@ -80,6 +80,9 @@ def export(
     level: AtLevel = None,
     library_url: Library = "",
     public_url: PublicUrl = "",
+    bom: Annotated[
+        bool, typer.Option("--bom", help="Begin csv with a byte order mark, by which Excel knows that it is UTF-8.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Short for --format jsonl.")] = False,
 ) -> None:
     """Write the catalogue for other software, all of it or what a query finds (docs/search.md).
@@ -94,6 +97,8 @@ def export(
         geocrawl export 'land use kind:wms' --format qgis --out connections
     """
     chosen = _checked_format("jsonl" if json else format_ or _format_of_name(out), library_url)
+    if bom and chosen != "csv":
+        raise UsageError(f"--bom is for csv; omit it for --format {chosen}")
     opt.check_address("--public-url", public_url)
     filters = filters_of(kind, bbox, crs, alive, level)
     in_full = opt.settings_from(overrides).export_secrets
@@ -101,7 +106,8 @@ def export(
     with opt.reading(overrides) as connection, connection.snapshot():
         selection = selection_of(connection, words_typed(words), filters)
         if chosen in OF_ENDPOINTS:
-            count, what = write(endpoints_of(connection, selection), chosen, out, with_secrets=in_full), "endpoint"
+            rows = endpoints_of(connection, selection)
+            count, what = write(rows, chosen, out, with_secrets=in_full, with_mark=bom), "endpoint"
         else:
             services = published_services(connection, selection, with_secrets=in_full)
             layers = published_layers(connection, selection)

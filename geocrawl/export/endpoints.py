@@ -154,17 +154,24 @@ FORMATS = {"csv": write_csv, "jsonl": write_jsonl}
 
 
 def export(
-    rows: Iterable[DataclassInstance], format: str, out: Path | None = None, *, with_secrets: bool = False
+    rows: Iterable[DataclassInstance],
+    format: str,
+    out: Path | None = None,
+    *,
+    with_secrets: bool = False,
+    with_mark: bool = False,
 ) -> int:
     """Write rows (dataclasses with the fields named in `COLUMNS`) and return their number.
 
     `out` None or `-` is standard output. `with_secrets`: do not mask keys and passwords in addresses, and make a new
-    file unreadable for other users. Raises UsageError for an unknown format, EnvironmentFault when the file cannot be
-    written; a former file then stays.
+    file unreadable for other users. `with_mark`: begin with the byte order mark by which Excel
+    knows UTF-8. Raises UsageError for an unknown format, EnvironmentFault when the file cannot be written; a former
+    file then stays.
     """
     if format not in FORMATS:
         raise UsageError(f"--format {format!r}: one of {', '.join(FORMATS)}")
     with opened(out, new_mode=SECRET if with_secrets else 0o666) as stream:
+        stream.write("\ufeff" if with_mark else "")
         return FORMATS[format](rows if with_secrets else map(_without_secrets, rows), stream)
 
 

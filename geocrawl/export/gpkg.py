@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 
 from shapely import GeometryCollection, MultiPolygon, Polygon
@@ -47,6 +48,13 @@ _METADATA = (
     "CONSTRAINT fk_gc_tn FOREIGN KEY (table_name) REFERENCES gpkg_contents(table_name), "
     "CONSTRAINT fk_gc_srs FOREIGN KEY (srs_id) REFERENCES gpkg_spatial_ref_sys (srs_id))",
 )
+_STYLES = (
+    "CREATE TABLE layer_styles (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, f_table_catalog TEXT(256), "
+    "f_table_schema TEXT(256), f_table_name TEXT(256), f_geometry_column TEXT(256), styleName TEXT(30), styleQML TEXT, "
+    "styleSLD TEXT, useAsDefault BOOLEAN, description TEXT, owner TEXT(30), ui TEXT(30), "
+    "update_time DATETIME DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ','now')))"
+)
+"""The table in which QGIS keeps styles, as it makes it itself."""
 _SYSTEMS = (
     ("Undefined Cartesian SRS", -1, "NONE", -1, "undefined"),
     ("Undefined geographic SRS", 0, "NONE", 0, "undefined"),
@@ -201,13 +209,26 @@ def _insert(
 
 
 def _register_features(connection: sqlite3.Connection, table: str, about: str, box: Box, now: str) -> None:
-    """Write the description of a table of features, by which programs find it."""
+    """Write the description of a table of features, by which programs find it, and the style in which QGIS opens it."""
     _register(connection, (table, "features", table, about), (*box, _WGS84), now)
     connection.execute(
         "INSERT INTO gpkg_geometry_columns (table_name, column_name, geometry_type_name, srs_id, z, m) "
         "VALUES (?, ?, 'MULTIPOLYGON', ?, 0, 0)",
         (table, _GEOMETRY, _WGS84),
     )
+    connection.execute(_STYLES)
+    _register(connection, ("layer_styles", "attributes", "layer_styles", ""), (None,) * 5, now)
+    connection.execute(
+        "INSERT INTO layer_styles (f_table_catalog, f_table_schema, f_table_name, f_geometry_column, styleName, "
+        "styleQML, styleSLD, useAsDefault, description, owner, update_time) "
+        "VALUES ('', '', ?, ?, 'health', ?, '', 1, ?, '', ?)",
+        (table, _GEOMETRY, _style(), "Extents by health", _with_milliseconds(now)),
+    )
+
+
+def _style() -> str:
+    """Return the style of extents, which both tables have: a colour for each health, nearly empty inside."""
+    return resources.files("geocrawl").joinpath("data/export/extents.qml").read_text("utf-8")
 
 
 def _register(connection: sqlite3.Connection, table: tuple[str, ...], place: tuple[object, ...], now: str) -> None:

@@ -50,6 +50,12 @@ def test_every_format_is_written_without_keys(db: Path, format: str) -> None:
         assert b"sesame" in b"".join(path.read_bytes() for path in files)
 
 
+def test_a_mark_for_excel_is_written_on_request(db: Path) -> None:
+    plain, marked = (export(db, "--out", "-", *more).out for more in ((), ("--bom",)))
+    assert marked == "\ufeff" + plain
+    assert export(db, "--format", "jsonl", "--bom").err == "geocrawl: --bom is for csv; omit it for --format jsonl\n"
+
+
 @pytest.mark.parametrize(
     ("name", "begins"),
     [("a.csv", b"url,"), ("a", b"url,"), ("a.JSONL", b"{"), ("a.geojson", b'{"type": "FeatureCollection"'),

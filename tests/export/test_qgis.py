@@ -13,6 +13,7 @@ import pytest
 from geocrawl.errors import UsageError
 from geocrawl.export.qgis import FORMS, safe_name
 from geocrawl.export.services import export_services
+from geocrawl.model.health import Health
 from geocrawl.model.published import PublishedService
 from tests.support.parts import QGIS, lack
 from tests.support.places import ROOT
@@ -99,3 +100,16 @@ def test_qgis_itself_imports_every_file(tmp_path: Path) -> None:
         if "skipped" not in each:
             assert (each["imported"], each["wrong"], each["asked"]) == (len(found[name]), [], []), each
     assert {name for name, each in imported.items() if "skipped" in each} <= {"stac"}, "STAC needs QGIS 3.40"
+
+
+@pytest.mark.servers
+def test_qgis_opens_a_geopackage_in_its_colours(tmp_path: Path) -> None:
+    if not has_qgis():
+        lack(QGIS)
+    path = tmp_path / "a.gpkg"
+    export_services(numbered([ROADS]), [], "gpkg", path)
+    command = [str(SYSTEM_PYTHON), str(IMPORTER.with_name("qgis_styles.py")), str(path), "services"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    drawn = json.loads(done.stdout)["services"]
+    assert (drawn.pop(""), drawn["alive"], drawn["down"]) == ('"title"', "#1a7a43", "#b3261e")
+    assert drawn.keys() == set(Health)

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -24,6 +25,7 @@ from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.dcat import Page, write_jsonld, write_turtle
 from geocrawl.export.services import SERVICE_FORMATS, export_services
+from geocrawl.model.health import Health
 from geocrawl.model.published import PublishedService
 from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
@@ -89,6 +91,19 @@ def test_a_geopackage_has_services_and_layers(services: list[PublishedService], 
         if services and services[0].title == "A wms":
             assert "Extent: (-180.000000, -20.000000) - (180.000000, 50.000000)" in said
             assert "MULTIPOLYGON (((177 -20" in ogrinfo(path, "services", "-where", "title='Fiji'")
+
+
+def test_the_style_of_a_geopackage_has_a_colour_for_each_health(tmp_path: Path) -> None:
+    path = written("gpkg", numbered([ROADS]), tmp_path)
+    with closing(sqlite3.connect(path)) as connection:
+        (style,) = connection.execute(
+            "SELECT styleQML FROM layer_styles WHERE f_table_name = 'services' AND useAsDefault"
+        )
+    root = ET.fromstring(style[0])
+    symbols = {each.get("name") for each in root.iter("symbol")}
+    assert {each.get("value"): each.get("symbol") in symbols for each in root.iter("category")} == dict.fromkeys(
+        Health, True
+    )
 
 
 def test_a_former_geopackage_is_replaced_and_another_database_is_not(tmp_path: Path) -> None:

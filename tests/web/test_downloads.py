@@ -150,7 +150,9 @@ def test_programs_page_through_the_same_layers_and_take_them_along(client: TestC
     (tmp_path / "layers.gpkg").write_bytes(package.content)
     with closing(sqlite3.connect(tmp_path / "layers.gpkg")) as reader:
         written = reader.execute("SELECT service_id || '/' || layer, geom, title FROM layers ORDER BY fid").fetchall()
-        (contents,) = reader.execute("SELECT table_name, data_type, min_x, max_x FROM gpkg_contents")
+        contents, _ = reader.execute("SELECT table_name, data_type, min_x, max_x FROM gpkg_contents")
+        assert reader.execute("SELECT DISTINCT health FROM layers").fetchall() == [("alive",)]
+        assert reader.execute("SELECT f_table_name FROM layer_styles").fetchall() == [("layers",)]
     assert [each[0] for each in written] == paged and written[0][1][:2] == b"GP" and all(each[2] for each in written)
     assert contents[:2] == ("layers", "features") and contents[2] < contents[3]
     refused = client.get(LAYERS, params={"ids": "1"})

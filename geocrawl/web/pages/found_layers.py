@@ -34,7 +34,7 @@ _MOST_IN_QGIS = 100
 _GEOJSON = "application/geo+json"
 _COLUMNS = {
     **dict.fromkeys(("service_id", "layer"), "INTEGER"),
-    **dict.fromkeys(("name", "title", "kind", "item", "service", "provider", "url", "crs"), "TEXT"),
+    **dict.fromkeys(("name", "title", "kind", "item", "service", "provider", "url", "crs", "health"), "TEXT"),
 }
 """Name of a column → its type in SQL."""
 
@@ -80,14 +80,14 @@ async def layers_table(request: Request) -> Response:
     return Response(body, headers={"Content-Disposition": named}, media_type="text/csv; charset=utf-8")
 
 
-_MAY_BE_FORMULAS = _COLUMNS.keys() - {"service_id", "layer", "url", "crs"}
+_MAY_BE_FORMULAS = _COLUMNS.keys() - {"service_id", "layer", "url", "crs", "health"}
 
 
 def _values(found: FoundLayer) -> dict[str, Any]:
     """Return the values of `_COLUMNS`."""
     row = found.row
     texts = (row.name, row.title, found.kind, row.item, found.service_title, found.provider)
-    values = (found.service_id, found.position, *texts, found.address, "; ".join(row.systems))
+    values = (found.service_id, found.position, *texts, found.address, "; ".join(row.systems), found.health)
     return dict(zip(_COLUMNS, values, strict=True))
 
 
