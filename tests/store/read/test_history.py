@@ -16,6 +16,7 @@ from geocrawl.model import SIBLING, Kind, Layer, Service
 from geocrawl.model.health import DAY_S, HOUR_S, availability, availability_by_part
 from geocrawl.store import Connection
 from geocrawl.store.catalog.health import due
+from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.read.history import changes_since, history_of_service, percentiles, read_news, read_survival
 from tests.support.world import World, candidate, verdict
 
@@ -200,6 +201,7 @@ def test_the_past_of_a_service_is_found_by_indexes(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db")
     record(world)
     connection = world.database.connection
+    assert isinstance(connection, SqliteConnection)
     asked = list[str]()
     connection.trace(asked.append)
     history_of_service(connection, 1, world.clock.time)
