@@ -43,8 +43,8 @@ NAMES = (
 )
 SMALL_IN_TESTS = {"ip_bound", "attacks", "politeness", "soak", "fates", "statement_kills"}
 """What `tests.support` measures and tests run with smaller sizes: `benchmarks.same_as_tests` has the full ones."""
-ON_DEMAND = ("page_cpu",)
-"""What needs arguments."""
+ON_DEMAND = ("page_cpu", "search_engines")
+"""What needs arguments, or a package that is no part of the project."""
 
 
 def main(arguments: list[str]) -> None:

@@ -69,13 +69,13 @@ def _judged(*, tuning_alone: bool) -> tuple[dict[str, list[Asked]], dict[int, Tr
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "search.db"
         truths = fill(path, shared_folder())
-        tuned, aside = _halves(tomllib.loads(QUERIES.read_text("utf-8")))
-        halves = _asked(path, {"tuning": tuned} if tuning_alone else {"tuning": tuned, "set_aside": aside}, truths)
+        tuned, aside = halves(tomllib.loads(QUERIES.read_text("utf-8")))
+        parts = _asked(path, {"tuning": tuned} if tuning_alone else {"tuning": tuned, "set_aside": aside}, truths)
         truths |= add_written(path)
         more = tomllib.loads(MORE_QUERIES.read_text("utf-8"))
-        tuned, aside = _halves(more, of=3)
+        tuned, aside = halves(more, of=3)
         asked = {"more_tuning": tuned} if tuning_alone else {"more_tuning": tuned, "more_set_aside": aside}
-        return halves | _asked(path, asked, truths), truths
+        return parts | _asked(path, asked, truths), truths
 
 
 def _asked(
@@ -86,7 +86,7 @@ def _asked(
         return {name: _ask(engine, part, truths) for name, part in parts.items()}
 
 
-def _halves(
+def halves(
     queries: Mapping[str, Mapping[str, str]], of: int = 2
 ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
     """Return (kind, query, right answer) for tuning, and those set aside: one of so many of each kind."""
@@ -102,17 +102,18 @@ def _halves(
 def _ask(engine: SearchEngine, queries: Sequence[tuple[str, str, str]], truths: Mapping[int, Truth]) -> list[Asked]:
     asked = []
     for kind, text, right in queries:
-        if not any(_is_right(truth, right) for truth in truths.values()):
+        if not any(is_right(truth, right) for truth in truths.values()):
             raise SystemExit(f"{text!r}: the catalogue has no right answer ({right})")
         hits = engine.search(text, limit=_LOOKED_AT).hits
         # Twins of a hit are shown with it.
         of_hits = [[truths[number] for number in (hit.id, *(twin.id for twin in hit.twins))] for hit in hits]
-        ranks = [n for n, found in enumerate(of_hits, 1) if any(_is_right(truth, right) for truth in found)]
+        ranks = [n for n, found in enumerate(of_hits, 1) if any(is_right(truth, right) for truth in found)]
         asked.append(Asked(kind, text, ranks[0] if ranks else 0, not hits, hits[0].title if hits else ""))
     return asked
 
 
-def _is_right(truth: Truth, rights: str) -> bool:
+def is_right(truth: Truth, rights: str) -> bool:
+    """Return whether a service is what one of the alternatives of a right answer says."""
     return any(_is_one(truth, right) for right in rights.split(" | "))
 
 
