@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return least, mean and most area of each sort of crawl, as such and as shares of the replay's."""
-    limits = ["--max-pages", str(options.pages), "--max-depth", "5", "--delay", options.delay]
+    limits = ["--max-pages", str(options.pages), "--delay", options.delay]
     chosen = [each for each in CRAWLS if options.engine in (None, each[0])]
     if options.visits:
         chosen = [("sqlite", 1, visits) for visits in options.visits]
@@ -52,9 +52,11 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         for name in options.world or world_crawls.NAMES:
             world = world_crawls.folder(name)
             for strategy in options.strategies:
-                replayed = run(Job(world, strategy, options.pages)).score.area
+                replay = Job(world, strategy, options.pages)
+                replayed = run(replay).score.area
                 for engine, processes, visits in chosen:
-                    how = [*limits, "--strategy", strategy, "--workers", str(visits)]
+                    depth = ["--max-depth", str(replay.depth)]
+                    how = [*limits, *depth, "--strategy", strategy, "--workers", str(visits)]
                     crawls = []
                     for number in range(options.repeat):
                         work = Path(temporary) / f"{name}-{strategy}-{engine}-{processes}-{visits}-{number}"

@@ -60,6 +60,13 @@ class Job:
     label: str = ""
     """Name of the row in the results; '' for the strategy's."""
 
+    @property
+    def depth(self) -> int:
+        """Links from a seed that the crawl follows at most."""
+        if self.max_depth is not None:
+            return self.max_depth
+        return _PAPER_DEPTH if self.strategy.endswith(":paper") else Settings().max_depth
+
 
 @dataclass(frozen=True, slots=True)
 class Crawled:
@@ -117,7 +124,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         set={name: value for name, value in job.set.items() if _owner(name) == _owner(job.strategy)},
         topic=job.topic,
         max_pages=job.budget,
-        max_depth=_depth(job),
+        max_depth=job.depth,
         detect=job.detect,
         workers=job.workers,
         max_waiting=0 if is_strict else default.max_waiting,
@@ -130,12 +137,6 @@ def settings_for(job: Job, database: str = "") -> Settings:
         allow_private=True,
         maps=False,
     )
-
-
-def _depth(job: Job) -> int:
-    if job.max_depth is not None:
-        return job.max_depth
-    return _PAPER_DEPTH if job.strategy.endswith(":paper") else Settings().max_depth
 
 
 def run(job: Job) -> CrawlResult:
