@@ -1,7 +1,8 @@
 """Make the base map of `geocrawl serve` from Natural Earth's countries (npm package world-atlas, public domain).
 
 `python -m scripts.base_map countries-110m.json world.json` reads TopoJSON and writes GeoJSON whose shapes are cut at
-the antimeridian, for maps that end there. `make web-assets` calls it.
+the antimeridian, for maps that end there, and beside it the same land as a picture, `land.svg`. `make web-assets` calls
+it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,16 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import shapely
 from shapely.affinity import translate
 
+from geocrawl.web.charts import world_map
+
+_STYLE = (
+    "<style>.sea{fill:none}.land{fill:#dfe5dd;stroke:#b9c4bb;stroke-width:.5}"
+    "@media(prefers-color-scheme:dark){.land{fill:#2b3a3a;stroke:#46585a}}</style>"
+)
 Ring = list[tuple[float, float]]
 _WORLD = shapely.box(-180, -90, 180, 90)
 _GRID_DEG = 0.01
@@ -23,14 +31,22 @@ _GRID_DEG = 0.01
 
 
 def main(source: Path, target: Path) -> None:
-    """Write the countries of a TopoJSON file as GeoJSON."""
+    """Write the countries of a TopoJSON file as GeoJSON, and their land as SVG."""
     topology = json.loads(source.read_text("utf-8"))
     features = [
         {"type": "Feature", "properties": {"name": name}, "geometry": _geometry(polygons)}
         for name, polygons in countries(topology)
     ]
-    text = json.dumps({"type": "FeatureCollection", "features": features}, separators=(",", ":"), ensure_ascii=False)
-    target.write_text(text + "\n", "utf-8")
+    base_map = {"type": "FeatureCollection", "features": features}
+    target.write_text(json.dumps(base_map, separators=(",", ":"), ensure_ascii=False) + "\n", "utf-8")
+    target.with_name("land.svg").write_text(land(base_map), "utf-8")
+
+
+def land(base_map: Mapping[str, Any]) -> str:
+    """Return the land of a base map as SVG in a plate carrée, with colours for light and for dark pages."""
+    drawn = str(world_map(np.zeros((180, 360), np.int32), base_map, "Natural Earth"))
+    head, _, rest = drawn.removeprefix("<svg").partition(">")
+    return f'<svg xmlns="http://www.w3.org/2000/svg"{head}>{_STYLE}{rest}\n'
 
 
 def countries(topology: Mapping[str, Any]) -> Iterator[tuple[str, list[list[Ring]]]]:

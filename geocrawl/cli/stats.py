@@ -310,7 +310,7 @@ def _harvest(connection: Connection) -> Picture:
 
 
 def _map(connection: Connection) -> Picture:
-    boxes = (each.box for each in published_services(connection, Selection()) if each.box is not None)
+    boxes = [each.box for each in published_services(connection, Selection()) if each.box is not None]
     cells, inside, worldwide = charts.coverage(boxes)
     beside = f", {worldwide:,} more span most of the world" if worldwide else ""
     heading = f"Extents of {counted(inside, 'service')}{beside}"

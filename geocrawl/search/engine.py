@@ -216,6 +216,12 @@ class SearchEngine:
             ms=round(1000 * (time.perf_counter() - began), 1),
         )
 
+    def extents(self) -> NDArray[np.float64]:
+        """Return west, south, east and north in degrees of each service with a known extent, shape (services, 4)."""
+        self._snapshot.refresh(self._index)
+        known = self._snapshot["is_there"] & ~np.isnan(self._snapshot["west"])
+        return np.stack([self._snapshot[name][known] for name in ("west", "south", "east", "north")], axis=1)
+
     def _layer_texts(self, numbers: Sequence[int]) -> tuple[list[LayerText], int]:
         """Return the words of the layers of services, in the services' order, and how many services were looked at."""
         texts, looked_through = list[LayerText](), 0

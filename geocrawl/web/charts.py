@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -225,35 +225,60 @@ _CELL = 2
 """Units of the picture a degree."""
 
 
-def coverage(boxes: Iterable[Box]) -> tuple[NDArray[np.int32], int, int]:
-    """Return how many boxes touch each cell (rows from north to south), how many these are, and how many more span most
-    of the world. Boxes outside the world, and those without a number, are left out."""
+def coverage(boxes: Sequence[Box] | NDArray[np.float64], degrees: int = 1) -> tuple[NDArray[np.int32], int, int]:
+    """Return how many boxes touch each cell of so many degrees (rows from north to south), how many these are, and how
+    many more span most of the world. Boxes outside the world, and those without a number, are left out."""
     import numpy as np
-    from shapely import bounds, get_parts
 
-    from geocrawl.export.properties import extent_of
+    known = np.array(boxes, np.float64).reshape(-1, 4)
+    known = known[np.isfinite(known).all(1)]
+    known[:, 1], known[:, 3] = np.maximum(known[:, 1], -90), np.minimum(known[:, 3], 90)
+    west, south, east, north = known[known[:, 1] <= known[:, 3]].T
+    is_round = east - west >= 360
+    west, east = np.where(is_round, -180, _within(west)), np.where(is_round, 180, _within(east))
+    crosses = west > east  # the antimeridian
+    inside = (east - west + 360 * crosses) * (north - south) < _MOST_OF_THE_WORLD
+    rows, columns = _ROWS // degrees, _COLUMNS // degrees
+    # A part changes the count at its four corners; sums over rows and columns make counts of changes.
+    changes = np.zeros((rows + 1, columns + 1), np.int32)
+    western = inside & ~(crosses & (west >= 180))
+    for part, first, last in (
+        (western, west, np.where(crosses, 180, east)),
+        (inside & crosses, np.full_like(west, -180), east),
+    ):
+        top, bottom = _edges((90 - north[part]) / degrees, (90 - south[part]) / degrees, rows)
+        left, right = _edges((first[part] + 180) / degrees, (last[part] + 180) / degrees, columns)
+        for corner, change in (((top, left), 1), ((top, right), -1), ((bottom, left), -1), ((bottom, right), 1)):
+            np.add.at(changes, corner, change)
+    return changes.cumsum(0, np.int32).cumsum(1, np.int32)[:-1, :-1], int(inside.sum()), int((~inside).sum())
 
-    cells, inside, worldwide = np.zeros((_ROWS, _COLUMNS), np.int32), 0, 0
-    for extent in filter(None, map(extent_of, boxes)):
-        if extent.area >= _MOST_OF_THE_WORLD:
-            worldwide += 1
-            continue
-        inside += 1
-        for west, south, east, north in bounds(get_parts(extent)).tolist():
-            cells[_touched(90 - north, 90 - south, _ROWS), _touched(west + 180, east + 180, _COLUMNS)] += 1
-    return cells, inside, worldwide
+
+def _within(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return longitudes within -180…180."""
+    import numpy as np
+
+    return np.where(np.abs(degrees) <= 180, degrees, (degrees + 180) % 360 - 180)
 
 
-def _touched(first: float, last: float, most: int) -> slice:
-    """Return the cells between two edges, at least one."""
-    begin = min(max(math.floor(first), 0), most - 1)
-    return slice(begin, max(min(math.ceil(last), most), begin + 1))
+def _edges(
+    first: NDArray[np.float64], last: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first cells between two edges each, and those behind the last: at least one cell."""
+    import numpy as np
+
+    begin = np.floor(first).astype(np.int64).clip(0, most - 1)
+    return begin, np.maximum(np.ceil(last).astype(np.int64).clip(0, most), begin + 1)
+
+
+def shade_of(count: int, most: int) -> int:
+    """Return the shade, 1 to 5, of a cell that `count` services cover, by the logarithm; `most` cover the fullest."""
+    return min(math.ceil(math.log2(count + 1.0) / math.log2(most + 1.0) * _SHADES), _SHADES)
 
 
 def world_map(cells: NDArray[np.int32], base_map: Any, title: str) -> Markup:
     """Return a map of the world over the land of a base map in GeoJSON: the darker a cell, the more services cover it,
     by the logarithm of their number."""
-    most = math.log2(max(int(cells.max()), 1) + 1.0)
+    most = int(cells.max())
     parts = [Markup('<rect class="sea" x="0" y="0" width="{}" height="{}"/>').format(_COLUMNS * _CELL, _ROWS * _CELL)]
     for ring in _land(base_map):
         points = " ".join(f"{(x + 180) * _CELL:g},{(90 - y) * _CELL:g}" for x, y in ring)
@@ -263,10 +288,9 @@ def world_map(cells: NDArray[np.int32], base_map: Any, title: str) -> Markup:
         for count, run in groupby(row):
             length = len(list(run))
             if count:
-                shade = min(math.ceil(math.log2(count + 1.0) / most * _SHADES), _SHADES)
                 parts.append(
                     Markup('<rect class="s{}" fill-opacity="0.75" x="{}" y="{}" width="{}" height="{}"/>').format(
-                        shade, x * _CELL, y * _CELL, length * _CELL, _CELL
+                        shade_of(count, most), x * _CELL, y * _CELL, length * _CELL, _CELL
                     )
                 )
             x += length

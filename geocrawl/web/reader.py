@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from starlette.requests import Request
 
@@ -31,6 +31,10 @@ from geocrawl.web.options import ANSWER_S
 from geocrawl.web.parameters import FACET_FIELDS, Asked
 from geocrawl.web.site import site_of
 from geocrawl.web.visitors import Workers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _Result = TypeVar("_Result")
 
@@ -210,6 +214,10 @@ class Finder:
             return self._engine_of(connection).search(sort=Sort.NEWEST, limit=_NEWEST, facets=True, apart=True)
 
         return await self._reader.read(question)
+
+    async def extents(self) -> NDArray[np.float64]:
+        """Return west, south, east and north in degrees of each service with a known extent, shape (services, 4)."""
+        return await self._reader.read(lambda connection: self._engine_of(connection).extents())
 
     def close(self) -> None:
         """End the thread."""

@@ -54,6 +54,11 @@ MASKS = (
     ),
     Mask(re.compile(r"(\d\.\d{9})\d+"), r"\1…", "Python 3.12 and later add floats more exactly"),
     Mask(re.compile("Request-URI Too Long"), "URI Too Long", "Python 3.13 has another name for the status 414"),
+    Mask(
+        re.compile(r"(/static/[\w.]+\?v=)[0-9a-f]{12}"),
+        r"\1<digest>",
+        "the content of a file, which web/static keeps once",
+    ),
     Mask(re.compile(r"127\.0\.0\.1:\d{4,5}\b"), "127.0.0.1:<port>", "a port that was free"),
 )
 """Applied in this order to every text."""

@@ -8,9 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import etree
 
-from geocrawl.web.charts import bars, coverage, curves, standalone, steps, world_map
+from geocrawl.export.properties import parts_of
+from geocrawl.web.charts import Box, bars, coverage, curves, standalone, steps, world_map
+from scripts.base_map import land
 from tests.support.places import ROOT
 
 HOSTILE = '<script>alert(1)</script>"&\x1b[31m'
@@ -68,9 +72,42 @@ def test_boxes_beyond_the_edges_stay_in_the_map() -> None:
     assert coverage([(400, 80, 410, 100), (-500, -100, -490, -80)])[0].sum() > 0
 
 
+_DEGREES = st.one_of(
+    st.floats(-400, 400),
+    st.integers(-37, 37).map(lambda number: number * 10.0),
+    st.sampled_from([math.nan, math.inf, -math.inf]),
+)
+
+
+@given(box=st.tuples(_DEGREES, _DEGREES, _DEGREES, _DEGREES), degrees=st.sampled_from([1, 10]))
+def test_cells_are_those_of_the_parts_that_exports_write(box: Box, degrees: int) -> None:
+    """The one is arithmetic for all services at once, the other geometry for one."""
+    parts = parts_of(box)
+    expected = np.zeros((180 // degrees, 360 // degrees), np.int32)
+    for west, south, east, north in parts:
+        rows = _cells(90 - north, 90 - south, 180, degrees)
+        columns = _cells(west + 180, east + 180, 360, degrees)
+        expected[rows, columns] += 1
+    if sum((east - west) * (north - south) for west, south, east, north in parts) >= 180 * 90:
+        expected[:] = 0
+    cells, inside, worldwide = coverage([box], degrees)
+    assert (cells == expected).all()
+    assert inside + worldwide == bool(parts)
+
+
+def _cells(first: float, last: float, whole: int, degrees: int) -> slice:
+    begin = min(math.floor(first / degrees), whole // degrees - 1)
+    return slice(begin, max(math.ceil(last / degrees), begin + 1))
+
+
 def test_shades_grow_with_the_logarithm_of_the_count() -> None:
     drawn = world_map(np.array([[0, 1, 3, 1000]], np.int32), {"features": []}, "map")
     assert [f'class="s{shade}"' in drawn for shade in range(1, 6)] == [True, True, False, False, True]
+
+
+def test_the_shipped_land_is_that_of_the_base_map() -> None:
+    static = ROOT / "geocrawl/web/static"
+    assert (static / "land.svg").read_text("utf-8") == land(json.loads((static / "world.json").read_text("utf-8")))
 
 
 def test_the_map_is_drawn_over_the_shipped_base_map() -> None:

@@ -27,7 +27,7 @@ SECRET = "s3cr3tKEY"
 _ELEMENTS = """
 html head meta title link script body header main footer nav aside section article div span p a h1 h2 h3 ul ol li
 dl dt dd q pre code form label input select option button details summary img time caption table thead tbody tr th td
-svg rect text line polygon polyline
+svg image rect text line polygon polyline
 """
 ALLOWED = frozenset(_ELEMENTS.split())
 """Elements of the templates."""

@@ -109,6 +109,19 @@ def test_the_first_page_shows_this_catalogue_and_every_example_finds_something(c
     assert "Newest services" in page
 
 
+def test_the_first_page_maps_the_services_and_each_square_of_it_finds_them(client: TestClient) -> None:
+    page = client.get("/", headers=HTML).text
+    squares = re.findall(r'bbox=([^"&]+)" tabindex="-1"><rect [^>]*><title>(\d+)<', page)
+    assert squares
+    for box, count in squares:
+        found = client.get(ITEMS, params={"bbox": unquote_plus(box)}).json()
+        assert found["numberMatched"] >= int(count), box
+    providers = re.findall(r'<a href="(/providers\?name=[^"]+)">[^<]*</a> <span class="count">(\d+)<', page)
+    assert providers
+    for address, count in providers:
+        assert len(client.get(f"{unescape(address)}&f=json").json()["services"]) == int(count), address
+
+
 def test_every_page_counts_the_same_services(client: TestClient) -> None:
     every = client.get(ITEMS).json()["numberMatched"]
     home, search, statistics = (client.get(path, headers=HTML).text for path in ("/", ITEMS, "/statistics"))

@@ -1,18 +1,15 @@
-"""Draw the maps of a site: the land, and how many extents cover each degree of it."""
+"""Draw how many extents cover each degree of the world, and name the squares that an extent touches."""
 
 from __future__ import annotations
 
 import io
-import json
 import math
 from collections.abc import Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
 
-from geocrawl.web.charts import world_map
 from geocrawl.web.site import STATIC
 
 if TYPE_CHECKING:
@@ -20,23 +17,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_STYLE = (
-    "<style>.sea{fill:none}.land{fill:#dfe5dd;stroke:#b9c4bb;stroke-width:.5}"
-    "@media(prefers-color-scheme:dark){.land{fill:#2b3a3a;stroke:#46585a}}</style>"
-)
 _COLOUR = (11, 110, 110)
 _SHADES = 5
 CELL_DEG = 10
 """Side of the squares in which the search looks where a visitor points at the map."""
 
 
-@cache
 def land() -> bytes:
     """Return the land of the world as SVG, in a plate carrée."""
-    base_map: Any = json.loads((STATIC / "world.json").read_text("utf-8"))
-    drawn = str(world_map(np.zeros((180, 360), np.int32), base_map, "Natural Earth"))
-    head, _, rest = drawn.removeprefix("<svg").partition(">")
-    return f'<svg xmlns="http://www.w3.org/2000/svg"{head}>{_STYLE}{rest}\n'.encode()
+    return (STATIC / "land.svg").read_bytes()
 
 
 def coverage_picture(cells: NDArray[np.int32]) -> bytes:
