@@ -1,36 +1,46 @@
-"""Publish a large catalogue: time, CPU, memory, bytes; again unchanged, and after 100 of its services have changed."""
+"""Publish a large catalogue: time, CPU, memory, bytes; again unchanged, and after 100 of its services have changed.
+
+Then Chromium loads the first page and searches, from a server of files and from the disk."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from benchmarks.large_catalogues import fill
+from geocrawl.browser.chromium import find_chromium
 
 _CHANGED = 100
 _FIRST_PAGE = ("index.html", *(f"static/{name}" for name in ("page.css", "site.css", "site_search.js", "icon.svg")))
 _MOST_FIRST_BYTES = 200_000
+_SEARCHES = ("water", "geo", "land use", "水", "soil germany", "forest roads wms")
+_NOTHING = re.compile("^0 ")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the size of the catalogue."""
     parser.add_argument("--services", type=int, default=100_000, help="[100,000]")
     parser.add_argument("--catalogue", type=Path, help="a catalogue of so many services; made without")
+    parser.add_argument("--in", dest="folder", type=Path, help="a folder for the site, which then stays")
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of three publishes to one folder, and the bytes of the first page."""
     with tempfile.TemporaryDirectory(prefix="geocrawl-publish-") as name:
-        path, site = Path(name) / "made.db", Path(name) / "site"
+        path, site = Path(name) / "made.db", (options.folder or Path(name)) / "site"
         if options.catalogue:
             shutil.copy(options.catalogue, path)
         else:
@@ -46,6 +56,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         )
         if figures["first_page_bytes"] > _MOST_FIRST_BYTES:
             figures["missed"] = [f"the first page has more than {_MOST_FIRST_BYTES:,} bytes"]
+        figures["in_chromium"] = _searches(site)
         return figures
 
 
@@ -77,3 +88,47 @@ def _publish(path: Path, site: Path) -> dict[str, Any]:
         "files_written": len(written),
         "bytes_written": sum(written),
     }
+
+
+def _searches(site: Path) -> dict[str, Any]:
+    """Return requests, bytes and milliseconds of the first page and of each search: "served" and "disk"."""
+    from playwright.sync_api import sync_playwright
+
+    handler = partial(_Silent, directory=str(site))
+    with sync_playwright() as driver, ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser = driver.chromium.launch(executable_path=find_chromium(""), args=["--no-sandbox"])
+        places = {"served": f"http://127.0.0.1:{server.server_port}", "disk": site.as_uri()}
+        found = {name: _searched(browser, place) for name, place in places.items()}
+        browser.close()
+        server.shutdown()
+    return found
+
+
+class _Silent(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
+
+
+def _searched(browser: Any, place: str) -> dict[str, Any]:
+    figures = {}
+    for words in ("", *_SEARCHES):
+        page, loaded = browser.new_page(), list[str]()
+        page.on("response", lambda response, loaded=loaded: loaded.append(response.url))
+        page.goto(f"{place}/index.html", wait_until="load")
+        first, begun = len(loaded), time.monotonic()
+        if words:
+            page.fill("#q", words)
+            page.locator(".hit").or_(page.locator("#summary", has_text=_NOTHING)).first.wait_for()
+        elapsed = page.evaluate("performance.timing.loadEventEnd - performance.timing.navigationStart")
+        files = loaded[first:] if words else loaded
+        figures[words or "first page"] = {
+            "hits": page.locator("#summary").inner_text() if words else "",
+            "ms": round(1000 * (time.monotonic() - begun)) if words else elapsed,
+            "files": len(files),
+            "kB": round(sum(len(page.request.get(each).body()) for each in files) / 1000)
+            if place.startswith("http")
+            else None,
+        }
+        page.close()
+    return figures

@@ -38,8 +38,10 @@ def words_of(text: str) -> Iterator[str]:
     if text.isascii():
         yield from (run[:_MOST_WORD] for run in _RUN.findall(text.lower()))
         return
-    decomposed = unicodedata.normalize("NFKD", text)
-    text = "".join(each for each in decomposed if not unicodedata.category(each).startswith("M"))
+    text = unicodedata.normalize("NFKD", text)
+    for character in set(text):
+        if unicodedata.category(character).startswith("M"):
+            text = text.replace(character, "")
     for run in _RUN.findall(text.lower().translate(_LETTERS)):
         if run.isascii():
             yield run[:_MOST_WORD]
