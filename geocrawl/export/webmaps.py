@@ -87,7 +87,7 @@ def _entry(library: str, service: PublishedService, names: list[tuple[str, str]]
         "kind": service.kind,
         "url": address,
         **({"firstZoom": first_zoom} if first_zoom else {}),
-        **({"description": description_address("wmts", address)} if service.kind == "wmts" else {}),
+        **({"description": description_address(service.kind, address)} if kind.by_capabilities else {}),
         "layers": names if kind.layers_by_name else [],
         "box": extent.bounds if extent is not None else None,
     }

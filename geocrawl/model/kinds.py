@@ -195,6 +195,8 @@ class KindDeclaration:
     """module:class of OWSLib."""
     client_versions: tuple[str, ...] = ()
     """Versions that OWSLib reads; a service of another one is asked without a version."""
+    client_prints: str = "list(service.contents)"
+    """What a first program with OWSLib prints."""
     connections: Mapping[str, str] = field(default_factory=dict)
     """End of an address's path, in lower case → the file of QGIS's connections (`export.qgis.FORMS`) that takes the
     address; '' for any end, last."""
@@ -209,3 +211,8 @@ class KindDeclaration:
     """Ends of an address's path, in lower case, that are shown there."""
     layers_by_name: bool = False
     """Whether such a page requests its layers by name."""
+    by_capabilities: bool = False
+    """Whether clients read its capabilities themselves, and so take their address in place of the service's."""
+    snippets: Mapping[str, str] = field(default_factory=dict)
+    """Name of a library for the web (openlayers, leaflet) → lines that show a layer; in them `$url`, `$capabilities`
+    and `$layer` are strings of JavaScript (`string.Template`)."""

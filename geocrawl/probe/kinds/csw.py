@@ -70,6 +70,7 @@ KIND = KindDeclaration(
     operation="GetRecords",
     client="owslib.csw:CatalogueServiceWeb",
     client_versions=("2.0.2", "3.0.0"),
+    client_prints="service.identification.title",
     connections={"": "csw"},
 )
 

@@ -165,6 +165,7 @@ KIND = KindDeclaration(
     standard="http://www.opengis.net/spec/ogcapi-common-1/1.0",
     media_type="application/json",
     client="owslib.ogcapi.features:Features",
+    client_prints="service.feature_collections()",
     connections={"": "wfs"},
     connection_attributes={"version": "OGC_API_FEATURES"},
     qgis_layer=QgisLayer(provider="OAPIF", type="vector", source="typename='{name}' url='{address}'"),

@@ -85,6 +85,19 @@ KIND = KindDeclaration(
     qgis_layer=QgisLayer(provider="WFS", type="vector", source="typename='{name}' url='{address}' version='auto'"),
     web_maps=frozenset({"openlayers"}),
     layers_by_name=True,
+    snippets={
+        "openlayers": """\
+import GeoJSON from 'ol/format/GeoJSON.js';
+import VectorLayer from 'ol/layer/Vector.js';
+import VectorSource from 'ol/source/Vector.js';
+
+const url = new URL($url);
+url.search = new URLSearchParams({
+  service: 'WFS', version: '2.0.0', request: 'GetFeature', typeNames: $layer, \
+outputFormat: 'application/json', count: '100',
+});
+const layer = new VectorLayer({source: new VectorSource({url: url.href, format: new GeoJSON()})});"""
+    },
 )
 
 

@@ -37,6 +37,7 @@ KIND = KindDeclaration(
     operation="DescribeProcess",
     sections=(("ProcessOfferings",),),
     client="owslib.wps:WebProcessingService",
+    client_prints="service.identification.title",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import dataclass
+from string import Template
 
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
@@ -32,18 +33,21 @@ def snippets(service: ServiceDetail, layer: LayerRow | None) -> list[Snippet]:
         Snippet("capabilities", described),
         Snippet("pyqgis", pyqgis(service, layer)),
         Snippet("owslib", _owslib(service, address)),
-        Snippet("openlayers", _openlayers(service, address, described, name)),
-        Snippet("leaflet", _leaflet(service, address, name)),
+        *(Snippet(library, _on_the_web(service.kind, library, address, described, name)) for library in _LIBRARIES),
         Snippet("curl", f"curl -sS {shlex.quote(described)}"),
     ]
     return [each for each in found if each.code]
 
 
+_LIBRARIES = ("openlayers", "leaflet")
+
+
 def _connection(kind: str, address: str, described: str) -> str:
     """Return the address that a new connection of QGIS takes; '' for kinds of which it has none."""
-    if kind == "wmts":
-        return described
-    return address if declared(kind).connections else ""
+    known = declared(kind)
+    if not known.connections:
+        return ""
+    return described if known.by_capabilities else address
 
 
 def _owslib(service: ServiceDetail, address: str) -> str:
@@ -52,45 +56,11 @@ def _owslib(service: ServiceDetail, address: str) -> str:
         return ""
     module, _, name = known.client.partition(":")
     version = f", version={service.version!r}" if service.version in known.client_versions else ""
-    lines = [f"from {module} import {name}", "", f"service = {name}({address!r}{version})"]
-    lines.append(
-        "print(service.feature_collections())" if service.kind == "ogcapi" else "print(list(service.contents))"
-    )
-    if service.kind in ("csw", "wps"):
-        lines[-1] = "print(service.identification.title)"
-    return "\n".join(lines)
+    lines = (f"from {module} import {name}", "", f"service = {name}({address!r}{version})")
+    return "\n".join((*lines, f"print({known.client_prints})"))
 
 
-def _openlayers(service: ServiceDetail, address: str, described: str, name: str) -> str:
-    url, layer = json.dumps(address, ensure_ascii=False), json.dumps(name, ensure_ascii=False)
-    if service.kind == "wms" and name:
-        return (
-            "import ImageLayer from 'ol/layer/Image.js';\nimport ImageWMS from 'ol/source/ImageWMS.js';\n\n"
-            f"const source = new ImageWMS({{url: {url}, params: {{LAYERS: {layer}}}}});\n"
-            "const layer = new ImageLayer({source});"
-        )
-    if service.kind == "wmts" and name:
-        capabilities = json.dumps(described, ensure_ascii=False)
-        return (
-            "import WMTSCapabilities from 'ol/format/WMTSCapabilities.js';\nimport TileLayer from 'ol/layer/Tile.js';\n"
-            "import WMTS, {optionsFromCapabilities} from 'ol/source/WMTS.js';\n\n"
-            f"const text = await (await fetch({capabilities})).text();\n"
-            f"const options = optionsFromCapabilities(new WMTSCapabilities().read(text), {{layer: {layer}}});\n"
-            "const layer = new TileLayer({source: new WMTS(options)});"
-        )
-    if service.kind == "wfs" and name:
-        return (
-            "import GeoJSON from 'ol/format/GeoJSON.js';\nimport VectorLayer from 'ol/layer/Vector.js';\n"
-            "import VectorSource from 'ol/source/Vector.js';\n\n"
-            f"const url = new URL({url});\nurl.search = new URLSearchParams({{\n  service: 'WFS', version: '2.0.0', "
-            f"request: 'GetFeature', typeNames: {layer}, outputFormat: 'application/json', count: '100',\n}});\n"
-            "const layer = new VectorLayer({source: new VectorSource({url: url.href, format: new GeoJSON()})});"
-        )
-    return ""
-
-
-def _leaflet(service: ServiceDetail, address: str, name: str) -> str:
-    if service.kind != "wms" or not name:
-        return ""
-    url, layer = json.dumps(address, ensure_ascii=False), json.dumps(name, ensure_ascii=False)
-    return f"L.tileLayer.wms({url}, {{layers: {layer}, format: 'image/png', transparent: true}}).addTo(map);"
+def _on_the_web(kind: str, library: str, address: str, described: str, name: str) -> str:
+    lines = declared(kind).snippets.get(library, "") if name else ""
+    url, capabilities, layer = (json.dumps(text, ensure_ascii=False) for text in (address, described, name))
+    return Template(lines).substitute(url=url, capabilities=capabilities, layer=layer)

@@ -194,4 +194,13 @@ KIND = KindDeclaration(
     ),
     web_maps=frozenset({"openlayers", "leaflet"}),
     layers_by_name=True,
+    snippets={
+        "openlayers": """\
+import ImageLayer from 'ol/layer/Image.js';
+import ImageWMS from 'ol/source/ImageWMS.js';
+
+const source = new ImageWMS({url: $url, params: {LAYERS: $layer}});
+const layer = new ImageLayer({source});""",
+        "leaflet": "L.tileLayer.wms($url, {layers: $layer, format: 'image/png', transparent: true}).addTo(map);",
+    },
 )

@@ -56,6 +56,17 @@ KIND = KindDeclaration(
     connections={"": "wms"},
     web_maps=frozenset({"openlayers"}),
     layers_by_name=True,
+    by_capabilities=True,
+    snippets={
+        "openlayers": """\
+import WMTSCapabilities from 'ol/format/WMTSCapabilities.js';
+import TileLayer from 'ol/layer/Tile.js';
+import WMTS, {optionsFromCapabilities} from 'ol/source/WMTS.js';
+
+const text = await (await fetch($capabilities)).text();
+const options = optionsFromCapabilities(new WMTSCapabilities().read(text), {layer: $layer});
+const layer = new TileLayer({source: new WMTS(options)});"""
+    },
 )
 
 
