@@ -7,8 +7,10 @@ Answers of ArcGIS are made after its reference, since no such server can be had;
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
+from shapely import box
 
 from geocrawl.model import (
     ContentOutcome,
@@ -96,6 +98,17 @@ def test_a_collection_with_maps_alone_is_proved_by_a_map() -> None:
     proof, asked = run(OgcApiContentCheck(), API, service, lambda _: drawn(256, 256))
     assert asked == [f"{API}/collections/photos/map?width=256&height=256&f=png"]
     assert (proof.level, bool(proof.thumbnail)) == (Level.DELIVERS, True)
+
+
+def test_a_map_that_a_server_has_no_whole_of_is_asked_for_by_its_extent() -> None:
+    def reply(ask: Ask) -> Page:
+        return drawn(256, 256) if "bbox=" in ask.url.address else answer({"code": "InvalidParameterValue"}, status=500)
+
+    service = collections("photos", formats=("image/png",))
+    service = replace(service, layers=tuple(replace(each, box=box(6, 46, 10, 48)) for each in service.layers))
+    proof, asked = run(OgcApiContentCheck(), API, service, reply)
+    whole = f"{API}/collections/photos/map?width=256&height=256&f=png"
+    assert (asked, proof.level) == ([whole, f"{whole}&bbox=6,46,10,48"], Level.DELIVERS)
 
 
 def test_an_api_without_collections_is_only_advertised() -> None:

@@ -100,6 +100,19 @@ def test_a_layer_is_drawn(
     assert drawn.size == (256, 256) and len(drawn.getcolors(100_000) or ()) > 1, "something is on it"
 
 
+def test_a_collection_that_has_maps_is_drawn_by_the_server(client: TestClient, catalogue: Path) -> None:
+    """pygeoapi draws its collection `regions` by MapServer, which fills it; features of it would be outlines."""
+    with closing(sqlite3.connect(catalogue)) as reader:
+        (found,) = reader.execute(
+            "SELECT service_id, position FROM layer WHERE name = 'regions' AND formats LIKE '%image/png%'"
+        )
+    asked = {"layer": found[1], "bbox": "6,46,10,47.5", "width": 256, "height": 96}
+    answer = client.get(f"{ITEMS}/{found[0]}/preview", params=asked)
+    assert answer.status_code == 200, answer.text
+    drawn = Image.open(io.BytesIO(answer.content)).convert("RGBA")
+    assert (drawn.size, max(drawn.getcolors(100_000) or ())[1]) == ((256, 96), (180, 210, 160, 255)), "its style"
+
+
 @pytest.mark.parametrize("server", ["mapserver", "qgis"])
 def test_a_wms_says_what_is_at_a_point(
     servers: dict[str, dict[str, Any]], client: TestClient, catalogue: Path, server: str

@@ -1,17 +1,27 @@
-"""TileJSON of a real tile server: TiTiler draws tiles of a small grid, and says where they are."""
+"""TileJSON of TiTiler, which draws tiles of a small grid, and maps of MapProxy's OGC API: read and previewed."""
 
 from __future__ import annotations
 
+import io
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from PIL import Image
+from starlette.testclient import TestClient
 
+from geocrawl.probe.extents import to_mercator
+from geocrawl.settings import Settings
+from geocrawl.web.application import make_application
+from geocrawl.web.options import Options
 from tests.servers import mapservers
 from tests.servers.conftest import Geocrawl
 from tests.support.parts import Part, lack
@@ -19,13 +29,31 @@ from tests.support.parts import Part, lack
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 
 START_LIMIT_S = 300.0
-APP = """
+TITILER = """
 from fastapi import FastAPI
 from titiler.core.factory import TilerFactory
 
 app = FastAPI()
 app.include_router(TilerFactory().router)
 """
+MAPPROXY = """
+from mapproxy.wsgiapp import make_wsgi_app
+
+app = make_wsgi_app({config!r})
+"""
+MAPPROXY_CONFIG = """
+services:
+  ogcapi: {{enable_tiles: true, enable_maps: true, md: {{identification: {{title: Maps of MapProxy}}}}}}
+layers:
+  - {{name: regions, title: Regions, sources: [regions]}}
+caches:
+  regions: {{grids: [GLOBAL_WEBMERCATOR], sources: [wms]}}
+sources:
+  wms: {{type: wms, req: {{url: "{wms}?", layers: "regions,places"}}, supported_srs: ["EPSG:4326", "EPSG:3857"]}}
+globals:
+  cache: {{base_dir: {folder}/tiles, lock_dir: {folder}/locks}}
+"""
+ITEMS = "/collections/services/items"
 
 
 @pytest.fixture(scope="module")
@@ -39,32 +67,39 @@ def tiles(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         lack(Part("titiler.core and uvicorn", ".ci/run installs them", in_ci=True))
     folder = tmp_path_factory.mktemp("tiles")
     grid = shared / "notes" / "servers" / "data" / "height.asc"
-    subprocess.run(["gdal_translate", "-q", "-a_srs", "EPSG:4326", grid, folder / "height.tif"], check=True)
-    (folder / "app.py").write_text(APP, encoding="utf-8")
-    with _running(python, folder) as base:
+    # Heights are bytes, so that a tile without stretched colours is a picture.
+    subprocess.run(
+        ["gdal_translate", "-q", "-a_srs", "EPSG:4326", "-ot", "Byte", "-scale", grid, folder / "height.tif"],
+        check=True,
+    )
+    with _running(
+        TITILER, ("uvicorn", "app:app", "--log-level", "error", "--port={port}"), "/openapi.json", folder
+    ) as base:
         yield f"{base}/{{}}/tilejson.json?url={folder / 'height.tif'}"
 
 
+@pytest.fixture(scope="module")
+def maps(servers: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the OGC API of a MapProxy in front of MapServer."""
+    folder = tmp_path_factory.mktemp("maps")
+    config = folder / "mapproxy.yaml"
+    config.write_text(MAPPROXY_CONFIG.format(wms=servers["mapserver"]["wms"], folder=folder), encoding="utf-8")
+    serve = ("waitress", "--listen=127.0.0.1:{port}", "app:app")
+    with _running(MAPPROXY.format(config=str(config)), serve, "/ogcapi", folder) as base:
+        yield f"{base}/ogcapi"
+
+
 @contextmanager
-def _running(python: Path, folder: Path) -> Iterator[str]:
+def _running(app: str, command: tuple[str, ...], path: str, folder: Path) -> Iterator[str]:
+    """Serve the application that a module defines by a module of Python, which is told a port; yield its address."""
+    (folder / "app.py").write_text(app, encoding="utf-8")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        str(python),
-        "-m",
-        "uvicorn",
-        "app:app",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--log-level",
-        "error",
-    ]
-    with subprocess.Popen(command, cwd=folder) as server:
+    arguments = [each.format(port=port) for each in command]
+    with subprocess.Popen([str(mapservers.interpreter()), "-m", *arguments], cwd=folder) as server:
         try:
-            _wait(f"http://127.0.0.1:{port}/openapi.json", server)
+            _wait(f"http://127.0.0.1:{port}{path}", server)
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
@@ -73,13 +108,31 @@ def _running(python: Path, folder: Path) -> Iterator[str]:
 def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
     begun = time.monotonic()
     while time.monotonic() - begun < START_LIMIT_S:
-        assert server.poll() is None, "the tile server ended"
+        assert server.poll() is None, "the server ended"
         try:
             urllib.request.urlopen(address, timeout=60).close()
             return
         except OSError:
             time.sleep(0.2)
     raise AssertionError(f"{address} does not answer")
+
+
+def _colours_of_preview(db: Path, box: tuple[float, float, float, float]) -> int:
+    """Return how many colours the preview of the only service's first layer has."""
+    application = make_application(
+        Options(db, requests_per_minute=0), replace(Settings(), allow_private=True, delay_s=0.0)
+    )
+    with TestClient(application, base_url="http://localhost") as client:
+        assert (
+            f'data-preview="{ITEMS}/1/preview?layer=0"'
+            in client.get(f"{ITEMS}/1", headers={"Accept": "text/html"}).text
+        )
+        asked: dict[str, str | int] = {"layer": 0, "bbox": ",".join(map(str, box)), "width": 256, "height": 256}
+        answer = client.get(f"{ITEMS}/1/preview", params=asked)
+    assert answer.status_code == 200, answer.text
+    drawn = Image.open(io.BytesIO(answer.content))
+    assert drawn.size == (256, 256)
+    return len(drawn.convert("RGBA").getcolors(100_000) or ())
 
 
 @pytest.mark.parametrize("matrix_set", ["WebMercatorQuad", "WorldCRS84Quad"])
@@ -90,6 +143,19 @@ def test_the_tilejson_of_a_tile_server_is_read(tiles: str, command: Geocrawl, ma
     assert (verdict["url"], verdict["layers"], verdict["deviations"]) == (address, 1, [])
 
 
+def test_a_layer_of_a_tile_server_is_drawn(tiles: str, command: Geocrawl) -> None:
+    address = tiles.format("WebMercatorQuad")
+    assert command.probe(address, "--kind", "tilejson", "--save", "--db", str(command.db))["exit_code"] == 0
+    assert _colours_of_preview(command.db, to_mercator((6.0, 46.0, 10.0, 48.0))) > 2
+
+
 def test_an_error_of_a_tile_server_is_none(tiles: str, command: Geocrawl) -> None:
     verdict = command.probe(tiles.format("WebMercatorQuad") + ".missing", "--kind", "tilejson")
     assert verdict["status"] == "invalid", verdict
+
+
+def test_maps_of_an_ogc_api_are_proved_and_previewed(maps: str, command: Geocrawl) -> None:
+    verdict = command.probe(maps, "--kind", "ogcapi", "--maps", "--save", "--db", str(command.db))
+    assert (verdict["kind"], verdict["status"], verdict["level"]) == ("ogcapi", "valid", "delivers"), verdict
+    assert [(each["outcome"], "bbox=" in each["url"]) for each in verdict["proof"]] == [("ok", True)]
+    assert _colours_of_preview(command.db, (6.0, 46.0, 10.0, 47.5)) > 2

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, first_line, line_of, lines, list_of, objects, text_of
 from geocrawl.model import (
     Candidate,
+    ContentOutcome,
     Deviation,
     Endpoint,
     Failure,
@@ -451,8 +452,12 @@ class OgcApiContentCheck(KindContentCheck):
             url = _content_url(endpoint.url, layer.name, is_map=is_map)
             answer = yield Ask(url, Purpose.MAP)
             look = judge_image(answer, (PIXELS, PIXELS)) if is_map else judge_features(answer)
+            # MapProxy has a map of the whole only where its scale is configured.
+            if is_map and look[0] in _NO_WHOLE and (within := _part(url, layer, whole=True)) is not None:
+                url, answer = within, (yield Ask(within, Purpose.MAP))
+                look = judge_image(answer, (PIXELS, PIXELS))
             if is_map:
-                look = yield from doubt(look, answer, _middle(url, layer))
+                look = yield from doubt(look, answer, _part(url, layer))
             attempts.add(layer.name, "", url, answer, look)
             if attempts.is_enough:
                 break
@@ -481,11 +486,16 @@ def _content_url(endpoint: Url, name: str, *, is_map: bool) -> Url:
     return with_parameters(below(endpoint, f"collections/{quote(name, safe='')}/{'map' if is_map else 'items'}"), asked)
 
 
-def _middle(url: Url, layer: Layer) -> Url | None:
-    """Return the request for the middle of a map (OGC 20-058, 8, `bbox`); None when its extent is not known."""
+_NO_WHOLE = frozenset({ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR})
+
+
+def _part(url: Url, layer: Layer, *, whole: bool = False) -> Url | None:
+    """Return the request for the middle of a map, or for its `whole` extent (OGC 20-058, 8, `bbox`); None when that is
+    not known."""
     if layer.box is None or layer.box.is_empty:
         return None
-    return with_parameters(url, {"bbox": ",".join(f"{side:.9g}" for side in middle_of(layer.box.bounds))})
+    sides = layer.box.bounds if whole else middle_of(layer.box.bounds)
+    return with_parameters(url, {"bbox": ",".join(f"{side:.9g}" for side in sides)})
 
 
 PROBE = OgcApiProbe()
