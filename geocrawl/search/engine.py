@@ -34,7 +34,7 @@ from geocrawl.search.ranking import (
     with_soundness,
 )
 from geocrawl.search.results import FoundLayer, Hit, LayerHit, LayerResults, Results, Twin
-from geocrawl.search.selection import Keys, Positions, count, keys_of, meeting, page
+from geocrawl.search.selection import Keys, Positions, best, count, keys_of, meeting, page
 from geocrawl.search.snapshot import Flags, Snapshot
 from geocrawl.search.suggest import Corrector
 from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary
@@ -251,6 +251,28 @@ class SearchEngine:
         self._check = _go_on
         _, found, _ = self._answer(text, filters)
         return frozenset(self._snapshot["id"][found.positions].tolist())
+
+    def in_order(
+        self,
+        text: str | Sequence[str] = "",
+        filters: Filters = Filters(),  # noqa: B008 frozen
+        *,
+        sort: Sort | Sequence[Sort] = Sort.RELEVANCE,
+        turned: Collection[Sort] = (),
+        limit: int = 20,
+        offset: int = 0,
+        check: Callable[[], None] = _go_on,
+    ) -> list[int]:
+        """Return the numbers of the services that `search` with `apart` returns, in its order.
+
+        Parameters and errors are as for `search`.
+        """
+        _demand_page(limit, offset)
+        self._check = check
+        plan, found, _ = self._answer_any([text] if isinstance(text, str) else text, filters)
+        places = best(self._keys(plan, found, sort, turned), offset=offset, limit=limit)
+        numbers: list[int] = self._snapshot["id"][found.positions[places]].tolist()
+        return numbers
 
     # ----------------------------------------------------------------------- finding
 

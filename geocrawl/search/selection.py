@@ -184,6 +184,11 @@ def _keys(snapshot: Snapshot, positions: Positions, sort: Sort, relevance: Keys)
     return np.array([rank[title] for title in titles], np.float64)
 
 
+def best(keys: Keys, *, offset: int, limit: int) -> Positions:
+    """Return the places of the highest keys in order, those of one page of hits without regard to twins."""
+    return _best(keys, offset + limit)[offset : offset + limit]
+
+
 def page(
     snapshot: Snapshot, positions: Positions, keys: Keys, *, offset: int, limit: int, apart: bool = False
 ) -> tuple[int, list[Positions]]:
@@ -193,7 +198,7 @@ def page(
     """
     servers = snapshot["server"][positions]
     if apart:
-        heads = _best(keys, offset + limit)[offset : offset + limit]
+        heads = best(keys, offset=offset, limit=limit)
         return len(positions), [_group(positions, keys, servers, head, first=True) for head in heads]
     is_found = np.zeros(len(snapshot.servers.texts), np.bool_)
     is_found[servers] = True

@@ -62,8 +62,7 @@ async def numbers_found(request: Request, asked: Asked) -> list[int]:
     site = site_of(request)
     if asked.ids is not None or asked.address:
         return (await site.reader.read(asked.numbers_at))[asked.offset : asked.offset + asked.limit]
-    found = await site.finder.find(asked, facets=False, apart=True)
-    return [hit.id for hit in found.results.hits]
+    return await site.finder.numbers(asked)
 
 
 async def newest_found(request: Request) -> list[int] | None:
@@ -93,7 +92,8 @@ def _table(services: Iterable[PublishedService], order: list[int]) -> bytes:
     stream = io.StringIO()
     writer = csv.writer(stream)
     writer.writerow((*SERVICE_COLUMNS, "west", "south", "east", "north"))
-    for service in sorted(services, key=lambda each: order.index(each.id)):
+    by_number = {service.id: service for service in services}
+    for service in (by_number[number] for number in order if number in by_number):
         values = [
             iso(value) if isinstance(value, float) else formula_safe(value) if isinstance(value, str) else value
             for value in service_properties(service).values()

@@ -167,6 +167,22 @@ class Finder:
 
         return await self._within_time(question, asked)
 
+    async def numbers(self, asked: Asked) -> list[int]:
+        """Return the numbers of the services that `find` with `apart` returns, in its order. Raises as `find` does."""
+
+        def question(connection: Connection, check: Callable[[], None]) -> list[int]:
+            return self._engine_of(connection).in_order(
+                asked.texts,
+                asked.filters,
+                sort=asked.sorts,
+                turned=asked.turned,
+                limit=asked.limit,
+                offset=asked.offset,
+                check=check,
+            )
+
+        return await self._within_time(question, asked)
+
     async def layers(self, asked: Asked) -> Found[LayerResults]:
         """Return the layers that a request asks for. Raises as `find` does."""
 

@@ -134,6 +134,18 @@ def test_services_of_one_server_are_hits_of_their_own_when_asked_for(engine: Sea
     assert [hits[0].id for hits in pages] == [hit.id for hit in apart.hits]
 
 
+def test_numbers_come_in_the_order_of_a_search_without_its_hits(world: World) -> None:
+    connection = world.database.connection
+    engine = search_engine(connection)
+    for text, more in (("forest", {}), ("forest", {"sort": Sort.NEWEST, "limit": 2, "offset": 1}), ("", {"limit": 3})):
+        hits = engine.search(text, apart=True, **more).hits
+        asked = list[str]()
+        connection.trace(asked.append)  # type: ignore[attr-defined]
+        assert engine.in_order(text, **more) == [hit.id for hit in hits] != []
+        connection.trace(None)  # type: ignore[attr-defined]
+        assert not [each for each in asked if "FROM layer" in each or "FROM probe" in each or "abstract" in each]
+
+
 def test_a_hit_names_its_layers_extent_country_and_availability(engine: SearchEngine) -> None:
     hit = engine.search("reef_zones").hits[0]
     assert [layer.name for layer in hit.layers] == ["reef_zones"]
