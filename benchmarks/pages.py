@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
 import sqlite3
@@ -23,7 +22,7 @@ from typing import Any
 import httpx
 
 from benchmarks.large_catalogues import LARGEST, QUERIES, fill
-from benchmarks.serve import ITEMS, numbers_of, server
+from benchmarks.serve import ITEMS, cpu_s, numbers_of, server
 from geocrawl.store import Store
 from geocrawl.web.parameters import SORTS
 from tests.support.world import ManualClock
@@ -119,7 +118,7 @@ def _kinds(rng: random.Random, numbers: list[int], providers: list[str]) -> Mapp
         "OAI: records": at(
             "/oai", lambda number: f"?verb=ListRecords&resumptionToken=iso19139!0!99999999999!{number * 1000}"
         ),
-        "feed": at("/feed.atom", lambda number: f"?n={number}"),
+        "feed": at("/feed.atom", lambda number: f"?lang=x{number}"),
         "feed of a search": at("/feed.atom", lambda number: f"?q=water&limit={20 + number}"),
         "sitemap": at("/sitemap-2.xml"),
     }
@@ -127,7 +126,7 @@ def _kinds(rng: random.Random, numbers: list[int], providers: list[str]) -> Mapp
 
 def _times(client: httpx.Client, pid: int, kind: str, make: Callable[[int], str], times: int) -> dict[str, Any]:
     """Return the times until the first byte and until the last one, and the server's own time of the processor."""
-    begun_cpu_s = _cpu_s(pid)
+    begun_cpu_s = cpu_s(pid)
     first, whole, codes, size = list[float](), list[float](), set[int](), 0
     for number in range(times + 1):
         begun = time.perf_counter()
@@ -140,15 +139,9 @@ def _times(client: httpx.Client, pid: int, kind: str, make: Callable[[int], str]
         "median_ms": round(1000 * statistics.median(whole[1:])),
         "worst_ms": round(1000 * max(whole)),
         "first_byte_ms": round(1000 * statistics.median(first[1:])),
-        "cpu_ms": round(1000 * (_cpu_s(pid) - begun_cpu_s) / (times + 1)),
+        "cpu_ms": round(1000 * (cpu_s(pid) - begun_cpu_s) / (times + 1)),
         "kib": size // 1024,
         "codes": sorted(codes),
     }
     print(f"   {kind}: {json.dumps(row)}", flush=True)
     return row
-
-
-def _cpu_s(pid: int) -> float:
-    """Return the seconds of the processor that a process has had (proc(5): utime and stime)."""
-    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

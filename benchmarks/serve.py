@@ -1,13 +1,16 @@
-"""`geocrawl serve` under load: 50 connections of wrk on a large catalogue, alone and while another process writes.
+"""`geocrawl serve` under load: 50 connections of wrk on a large catalogue, alone and while a crawl fills it further.
 
-Two mixes: *varied* asks for thousands of different pages, so that nearly each is made; *kept* asks for ten pages again
-and again. Each line gives requests a second, latency, memory of the server and errors.
+Three mixes: *searches* asks for thousands of different searches, pages and records in equal parts, so that nearly each
+is made; *varied* for as many services as searches; *kept* for ten pages again and again. Each line gives requests a
+second, latency, the server's CPU a request, its memory, and errors. The crawl visits a made web of a hundred hosts at
+its full pace (a delay of a second a host).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import socket
@@ -15,10 +18,9 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +28,12 @@ import httpx
 
 from benchmarks.large_catalogues import QUERIES, fill
 from geocrawl.store import Store
+from tests.support import scale_web
 from tests.support.world import ManualClock
 
 ITEMS = "/collections/services/items"
+_BEGINS_S = 5
+"""Seconds after which a crawl is at work."""
 _SCRIPT = """
 local paths = {}
 for line in io.lines("%s") do paths[#paths + 1] = line end
@@ -53,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Return requests a second, latency, memory and errors of each mix, alone and while another process writes."""
+    """Return requests a second, latency, CPU, memory and errors of each mix, alone and while a crawl is at work."""
     if not shutil.which("wrk"):
         raise SystemExit("wrk is not installed (apt install wrk)")
     with tempfile.TemporaryDirectory(prefix="geocrawl-serve-") as name:
@@ -68,17 +73,23 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def _measured(path: Path, seconds: int, folder: Path) -> dict[str, Any]:
     rng, numbers = random.Random(7), numbers_of(path)
-    mixes = {"varied": _varied(rng, numbers), "kept": _varied(rng, numbers)[:10]}
+    varied = _varied(rng, numbers)
+    searches = [each for each in varied if "?q=" in each or "&q=" in each]
     lines = []
     with server(path) as (address, process, first_s):
         idle_mib = _memory_mib(process.pid)
-        for mix, paths in mixes.items():
-            for writes in (False, True):
-                with _writer(path) if writes else _nobody() as written:
+        for mix, paths in {"searches": searches, "varied": varied, "kept": varied[:10]}.items():
+            for crawls in (False, True):
+                with _crawl(path, folder) if crawls else nullcontext():
+                    pages, cpu = _pages(path), cpu_s(process.pid)
                     found = _wrk(address, paths, seconds, folder)
-                line = {"mix": mix, "pages": len(paths), "while_writing": writes, **found, "transactions": written[0]}
+                    pages, cpu = _pages(path) - pages, cpu_s(process.pid) - cpu
+                line = {"mix": mix, "pages": len(paths), "while_crawling": crawls, **found, "pages_crawled": pages}
                 line["requests_a_second"] = round(found["requests"] / found["seconds"], 1)
+                line["cpu_ms_a_request"] = round(1000 * cpu / found["requests"], 1)
+                line["cores"] = round(cpu / found["seconds"], 2)
                 line["peak_mib"] = _memory_mib(process.pid)
+                line["load_average"] = round(os.getloadavg()[0], 1)
                 print(json.dumps(line), flush=True)
                 lines.append(line)
     return {"first_search_s": first_s, "mib_before": idle_mib, "lines": lines}
@@ -94,7 +105,7 @@ def _varied(rng: random.Random, numbers: list[int]) -> list[str]:
     """Return different addresses: searches as people type them, services, both for programs and people."""
     words = [word for query in QUERIES for word in query.split() if word.isalpha()]
     paths = []
-    for number in range(4_000):
+    for number in range(8_000):
         query = " ".join(rng.sample(words, rng.choice((1, 1, 2)))) if number % 3 else rng.choice(QUERIES)
         parameters = {"q": query, "f": rng.choice(("html", "json")), "limit": str(rng.choice((10, 20)))}
         if rng.random() < 0.3:
@@ -140,31 +151,32 @@ def _wrk(address: str, paths: list[str], seconds: int, folder: Path) -> dict[str
 
 
 @contextmanager
-def _writer(path: Path) -> Iterator[list[int]]:
-    """Write as a crawl does meanwhile: a transaction about 20 times a second; yield their count."""
-    count, over = [0], threading.Event()
-
-    def write() -> None:
-        connection = sqlite3.connect(path, isolation_level=None, timeout=30)
-        while not over.wait(0.05):
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("UPDATE endpoint SET last_probe = ? WHERE id = ?", (time.time(), 1 + count[0] % 1000))
-            connection.execute("COMMIT")
-            count[0] += 1
-        connection.close()
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        yield count
-    finally:
-        over.set()
-        thread.join()
+def _crawl(path: Path, folder: Path) -> Iterator[None]:
+    """Crawl a made web into the catalogue meanwhile."""
+    web = scale_web.Web(hosts=100, pages_a_host=10_000)
+    start = [scale_web.address(host, 0) for host in range(web.hosts)]
+    with scale_web.served(web, folder / "log") as proxy:
+        command = ("crawl", *start, "--db", str(path), "--proxy", proxy, "--delay", "1", "--quiet")
+        crawl = subprocess.Popen([sys.executable, "-m", "geocrawl", *command], stdout=subprocess.DEVNULL)
+        try:
+            time.sleep(_BEGINS_S)
+            if crawl.poll() is not None:
+                raise SystemExit(f"the crawl ended with {crawl.returncode}")
+            yield
+        finally:
+            crawl.terminate()
+            crawl.wait(60)
 
 
-@contextmanager
-def _nobody() -> Iterator[list[int]]:
-    yield [0]
+def _pages(path: Path) -> int:
+    with closing(sqlite3.connect(path, timeout=60)) as reader:
+        return int(reader.execute("SELECT count(*) FROM url WHERE settled_at IS NOT NULL").fetchone()[0])
+
+
+def cpu_s(pid: int) -> float:
+    """Return the seconds of the processor that a process has had (proc(5): utime and stime)."""
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _memory_mib(pid: int) -> int:
