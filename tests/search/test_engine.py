@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from geocrawl.model import Kind
@@ -9,11 +10,12 @@ from geocrawl.search.engine import SearchEngine
 from geocrawl.search.filters import Filters, QueryError, Sort
 from geocrawl.search.places import shipped_places
 from geocrawl.search.plan import Planner, read_as
+from geocrawl.search.port import Phrase
 from geocrawl.search.query import read_query
 from geocrawl.search.vocabulary import shipped_vocabulary
 from geocrawl.store import Store
 from geocrawl.store.maintenance.forget import forget
-from geocrawl.store.search.index import search_engine
+from geocrawl.store.search.index import SqlSearchIndex, search_engine
 from geocrawl.store.search.upkeep import index_again
 from geocrawl.store.store import Store as OpenStore
 from tests.search.catalogue import engine_of, filled, record, service
@@ -338,3 +340,29 @@ def test_layers_are_paged_and_few_services_are_looked_through(
     assert list(few.hits) == list(whole.hits[: few.total])
     with pytest.raises(QueryError):
         engine.layers("", limit=1_001)
+
+
+def test_words_are_looked_up_once_until_they_make_room_or_something_changes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = world.database.connection
+    index = SqlSearchIndex(connection)
+    index.changes(0)
+    asked = list[str]()
+    connection.trace(lambda text: asked.append(text) if " MATCH " in text else None)  # type: ignore[attr-defined]
+    words = [(Phrase((word,)),) for word in ("forest", "water", "roads", "no such word")]
+    for phrases in words * 2:
+        index.match(phrases)
+    assert len(asked) == len(words)
+    monkeypatch.setattr("geocrawl.store.search.index._MOST_BYTES", 3_500)
+    index.forget()
+    for phrases in words:
+        index.match(phrases)
+    assert np.array_equal(index.match(words[-1]), []) and len(asked) == 2 * len(words)
+    index.match(words[0])
+    assert len(asked) == 2 * len(words) + 1, "it made room for the last one"
+    connection.execute("UPDATE service SET title = title")
+    index.changes(1)
+    index.match(words[0])
+    assert len(asked) == 2 * len(words) + 2
+    connection.trace(None)  # type: ignore[attr-defined]

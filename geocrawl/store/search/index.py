@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -100,9 +99,11 @@ _ANSWERS = (
     .order_by(PROBE.c.at, PROBE.c.id)
 )
 _MOST_LAYERS_READ = 2_000
-_MOST_ANSWERS = 64
-"""Answers of `match` that are kept, since the pages of one search and its facets ask for the same words; each has at
-most 8 bytes a service."""
+_MOST_BYTES = 48 * 2**20
+"""Bytes of the answers of `match` that are kept until something changes: the pages of one search and its facets ask for
+the same words, and many searches for some of them. Of a word that every service has it is 8 bytes a service."""
+_ANSWER_BYTES = 1_000
+"""Bytes of an answer besides its numbers, about."""
 
 
 def search_engine(connection: Connection, *, shows_secrets: bool = False) -> SearchEngine:
@@ -119,7 +120,9 @@ class SqlSearchIndex:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._matched = lru_cache(_MOST_ANSWERS)(self._look_up)
+        self._answers: dict[tuple[tuple[Phrase, ...], tuple[str, ...]], Numbers] = {}
+        """Answers of `match`, the one that was asked for last at the end."""
+        self._bytes = 0
 
     def changes(self, after: int) -> Changes | None:
         """Return what has changed since change number `after` (0: everything there is); None for nothing."""
@@ -142,11 +145,22 @@ class SqlSearchIndex:
 
     def match(self, phrases: Sequence[Phrase], columns: Sequence[str] = ()) -> Numbers:
         """Return the ids of the services in which one of the phrases occurs, in the named columns or in any."""
-        return self._matched(tuple(phrases), tuple(columns)) if phrases else np.empty(0, np.int64)
+        if not phrases:
+            return np.empty(0, np.int64)
+        asked = tuple(phrases), tuple(columns)
+        found = self._answers.pop(asked, None)
+        if found is None:
+            found = self._look_up(*asked)
+            self._bytes += found.nbytes + _ANSWER_BYTES
+        self._answers[asked] = found
+        while self._bytes > _MOST_BYTES:
+            self._bytes -= self._answers.pop(next(iter(self._answers))).nbytes + _ANSWER_BYTES
+        return found
 
     def forget(self) -> None:
-        """Forget the last answers of `match`."""
-        self._matched.cache_clear()
+        """Forget the answers of `match`."""
+        self._answers.clear()
+        self._bytes = 0
 
     def _look_up(self, phrases: Sequence[Phrase], columns: Sequence[str]) -> Numbers:
         return full_text(self._connection).match(self._connection, phrases, columns)
