@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 DEV_STAMP := $(VENV)/.installed-dev
 
-.PHONY: env dev-env csw-env demo test long test-servers test-systemd acceptance fmt schema schema-check architecture web-assets docs man strategies bench shows papers lock clean
+.PHONY: env dev-env csw-env demo test long test-servers test-systemd acceptance fmt schema schema-check architecture web-assets docs man pictures strategies bench shows papers lock clean
 
 # Tests start hundreds of processes: without bytecode each of them would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -124,6 +124,9 @@ docs:  ## the documentation as a site in build/site; its pages load nothing from
 
 man: dev-env  ## man/geocrawl.1, from the help of the commands
 	$(BIN)/python -m scripts.man_page
+
+pictures: dev-env  ## docs/pictures, of a crawl of the demo's web (needs Chromium)
+	$(BIN)/python -m scripts.pictures
 
 strategies: dev-env  ## docs/strategies.md, from what the strategies declare
 	$(BIN)/python -m scripts.strategies_page
