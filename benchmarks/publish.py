@@ -77,10 +77,11 @@ def _publish(path: Path, site: Path) -> dict[str, Any]:
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"geocrawl publish ended with {os.waitstatus_to_exitcode(status)}")
+    seconds = round(time.monotonic() - begun)
     files = [each.stat() for each in site.rglob("*") if each.is_file()]
     written = [each.st_size for each in files if each.st_mtime_ns >= mark]
     return {
-        "seconds": round(time.monotonic() - begun),
+        "seconds": seconds,
         "cpu_seconds": round(used.ru_utime + used.ru_stime),
         "memory_mib": used.ru_maxrss // 1024,
         "files": len(files),

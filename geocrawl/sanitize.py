@@ -96,7 +96,7 @@ def plain(text: str, limit: int | None = None) -> str:
 
     Single surrogates become U+FFFD. A text of more than `limit` characters (None: no limit) is cut and ends in '…'.
     """
-    if not (text.isascii() and text.isprintable()):
+    if not text.isprintable():  # none of what is removed counts as printable
         text = _INVISIBLE.sub("", _SEQUENCE.sub("", text))
         text = _SURROGATE.sub("\ufffd", text)
     text = " ".join(text.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import unicodedata
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geocrawl import sanitize
 from geocrawl.sanitize import ending_of, masked, plain
 
 MASKED = [
@@ -182,3 +184,9 @@ def test_user_information_is_masked_also_in_an_address_within_an_address(address
     assert "s3same" not in masked(f"to {address} and on")
     assert "s3same" not in masked(f"http://x.example/?u={quote(address, safe='')}&v=1")
     assert "s3same" not in masked(f"http://x.example/?u={quote(quote(address, safe=''), safe='')}")
+
+
+def test_no_character_that_is_removed_is_printable() -> None:
+    printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    for removed in (sanitize._SEQUENCE, sanitize._INVISIBLE, sanitize._SURROGATE):
+        assert removed.search(printable) is None, "`plain` looks at texts that are not printable alone"

@@ -124,7 +124,7 @@ def _services(connection: Connection, selection: Selection, folder: SiteFolder, 
         sources = dict[int, str]()
         for service, layers in own:
             picture = read_thumbnail(connection, service.id) if service.id in pictured else None
-            sources[service.id] = digest_of(service, layers, picture)
+            sources[service.id] = digest_of(service, layers, picture and content_name(picture))
             _service(folder, look, service, layers, picture, sources[service.id])
             _take_in(whole, service, layers)
         for name, group_of_cards in groupby((service for service, _ in own), lambda each: pages.cards_name(each.id)):

@@ -34,15 +34,16 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def words_of(text: str) -> Iterator[str]:
-    """Yield the words of a text in lower case without diacritics; of Chinese and Japanese each pair of characters."""
+    """Yield the words of a text, most of them once, in lower case without diacritics; of Chinese and Japanese each pair
+    of characters."""
     if text.isascii():
-        yield from (run[:_MOST_WORD] for run in _RUN.findall(text.lower()))
+        yield from (run[:_MOST_WORD] for run in dict.fromkeys(_RUN.findall(text.lower())))
         return
     text = unicodedata.normalize("NFKD", text)
     for character in set(text):
         if unicodedata.category(character).startswith("M"):
             text = text.replace(character, "")
-    for run in _RUN.findall(text.lower().translate(_LETTERS)):
+    for run in dict.fromkeys(_RUN.findall(text.lower().translate(_LETTERS))):
         if run.isascii():
             yield run[:_MOST_WORD]
             continue
