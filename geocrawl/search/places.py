@@ -6,6 +6,7 @@ alone: what lies beside a border may count to both sides.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -130,10 +131,17 @@ def shipped_places() -> Places:
     return Places([_place(line) for line in text.splitlines() if not line.startswith("#")])
 
 
-def country_name(code: str) -> str:
-    """Return the English name of a country; its code where it is not known."""
+def country_name(code: str, language: str = "en") -> str:
+    """Return the name of a country in English or Chinese (zh); its code where it is not known."""
     place = shipped_places().by_code.get(code)
-    return place.title if place else code
+    if place is None:
+        return code
+    # Names are in the order of their languages: of those in Chinese characters, the first is not Japanese.
+    written = map("".join, place.names) if language == "zh" else ()
+    return next((name for name in written if _HAN.fullmatch(name)), place.title)
+
+
+_HAN = re.compile(r"[\u4e00-\u9fff]+")
 
 
 def read_country(text: str) -> str:

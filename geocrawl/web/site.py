@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.requests import Request
 
@@ -118,12 +119,18 @@ def _environment() -> Environment:
     environment.filters["web_address"] = web_address
     environment.filters["json"] = _json_in_html
     environment.filters["iso"] = iso
-    environment.filters["country"] = country_name
+    environment.filters["country"] = _country
     environment.filters["code"] = _code
     environment.globals["charts"] = charts
     environment.globals["version"] = __version__
     environment.globals["sentence_of"] = sentence_of
     return environment
+
+
+@pass_context
+def _country(context: Context, code: str) -> str:
+    """Return the name of a country in the language of the page."""
+    return country_name(code, context["t"].language)
 
 
 def rendered(template: str, context: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from geocrawl.search.filters import QueryError
 from geocrawl.search.fold import words_of
-from geocrawl.search.places import read_country, shipped_places
+from geocrawl.search.places import country_name, read_country, shipped_places
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,10 @@ def test_a_country_is_read_by_code_or_name_and_no_region_is_one() -> None:
     for text in ("Bavaria", "DE.02", "zz", "", "europe"):
         with pytest.raises(QueryError, match="a country's name"):
             read_country(text)
+
+
+def test_a_country_is_called_by_its_name_in_english_or_chinese() -> None:
+    assert [country_name(code) for code in ("CH", "JP", "XX")] == ["Switzerland", "Japan", "XX"]
+    assert [country_name(code, "zh") for code in ("CH", "JP", "XX")] == ["瑞士", "日本", "XX"]
+    countries = [code for code in shipped_places().by_code if code.isalpha()]
+    assert len(countries) > 230 and not any(country_name(code, "zh").isascii() for code in countries)

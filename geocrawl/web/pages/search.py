@@ -210,7 +210,7 @@ def _label(name: str, value: str, words: Words) -> str:
     if name in ("kind", "type"):
         return value.upper()
     if name == "country":
-        return country_name(value)
+        return country_name(value, words.language)
     if name in _TIMES and value.removesuffix("d").isdecimal():
         return words("days-n", n=value.removesuffix("d"))
     translated = f"{name}-{value}"

@@ -86,7 +86,9 @@ async def statistics(request: Request) -> Response:
     values = {
         "kind_counts": kinds,
         "kinds": [(each.kind.upper(), each.services) for each in kinds],
-        "countries": [(country_name(each.value), each.count) for each in facets.get("country", ())][:_MOST_BARS],
+        "countries": [
+            (country_name(each.value, words.language), each.count) for each in facets.get("country", ())[:_MOST_BARS]
+        ],
         "software": [(name or words("software-unknown"), count) for name, count in at_the_end][:_MOST_BARS],
         "software_versions": [(f"{name} {version}", count) for name, version, count in counts.software_versions][
             :_MOST_BARS

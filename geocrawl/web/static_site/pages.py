@@ -178,7 +178,7 @@ def catalogue_record(look: Look, title: str, links: Sequence[Mapping[str, Any]],
 # --------------------------------------------------------------------------- cards of the search
 
 
-def card(service: PublishedService) -> list[Any]:
+def card(service: PublishedService, language: str) -> list[Any]:
     """Return what the search shows of a service; `assets/site_search.js` reads it by the order."""
     abstract = " ".join(service.abstract.split())
     found: list[Any] = published(
@@ -186,7 +186,7 @@ def card(service: PublishedService) -> list[Any]:
             name_of(service),
             service.kind,
             service.provider,
-            country_name(service.country) if service.country else "",
+            country_name(service.country, language) if service.country else "",
             service.health,
             service.level,
             service.layers,
@@ -202,9 +202,9 @@ def cards_name(number: int) -> str:
     return f"cards/{number // 1000}/{number // IN_CARDS}"
 
 
-def cards_script(name: str, services: Iterable[PublishedService]) -> Iterator[bytes]:
+def cards_script(name: str, services: Iterable[PublishedService], language: str) -> Iterator[bytes]:
     """Yield the file of the cards of some services."""
-    cards = {each.id: card(each) for each in services}
+    cards = {each.id: card(each, language) for each in services}
     yield script(name, json.dumps(cards, ensure_ascii=False, separators=(",", ":")))
 
 

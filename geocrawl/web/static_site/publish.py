@@ -129,8 +129,9 @@ def _services(connection: Connection, selection: Selection, folder: SiteFolder, 
             _take_in(whole, service, layers)
         for name, group_of_cards in groupby((service for service, _ in own), lambda each: pages.cards_name(each.id)):
             cards = list(group_of_cards)
-            source = digest_of([sources[each.id] for each in cards])
-            folder.write_made([f"search/{name}.js"], source, partial(pages.cards_script, name, cards))
+            language = look.words.language
+            source = digest_of([language, *(sources[each.id] for each in cards)])
+            folder.write_made([f"search/{name}.js"], source, partial(pages.cards_script, name, cards, language))
         _list(folder, look, number, [service for service, _ in own])
         folders.append((number, len(own), name_of(own[0][0]), name_of(own[-1][0])))
     _list_of_folders(folder, look, folders)
