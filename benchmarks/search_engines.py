@@ -30,11 +30,11 @@ from geocrawl.search.places import shipped_places
 from geocrawl.search.plan import Plan, Planner
 from geocrawl.search.port import Phrase
 from geocrawl.search.query import read_query
-from geocrawl.search.snapshot import server_of
 from geocrawl.search.vocabulary import shipped_vocabulary
 from geocrawl.store import Connection, Store
 from geocrawl.store.schema import TEXT_COLUMNS
 from geocrawl.store.search.index import search_engine
+from geocrawl.urls import server_key
 from tests.support.places import shared_folder
 
 _WEIGHTS = {"title": 6, "keywords": 3, "layers": 3}
@@ -224,7 +224,7 @@ def _judge(
     truths: Mapping[int, Truth],
 ) -> None:
     with Store.open_readonly(path) as connection:
-        servers = {number: server_of(key) or f"#{number}" for number, key in connection.execute(_KEYS)}
+        servers = {number: server_key(key) or f"#{number}" for number, key in connection.execute(_KEYS)}
         for engine, make in _engines(connection, folder):
             find = make()
             for name, queries in parts.items():

@@ -17,7 +17,7 @@ import pytest
 
 from geocrawl import Catalog
 from geocrawl.demo.capabilities import Described, capabilities
-from geocrawl.errors import DatabaseFault, EnvironmentFault, NothingFound, UsageError
+from geocrawl.errors import DatabaseFault, NothingFound, UsageError
 from geocrawl.search.filters import Filters, QueryError
 from tests.store.read.test_published import DEAD, PACIFIC, ROADS
 from tests.support.parts import GEOPANDAS
@@ -142,7 +142,7 @@ def test_geopandas_is_named_where_it_is_missing(db: Path, monkeypatch: pytest.Mo
         return real(name, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with Catalog(db) as catalog, pytest.raises(EnvironmentFault, match="pip install geopandas"):
+    with Catalog(db) as catalog, pytest.raises(UsageError, match="pip install geopandas"):
         catalog.to_geodataframe()
 
 

@@ -82,6 +82,8 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
             yield f"  {name:<9} {plain(value, 600)}"
     yield f"  quality   {service.quality} of 100: {', '.join(_points(service))}"
     yield f"  first seen {moment(service.first_seen)}, last valid {moment(service.last_ok)} UTC"
+    if service.twins:
+        yield f"  also as   {', '.join(f'{kind} (service {number})' for number, kind in service.twins.items())}"
     yield f"  {counted(service.layer_count, 'named layer')}"
     depth: dict[int, int] = {}
     for layer in service.layers[:200]:

@@ -90,6 +90,7 @@ COLUMNS: Mapping[str, Callable[[object], Value]] = {
     "mean_ms": _rounded,
     "software": _text,
     "quality": _number,
+    "twins": _list,
 }
 """Name → converter of the row's field of that name. New columns go to the end, since scripts may read by position."""
 

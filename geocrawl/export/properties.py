@@ -46,6 +46,7 @@ SERVICE_COLUMNS: Mapping[str, str] = {
     "mean_ms": "DOUBLE",
     "software": "TEXT",
     "quality": "INTEGER",
+    "twins": "TEXT",
 }
 """Name of a property → its type in SQL. Lists are joined with '; '."""
 
@@ -85,11 +86,13 @@ def layer_properties(layer: PublishedLayer) -> dict[str, str | int | bool | floa
 _SIDE_COLUMNS = ("west", "south", "east", "north")
 
 
-def _plain_value(value: str | float | bool | tuple[str, ...] | Mapping[str, str] | None) -> str | float | bool | None:
+def _plain_value(
+    value: str | float | bool | tuple[str | int, ...] | Mapping[str, str] | None,
+) -> str | float | bool | None:
     if isinstance(value, Mapping):
         value = tuple(dict.fromkeys(value.values()))
     if isinstance(value, tuple):
-        return "; ".join(filter(None, map(plain, value)))
+        return "; ".join(filter(None, (plain(str(each)) for each in value)))
     return plain(value) if isinstance(value, str) else value
 
 

@@ -56,6 +56,8 @@ class PublishedService:
     """Server software, where the address shows it."""
     quality: int = 0
     """0 to 100 (docs/services.md)."""
+    twins: tuple[int, ...] = ()
+    """Numbers of other services: the same content by other protocols of the server."""
     tile: str = ""
     """Address of a tile that a tile service delivered; '' for other kinds and without one."""
     tile_zoom: int | None = None

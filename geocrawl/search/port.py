@@ -48,8 +48,8 @@ class ServiceFacts(NamedTuple):
     """Number of words in all indexed texts."""
     completeness: int
     """Completeness of the service's metadata (title, abstract, provider, extent …), 0 to 100."""
-    key: str
-    """Identity of the best endpoint: its address without scheme; '' without an endpoint."""
+    server: int | None
+    """The same for services of one server with the same content by several protocols; None without an endpoint."""
     host: str
     """Host of the best endpoint; '' without one."""
     health: str

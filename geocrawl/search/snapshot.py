@@ -1,15 +1,10 @@
 """Hold the facts of all services in arrays, so that filters, orders and counts take milliseconds.
 
 A service has a position, at which every array says something of it. 100,000 services take about 30 MB. Changes of the
-catalogue are read as they come; only what changed is read again.
-
-Two services of one server that offer the same content by several protocols are twins. ArcGIS Server publishes a map as
-`/arcgis/rest/services/A/MapServer` and as `/arcgis/services/A/MapServer/WMSServer`; GeoServer and others answer as WMS
-and WFS at paths that differ in the last word only."""
+catalogue are read as they come; only what changed is read again."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -170,8 +165,10 @@ class Snapshot:
         named = (("kind", self.kinds), ("provider", self.providers), ("country", self.countries), ("host", self.hosts))
         for name, names in named:
             columns[name][places] = list(map(names.number, facts[name]))
-        keys = zip(facts["key"], facts["id"], strict=True)
-        columns["server"][places] = [self.servers.number(server_of(key) or f"#{number}") for key, number in keys]
+        servers = zip(facts["server"], facts["id"], strict=True)
+        columns["server"][places] = [
+            self.servers.number(f"service {number}" if server is None else str(server)) for server, number in servers
+        ]
         columns["health"][places] = [_HEALTHS.get(health, 0) for health in facts["health"]]
         columns["level"][places] = [_LEVELS.get(level, 0) for level in facts["level"]]
         columns["soundness"][places] = list(map(soundness_of, facts["health"], facts["level"], facts["completeness"]))
@@ -221,27 +218,3 @@ def soundness_of(health: str, level: str, completeness: int) -> float:
     """Return how sound a service is, 0 to 1: half its health, a third the level of its proof, the rest how much it
     says of itself (`completeness`, 0 to 100)."""
     return 0.5 * _OF_HEALTH.get(health, 0.5) + 0.3 * _OF_LEVEL.get(level, _UNPROVEN) + 0.2 * completeness / 100
-
-
-# --------------------------------------------------------------------------- twins
-
-_ESRI = re.compile(
-    r"^(?P<site>[^?]*?)(?:/rest)?/services/(?P<name>[^?]+?)/(?:map|feature|image|wms|wfs|wcs)server(?:/[a-z0-9]*server)?"
-    r"(?:/\d+)?/?(?:[?].*)?$",
-    re.I,
-)
-_LAST_WORD = re.compile(r"/(?:gwc/service/)?(?:ows|wms|wfs|wmts|wcs|csw|wps|tms)/?$", re.I)
-
-
-def server_of(key: str) -> str:
-    """Return a text that is the same for endpoints of one server with the same content; '' for one without a key.
-
-    `key` is an endpoint's identity (`urls.endpoint_key`): its address without scheme.
-    """
-    if "/services/" in key.lower() and (esri := _ESRI.match(key)):  # the pattern is slow
-        return f"{esri['site']}/{esri['name']}".lower()
-    path, _, query = key.partition("?")
-    stem = _LAST_WORD.sub("", path)
-    if stem == path:
-        return key  # other kinds at the very same address
-    return f"{stem}?{query}".lower()

@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from geocrawl.model import Url
-from geocrawl.urls import read_url
+from geocrawl.urls import read_url, server_key
 
 _HALF = 1 << 63
 _BITS = 64
@@ -24,6 +24,11 @@ def page_key(identity: str) -> int:
 def probe_key(kind: str, endpoint_key: str) -> int:
     """Return the key of a probe by its endpoint: a page at the same address has another key."""
     return _key(f"probe {kind} {endpoint_key}".encode("utf-8", "surrogatepass"))
+
+
+def twin_key(endpoint_key: str) -> int:
+    """Return a key that is the same for endpoints of one server with the same content by several protocols."""
+    return _key(b"server " + server_key(endpoint_key).encode("utf-8", "surrogatepass"))
 
 
 def group_key(group: str) -> int:

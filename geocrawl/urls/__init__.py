@@ -15,6 +15,7 @@ from geocrawl.urls.endpoints import (
     endpoint_key,
     query_parameters,
     request_url,
+    server_key,
 )
 from geocrawl.urls.hosts import is_own_machine, is_private_name, is_registry, site_of
 from geocrawl.urls.patterns import display_order, pattern_of, service_pattern, spelling_differences, spelling_group
@@ -61,6 +62,7 @@ __all__ = [
     "records_start",
     "records_url",
     "request_url",
+    "server_key",
     "service_endpoint",
     "service_keys",
     "service_pattern",

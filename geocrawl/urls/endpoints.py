@@ -40,6 +40,29 @@ def endpoint_key(url: Url) -> str:
     return f"{place}?{query}" if query else place
 
 
+_ESRI = re.compile(
+    r"^(?P<site>[^?]*?)(?:/rest)?/services/(?P<name>[^?]+?)/(?:map|feature|image|wms|wfs|wcs)server(?:/[a-z0-9]*server)?"
+    r"(?:/\d+)?/?(?:[?].*)?$",
+    re.I,
+)
+_LAST_WORD = re.compile(r"/(?:gwc/service/)?(?:ows|wms|wfs|wmts|wcs|csw|wps|tms)/?$", re.I)
+
+
+def server_key(key: str) -> str:
+    """Return a text that is the same for the endpoints of twins: of one server, with the same content by several
+    protocols. `key` is an endpoint's identity, as of `endpoint_key`.
+
+    ArcGIS Server publishes a map as `/arcgis/rest/services/A/MapServer` and as
+    `/arcgis/services/A/MapServer/WMSServer`; GeoServer and others answer as WMS and WFS at paths that differ in the
+    last word only, or at the very same address.
+    """
+    if "/services/" in key.lower() and (esri := _ESRI.match(key)):  # the pattern is slow
+        return f"{esri['site']}/{esri['name']}".lower()
+    path, _, query = key.partition("?")
+    stem = _LAST_WORD.sub("", path)
+    return key if stem == path else f"{stem}?{query}".lower()
+
+
 def endpoint_address(url: Url) -> Url:
     """Return the endpoint's address to show, export and request.
 

@@ -54,6 +54,7 @@ class Row:
     mean_ms: float | None = None
     software: str = "MapServer"
     quality: int | None = 80
+    twins: str = "[2, 9]"
 
 
 def _csv(*rows: Row) -> list[dict[str, str]]:
@@ -82,7 +83,7 @@ def test_a_csv_line_holds_every_value_in_plain_words() -> None:
     assert (row["keywords"], row["deviations"]) == ("roads; rivers", "bom; content-type")
     assert row["abstract"] == "Two lines"
     assert (row["contact"], row["availability"]) == ("Ann; Office; ann@office.example", "0.75")
-    assert (row["mean_ms"], row["quality"]) == ("", "80")
+    assert (row["mean_ms"], row["quality"], row["twins"]) == ("", "80", "2; 9")
 
 
 def test_a_json_line_holds_lists_and_null() -> None:

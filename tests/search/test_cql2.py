@@ -34,7 +34,15 @@ class Index:
 
 def facts(number: int, title: str, **known: Any) -> ServiceFacts:
     usual: dict[str, Any] = dict.fromkeys(ServiceFacts._fields, 0)
-    usual |= {"kind": "wms", "provider": "", "country": "", "health": "alive", "level": "", "alive": True, "key": ""}
+    usual |= {
+        "kind": "wms",
+        "provider": "",
+        "country": "",
+        "health": "alive",
+        "level": "",
+        "alive": True,
+        "server": None,
+    }
     usual |= {"host": "", **dict.fromkeys(("west", "south", "east", "north"))}
     return ServiceFacts(**usual | {"id": number, "title": title} | known)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import sqlite3
 import time
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from urllib.parse import unquote_plus
@@ -120,6 +122,22 @@ def test_the_first_page_maps_the_services_and_each_square_of_it_finds_them(clien
     assert providers
     for address, count in providers:
         assert len(client.get(f"{unescape(address)}&f=json").json()["services"]) == int(count), address
+
+
+def test_twins_of_a_search_stand_on_their_pages_in_records_and_in_the_view(client: TestClient, crawled: Path) -> None:
+    found = client.get(ITEMS, params={"limit": 100}).json()["features"]
+    with closing(sqlite3.connect(crawled)) as file:
+        view = {str(number): json.loads(twins) for number, twins in file.execute("SELECT id, twins FROM v_services")}
+    assert any(view.values())
+    for each in found:
+        numbers = [str(number) for number in view[each["id"]]]
+        of_search = [link["href"] for link in each["links"] if link.get("title", "").startswith("the same content")]
+        record = client.get(f"{ITEMS}/{each['id']}").json()
+        of_record = [link["href"] for link in record["links"] if link.get("title", "").startswith("the same content")]
+        page = client.get(f"{ITEMS}/{each['id']}", headers=HTML).text
+        of_page = re.findall(rf'{ITEMS}/(\d+)">', page.partition('class="twins"')[2].partition("</p>")[0])
+        assert {href.rpartition("/")[2] for href in of_search} == set(numbers)
+        assert [href.rpartition("/")[2] for href in of_record] == of_page == numbers
 
 
 def test_every_page_counts_the_same_services(client: TestClient) -> None:

@@ -39,7 +39,7 @@ from geocrawl.store.catalog.services import ServiceWriter, without_secrets
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list, upsert
 from geocrawl.store.engine.database import Database
-from geocrawl.store.keys import stored_url
+from geocrawl.store.keys import stored_url, twin_key
 from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, PROBE, PROOF, SERVICE, THUMBNAIL
 
 MAX_EVIDENCE = 20
@@ -320,6 +320,7 @@ class Catalog:
             "id": endpoint_id,
             "kind": endpoint.kind,
             "key": endpoint.key,
+            "server": twin_key(endpoint.key),
             "url": url.address,
             "masked_url": masked(url.address),
             "host": url.host,

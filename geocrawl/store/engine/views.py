@@ -2,7 +2,7 @@
 
 A view shows the masked address of an endpoint and never the full one, so that what is published from the views holds no
 keys. Its times are text, `2024-05-17T09:30:00Z`. Columns are only added, at the end; a changed view needs a migration,
-which drops the former one.
+which makes all views anew in the place of the migration that did so before: a view may name columns that came later.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ _FIRST_VALID = (
     .correlate(SERVICE)
     .scalar_subquery()
 )
+_TWIN, _TWIN_SERVICE = ENDPOINT.alias("twin"), SERVICE.alias("twin_service")
 _DEVIATION = json_elements(func.coalesce(_BEST.c.deviations, "[]")).table_valued("value", name="deviation")
 
 
@@ -111,6 +112,20 @@ def mean_ms(endpoint: FromClause) -> ColumnElement[float]:
 def software(endpoint: FromClause) -> ColumnElement[str]:
     """Return the server software that an endpoint's address shows; '' for none."""
     return case(*((or_(*map(endpoint.c.key.ilike, patterns)), name) for name, patterns in SOFTWARE.items()), else_="")
+
+
+def twins(endpoint: FromClause) -> ColumnElement[str]:
+    """Return a JSON list of the numbers of other services at the same server with the same content as an endpoint's."""
+    numbers = (
+        select(_TWIN_SERVICE.c.id)
+        .select_from(_TWIN.join(_TWIN_SERVICE, _TWIN_SERVICE.c.id == _TWIN.c.service_id))
+        .where(_TWIN_SERVICE.c.best_id == _TWIN.c.id)
+        .where(_TWIN.c.server == endpoint.c.server, _TWIN_SERVICE.c.id != endpoint.c.service_id)
+        .order_by(_TWIN_SERVICE.c.id)
+        .correlate(endpoint)
+        .subquery("twins")
+    )
+    return select(json_list(numbers.c.id)).scalar_subquery()
 
 
 VIEWS: Mapping[str, View] = {
@@ -168,6 +183,7 @@ VIEWS: Mapping[str, View] = {
             "mean_ms": (mean_ms(_BEST), f"mean time of valid answers {_OF_BEST}, milliseconds"),
             "software": (software(_BEST), "server software, where the best address shows it; '' for none"),
             "quality": (quality(_BEST), "0 to 100 (docs/services.md)"),
+            "twins": (twins(_BEST), f"{_LIST} of `id`: the same content by other protocols of the server"),
         },
         SERVICE.outerjoin(_BEST, _BEST.c.id == func.coalesce(SERVICE.c.best_id, _FIRST_VALID)).outerjoin(
             SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id

@@ -16,13 +16,13 @@ from geocrawl.store.catalog.health import GUESSED
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.quality import quality
-from geocrawl.store.engine.views import V_LAYERS, V_SERVICES, mean_ms, software, valid_share
+from geocrawl.store.engine.views import V_LAYERS, V_SERVICES, mean_ms, software, twins, valid_share
 from geocrawl.store.schema.tables import ENDPOINT, PROOF, SEARCH_ENTRY, SERVICE, THUMBNAIL
 
 _service, _layer_row = V_SERVICES.c, V_LAYERS.c
 _SIDES = ("west", "south", "east", "north")
 _LAST = ("alive", "health", "level", "https", "cors", "fees", "access_constraints", "deviations", *_SIDES)
-_DERIVED = ("country", "contact", "availability", "mean_ms", "software", "quality")
+_DERIVED = ("country", "contact", "availability", "mean_ms", "software", "quality", "twins")
 _TEXTS = ("kind", "title", "abstract", "provider", "keywords", "version", "formats")
 # A tile service's address is a document; only a tile that was delivered tells the form of its tiles' addresses.
 _TILE = (
@@ -187,6 +187,7 @@ def _published(row: dict[str, Any], with_secrets: bool) -> PublishedService:
         row[name] = None if row[name] is None else round(row[name], 3)
     flags = {"alive": bool(row["alive"]), "https": None if row["https"] is None else bool(row["https"])}
     rest = {"url": row["url"] or "", "tile": tile if with_secrets else masked(tile), "box": _box(row)}
+    row["twins"] = tuple(json.loads(row["twins"]))
     return PublishedService(**row | lists | {"contact": contact} | flags | rest)
 
 
@@ -245,6 +246,8 @@ class ExportRow:
     software: str
     quality: int | None
     """0 to 100; None for an address that never was valid."""
+    twins: str
+    """A JSON list of the numbers of other services: the same content by other protocols of the server."""
 
 
 _ROWS = (
@@ -260,7 +263,7 @@ _ROWS = (
         *(func.coalesce(ENDPOINT.c.level, ""), func.coalesce(ENDPOINT.c.cors, "")),
         *(func.coalesce(SEARCH_ENTRY.c.country, ""), func.coalesce(SERVICE.c.contact, "{}")),
         *(valid_share(ENDPOINT), mean_ms(ENDPOINT), software(ENDPOINT)),
-        case((SERVICE.c.id.is_not(None), quality(ENDPOINT))),
+        *(case((SERVICE.c.id.is_not(None), quality(ENDPOINT))), twins(ENDPOINT)),
     )
     .select_from(
         ENDPOINT.outerjoin(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id).outerjoin(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select
 
 from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection, Rows
+from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.quality import quality, quality_parts
+from geocrawl.store.engine.views import twins
 from geocrawl.store.keys import page_key
 from geocrawl.store.schema.tables import (
     ENDPOINT,
@@ -111,6 +113,8 @@ class ServiceDetail:
     """Score by `quality_parts`, 0 to 100."""
     quality_parts: Mapping[str, QualityShare]
     """Name → part of the score."""
+    twins: Mapping[int, str] = field(default_factory=dict)
+    """Numbers and kinds of other services: the same content by other protocols of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,10 @@ _QUALITY = (
     .select_from(SERVICE.outerjoin(_BEST_ENDPOINT, _BEST_ENDPOINT.c.id == SERVICE.c.best_id))
     .where(SERVICE.c.id == bindparam("service"))
 )
+_TWINS = select(twins(_BEST_ENDPOINT)).where(
+    _BEST_ENDPOINT.c.id == select(SERVICE.c.best_id).where(SERVICE.c.id == bindparam("service")).scalar_subquery()
+)
+_KINDS = select(SERVICE.c.id, SERVICE.c.kind).where(in_list(SERVICE.c.id, "services")).order_by(SERVICE.c.id)
 _CURRENT = select(SERVICE_ALIAS.c.new).where(SERVICE_ALIAS.c.old == bindparam("number"))
 
 
@@ -193,6 +201,7 @@ def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
         return None
     points, *shares = connection.execute(_QUALITY, {"service": number}).fetchone()
     parts = zip(_QUALITY_PARTS.items(), shares, strict=True)
+    found = connection.execute(_TWINS, {"service": number}).fetchone()
     return ServiceDetail(
         **_decoded(row, "keywords", "formats", "contact"),
         layers=tuple(_layer(each) for each in connection.execute(_LAYERS, {"service": number}).dicts()),
@@ -203,6 +212,7 @@ def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
         quality_parts={
             name: QualityShare(part.weight, None if share is None else float(share)) for (name, part), share in parts
         },
+        twins=dict(connection.execute(_KINDS, {"services": json.loads(found[0]) if found else []}).fetchall()),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
-from geocrawl.store.schema.columns import starting_with
+from geocrawl.store.schema.columns import HASH, starting_with
 
 
 class Service(SQLModel, table=True):
@@ -97,6 +97,7 @@ class Endpoint(SQLModel, table=True):
         Index("endpoint_service", "service_id"),
         Index("endpoint_due", "due_at", sqlite_where=text("due_at IS NOT NULL")),
         Index("endpoint_moved", "moved_to", sqlite_where=text("moved_to IS NOT NULL")),
+        Index("endpoint_server", "server"),
     )
     id: int = Field(primary_key=True)
     kind: str
@@ -159,6 +160,8 @@ class Endpoint(SQLModel, table=True):
     """Time at which a page named the endpoint after it was gone, so that it was due once more."""
     moved_to: str | None = None
     """`key` of the address to which the endpoint redirected for good (301, 308) at the last probe."""
+    server: int | None = Field(default=None, sa_column=Column(HASH))
+    """The same for endpoints of one server with the same content by several protocols (`store.keys.twin_key`)."""
 
 
 class ServiceAlias(SQLModel, table=True):

@@ -42,7 +42,7 @@ _OF_ENTRY = ("country", "systems", "formats", "title_words", "words", "completen
 _FACTS = select(
     *(SERVICE.c[name] for name in (*_OF_SERVICE, "first_seen", "last_ok")),
     *(SEARCH_ENTRY.c[name] for name in _OF_ENTRY),
-    *(func.coalesce(_BEST.c.key, ""), func.coalesce(_BEST.c.host, ""), func.coalesce(_BEST.c.health, "new")),
+    *(_BEST.c.server, func.coalesce(_BEST.c.host, ""), func.coalesce(_BEST.c.health, "new")),
     quality(_BEST),
 ).select_from(_SHOWN.join(SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id))
 _SOME_FACTS = _FACTS.where(in_list(SERVICE.c.id, "ids"))

@@ -77,6 +77,10 @@ def record_of_service(service: ServiceDetail, health: str, base: str, *, has_pic
         link(f"{items}/history", "related", "application/json", "history of the addresses"),
         link(f"{items}/changes", "related", "application/json", "changes"),
     ]
+    links += [
+        link(f"{base}{ITEMS}/{number}", "related", GEOJSON, f"the same content as {kind}")
+        for number, kind in service.twins.items()
+    ]
     return _feature(service.id, service.box, service.first_seen, service.last_ok, properties, links)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import signal
 import sqlite3
@@ -27,6 +28,7 @@ from geocrawl.store.engine.migrations import REVISIONS
 from geocrawl.store.engine.postgres import opening as postgres
 from geocrawl.store.engine.postgres.connection import WRITERS
 from geocrawl.store.engine.sqlite import opening as sqlite
+from geocrawl.store.keys import twin_key
 from geocrawl.store.schema.tables import METADATA
 from geocrawl.store.search.index import search_engine
 from geocrawl.store.store import Store
@@ -119,7 +121,7 @@ def contents(url: str) -> dict[str, list[tuple[Any, ...]]]:
     added = {
         "url": {"kills", "link_relevance", "visit_tier", "led"},
         "service": {"read_by"},
-        "endpoint": {"failing_s", "woken_at", "moved_to"},
+        "endpoint": {"failing_s", "woken_at", "moved_to", "server"},
         "host": {"refusals"},
     }
     found = {}
@@ -160,6 +162,8 @@ def test_an_upgraded_database_holds_what_it_held_and_is_crawled_on(old_url: str)
     world = World(old_url, Settings(delay_s=0, max_fruitless_per_pattern=0, max_depth=5))  # as its last crawl
     assert version(old_url) == REVISIONS[-1] and contents(old_url) == before
     assert rows(old_url, "SELECT DISTINCT kills FROM url") == [(0,)]
+    assert all(server == twin_key(key) for key, server in rows(old_url, "SELECT key, server FROM endpoint"))
+    assert any(json.loads(twins) for (twins,) in rows(old_url, "SELECT twins FROM v_services"))
     world.clock.time = 2e9
     visited = [world.visit(link(f"later{n}.example/", tier=20)) for n in range(12)]
     assert [world.row(each)[0] for each in visited] == [State.VISITED] * 12

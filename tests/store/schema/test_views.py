@@ -24,7 +24,7 @@ from tests.support.world import World, candidate, verdict
 COLUMNS = {
     "v_services": "id kind title abstract provider keywords version formats url host site online_resource layers alive "
     "health level https cors fees access_constraints endpoints deviations west south east north first_seen last_ok "
-    "last_probe country contact availability mean_ms software quality",
+    "last_probe country contact availability mean_ms software quality twins",
     "v_layers": "service_id position parent item name title abstract keywords crs styles formats queryable "
     "west south east north kind service",
     "v_health": "endpoint_id service_id kind url host site status reason http_status health health_since in_a_row "

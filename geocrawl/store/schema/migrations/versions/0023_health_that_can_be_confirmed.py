@@ -4,8 +4,6 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import BigInteger, Column, Float, Integer, String, Text
 
-from geocrawl.store.engine.views import CREATE_VIEWS
-
 revision = "0023"
 down_revision = "0022"
 branch_labels = None
@@ -28,6 +26,3 @@ def upgrade() -> None:
         Column("endpoint_id", _NUMBER),
     )
     op.create_index("service_alias_new", "service_alias", ["new"])
-    for name, view in CREATE_VIEWS.items():
-        op.execute(f"DROP VIEW IF EXISTS {name}")
-        op.execute(view)
