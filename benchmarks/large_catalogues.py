@@ -138,8 +138,9 @@ INSERT INTO service (id, kind, fingerprint, site, title, abstract, keywords, pro
 VALUES (?1, ?2, 'f' || ?1, 'a.example', ?3, ?4, ?5, ?6, '{}', '', '', '1.3.0', '["image/png"]', '', 20, 1, ?7, ?8, ?9,
   ?10, ?11, ?1)"""
 _ENDPOINT = """
-INSERT INTO endpoint (id, kind, key, url, masked_url, host, site, weak, service_id, status, first_seen, health, level)
-VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?5, 0, ?1, ?6, 1, ?7, ?8)"""
+INSERT INTO endpoint
+  (id, kind, key, server, url, masked_url, host, site, weak, service_id, status, first_seen, health, level)
+VALUES (?1, ?2, ?3, ?1, ?4, ?4, ?5, ?5, 0, ?1, ?6, 1, ?7, ?8)"""
 _LAYER = """
 INSERT INTO layer (service_id, position, name, title, abstract, crs, styles, keywords, queryable)
 VALUES (?, ?, ?, ?, '', ?, '[]', '[]', 1)"""
