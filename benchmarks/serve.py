@@ -1,4 +1,4 @@
-"""`geocrawl serve` under load: 50 connections of wrk on a large catalogue, alone and while a crawl fills it further.
+"""`geocrawl serve` under load: connections of wrk on a large catalogue, alone and while a crawl fills it further.
 
 Three mixes: *searches* asks for thousands of different searches, pages and records in equal parts, so that nearly each
 is made; *varied* for as many services as searches; *kept* for ten pages again and again. Each line gives requests a
@@ -54,6 +54,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the size of the catalogue, and how long is measured."""
     parser.add_argument("--services", type=int, default=100_000, help="[100,000]")
     parser.add_argument("--seconds", type=int, default=60, help="of each line [60]")
+    parser.add_argument(
+        "--connections", type=int, default=50, help="at once, each with a question after the other [50]"
+    )
     parser.add_argument("--catalogue", type=Path, help="a catalogue of so many services; made without")
 
 
@@ -68,10 +71,11 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             Store.open(path, clock=ManualClock()).close()  # upgraded, if it is of an older version
         else:
             fill(path, options.services)
-        return {"services": options.services, "connections": 50, **_measured(path, options.seconds, Path(name))}
+        measured = _measured(path, options.seconds, options.connections, Path(name))
+        return {"services": options.services, "connections": options.connections, **measured}
 
 
-def _measured(path: Path, seconds: int, folder: Path) -> dict[str, Any]:
+def _measured(path: Path, seconds: int, connections: int, folder: Path) -> dict[str, Any]:
     rng, numbers = random.Random(7), numbers_of(path)
     varied = _varied(rng, numbers)
     searches = [each for each in varied if "?q=" in each or "&q=" in each]
@@ -82,7 +86,7 @@ def _measured(path: Path, seconds: int, folder: Path) -> dict[str, Any]:
             for crawls in (False, True):
                 with _crawl(path, folder) if crawls else nullcontext():
                     pages, cpu = _pages(path), cpu_s(process.pid)
-                    found = _wrk(address, paths, seconds, folder)
+                    found = _wrk(address, paths, seconds, connections, folder)
                     pages, cpu = _pages(path) - pages, cpu_s(process.pid) - cpu
                 line = {"mix": mix, "pages": len(paths), "while_crawling": crawls, **found, "pages_crawled": pages}
                 line["requests_a_second"] = round(found["requests"] / found["seconds"], 1)
@@ -139,11 +143,12 @@ def server(path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], float]]:
         process.wait(20)
 
 
-def _wrk(address: str, paths: list[str], seconds: int, folder: Path) -> dict[str, Any]:
+def _wrk(address: str, paths: list[str], seconds: int, connections: int, folder: Path) -> dict[str, Any]:
     (folder / "paths.txt").write_text("\n".join(paths) + "\n", "utf-8")
     script = folder / "mix.lua"
     script.write_text(_SCRIPT % (folder / "paths.txt"), "utf-8")
-    command = ["wrk", "-t", "1", "-c", "50", "-d", f"{seconds}s", "--timeout", "30s", "-s", str(script), address]
+    how = ["-t", "1", "-c", str(connections), "-d", f"{seconds}s", "--timeout", "30s", "-s", str(script)]
+    command = ["wrk", *how, address]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     line = next(each for each in said.splitlines() if each.startswith("JSON "))
     found: dict[str, Any] = json.loads(line.removeprefix("JSON "))
