@@ -20,6 +20,7 @@ NAMES = (
     "starts",
     "frame",
     "probes",
+    "shipped",
     "peers",
     "processes",
     "live_areas",
