@@ -25,7 +25,7 @@ MARK = "geocrawl-site.json"
 _MARKED = b'{"madeBy": "geocrawl publish", "layout": 1}\n'
 MANIFEST = "geocrawl-manifest.json"
 _LAYOUT = 1
-"""Of the manifest."""
+"""Version of the manifest's layout."""
 _PART = ".part"
 _OWN = re.compile(
     r"(?:services/(?:\d+/)?[^/]+\.(?:html|json|png)|search/(?:words/|cards/\d+/)?[^/]+\.js|static/[^/]+"

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from geocrawl.web.site import STATIC
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,11 +19,6 @@ _COLOUR = (11, 110, 110)
 _SHADES = 5
 CELL_DEG = 10
 """Side of the squares in which the search looks where a visitor points at the map."""
-
-
-def land() -> bytes:
-    """Return the land of the world as SVG, in a plate carrée."""
-    return (STATIC / "land.svg").read_bytes()
 
 
 def coverage_picture(cells: NDArray[np.int32]) -> bytes:

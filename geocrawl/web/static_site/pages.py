@@ -27,8 +27,11 @@ from geocrawl.web.static_site.words import script
 from geocrawl.web.texts import Words
 
 OWN = Path(__file__).with_name("assets")
-ASSETS = (*(STATIC / name for name in ("page.css", "page.js", "icon.svg")), OWN / "site.css", OWN / "site_search.js")
-"""Files that the pages load, beside those that are drawn."""
+ASSETS = (
+    *(STATIC / name for name in ("page.css", "page.js", "icon.svg", "land.svg")),
+    *(OWN / name for name in ("site.css", "site_search.js")),
+)
+"""Shipped files that the pages load."""
 _EXPORTS = (("services.csv", "CSV"), ("services.geojson", "GeoJSON"), ("services.ttl", "DCAT"))
 IN_FOLDER = 500
 """Services of one folder of pages, whose list is one page of some 60 kB."""
@@ -85,9 +88,9 @@ def program() -> str:
     return found.hexdigest()
 
 
-def look_of(title: str, base_url: str, language: str, land: str) -> Look:
-    """Return the look of a site with its shipped files and exports; `land`: what tells the drawn map."""
-    digests = {**{each.name: digest_of(each) for each in ASSETS}, "land.svg": land}
+def look_of(title: str, base_url: str, language: str) -> Look:
+    """Return the look of a site with its shipped files and exports."""
+    digests = {each.name: digest_of(each) for each in ASSETS}
     return Look(title, base_url, Words(language), digests, _EXPORTS)
 
 

@@ -35,7 +35,7 @@ from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.detail import detail_of, seconds, with_layers
 from geocrawl.web.static_site.folder import SiteFolder, digest_of, site_folder
-from geocrawl.web.static_site.maps import coverage_picture, land, squares
+from geocrawl.web.static_site.maps import coverage_picture, squares
 from geocrawl.web.static_site.words import SearchIndex, content_name, script, words_of, words_of_names
 from geocrawl.web.texts import sentence_of
 
@@ -95,9 +95,7 @@ def publish(
     with site_folder(root) as folder:
         made_by = digest_of(options, pages.program())
         folder.recall(made_by)
-        drawn = land()
-        look = pages.look_of(options.title, options.base_url, options.language, content_name(drawn))
-        folder.write("static/land.svg", drawn)
+        look = pages.look_of(options.title, options.base_url, options.language)
         for each in pages.ASSETS:
             folder.write(f"static/{each.name}", each.read_bytes())
         whole = _services(connection, selection, folder, look)
