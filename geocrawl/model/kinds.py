@@ -196,7 +196,7 @@ class KindDeclaration:
     client_versions: tuple[str, ...] = ()
     """Versions that OWSLib reads; a service of another one is asked without a version."""
     client_prints: str = "list(service.contents)"
-    """What a first program with OWSLib prints."""
+    """Expression that a first program with OWSLib prints."""
     connections: Mapping[str, str] = field(default_factory=dict)
     """End of an address's path, in lower case → the file of QGIS's connections (`export.qgis.FORMS`) that takes the
     address; '' for any end, last."""

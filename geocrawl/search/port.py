@@ -49,7 +49,7 @@ class ServiceFacts(NamedTuple):
     completeness: int
     """Completeness of the service's metadata (title, abstract, provider, extent …), 0 to 100."""
     server: int | None
-    """The same for services of one server with the same content by several protocols; None without an endpoint."""
+    """Key that twins share: services of one server with the same content; None without an endpoint."""
     host: str
     """Host of the best endpoint; '' without one."""
     health: str

@@ -161,7 +161,7 @@ class Endpoint(SQLModel, table=True):
     moved_to: str | None = None
     """`key` of the address to which the endpoint redirected for good (301, 308) at the last probe."""
     server: int | None = Field(default=None, sa_column=Column(HASH))
-    """The same for endpoints of one server with the same content by several protocols (`store.keys.twin_key`)."""
+    """Key that endpoints of twins share: of one server, with the same content (`store.keys.twin_key`)."""
 
 
 class ServiceAlias(SQLModel, table=True):
