@@ -9,7 +9,7 @@ from importlib import resources
 from urllib.parse import unquote
 
 from geocrawl.model import Candidate, Evidence, Kind, Url
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.urls import query_parameters, read_url, service_endpoint
 
 # --------------------------------------------------------------------------- paths

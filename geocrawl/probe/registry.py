@@ -15,7 +15,8 @@ from importlib import import_module
 from typing import Any
 
 from geocrawl.model import Failure, Kind, Layer, Page, Service, Url
-from geocrawl.model.kinds import KindDeclaration, stored_kind
+from geocrawl.model.declarations import KindDeclaration
+from geocrawl.model.kinds import stored_kind
 from geocrawl.ports import Ask, ContentCheck, Probe
 from geocrawl.probe.extents import Sides
 from geocrawl.probe.levels import Level

@@ -10,7 +10,7 @@ import pytest
 
 import geocrawl.probe
 from geocrawl.model import Kind
-from geocrawl.model.kinds import KindDeclaration
+from geocrawl.model.declarations import KindDeclaration
 from geocrawl.probe.registry import (
     REGISTRY,
     content_checks,

@@ -40,7 +40,7 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread

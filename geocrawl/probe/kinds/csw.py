@@ -29,7 +29,7 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, refusal
 from geocrawl.probe.interview import is_file

@@ -29,7 +29,7 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm, QgisLayer
+from geocrawl.model.declarations import HostForm, KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread

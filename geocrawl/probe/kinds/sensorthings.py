@@ -9,7 +9,7 @@ from typing import Any
 
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, line_of, object_of, objects, text_of
 from geocrawl.model import Candidate, Item, Kind, Layer, Page, Service, Status
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.json_answers import examine_json, json_of, json_verdict

@@ -9,7 +9,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Service
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union, with_layers
 from geocrawl.probe.ows.extents import read_envelope

@@ -37,7 +37,7 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
+from geocrawl.model.declarations import HostForm, KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, judge_features

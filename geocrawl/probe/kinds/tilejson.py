@@ -18,7 +18,7 @@ from geocrawl.formats.json import (
     text_of,
 )
 from geocrawl.model import Candidate, Deviation, Failure, Kind, Layer, Page, Service, Url
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box

@@ -28,7 +28,7 @@ from geocrawl.model import (
     Service,
     Url,
 )
-from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
+from geocrawl.model.declarations import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import (
     MAX_ADDRESS_CHARS,

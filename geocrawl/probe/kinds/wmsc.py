@@ -15,7 +15,7 @@ from lxml import etree
 from geocrawl.formats.elements import attribute, child, children, line_of, local_name
 from geocrawl.formats.xml_reader import Cut, Reading
 from geocrawl.model import Candidate, Kind, Layer, Page
-from geocrawl.model.kinds import KindDeclaration
+from geocrawl.model.declarations import KindDeclaration
 from geocrawl.ports import Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.extents import Box, in_system
