@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from urllib.parse import unquote
 
+from geocrawl.formats.text import any_of
 from geocrawl.model import Candidate, Evidence, Kind, Url
 from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.urls import query_parameters, read_url, service_endpoint
@@ -57,7 +58,7 @@ class KnownServers:
         """Compile the forms of these kinds, in their order."""
         return cls(
             paths=tuple((form, re.compile(form.path), each.kind) for each in kinds for form in each.paths),
-            hint=_any_of(form.hint for each in kinds for form in each.paths),
+            hint=any_of(form.hint for each in kinds for form in each.paths),
             parameters=tuple(
                 (form.name, re.compile(form.value), each.kind) for each in kinds for form in each.parameters
             ),
@@ -85,13 +86,6 @@ class KnownServers:
             if form.hint in path and form.query in query and pattern.search(path):
                 return kind
         return None
-
-
-def _any_of(hints: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of these texts; texts that contain another one are left out."""
-    found = set(hints)
-    shortest = sorted(hint for hint in found if not any(other in hint for other in found - {hint}))
-    return re.compile("|".join(map(re.escape, shortest)))
 
 
 def read_never() -> Never:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from shapely import MultiPolygon, Polygon, get_parts, multipolygons, to_wkb
 
+from geocrawl.model.kinds import facts_of
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
@@ -147,14 +148,14 @@ class Tiles(NamedTuple):
 
 
 def tiles_of(service: PublishedService) -> Tiles | None:
-    """Return the tiles of a TMS or of a TileJSON document, by the tile that it delivered.
+    """Return the tiles of a service whose address is a document about them, by the tile that it delivered.
 
     None without a tile, for an address of another form, and for a TMS in another grid than that of maps of the web.
     """
     found = _TILE.fullmatch(service.tile)
     if found is None:
         return None
-    if service.kind == "tilejson":
+    if facts_of(service.kind).tiles == "xyz":
         return Tiles(f"{found[1]}/{{z}}/{{x}}/{{y}}{found[5]}", 0)
     first_zoom = -1 if service.tile_zoom is None else service.tile_zoom - int(found[2])
     return Tiles(f"{found[1]}/{{z}}/{{x}}/{{-y}}{found[5]}", first_zoom) if first_zoom >= 0 else None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from geocrawl.export.properties import description_address, extent_of, is_vector, name_of, tiles_of
+from geocrawl.model.kinds import facts_of
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
@@ -74,7 +75,7 @@ def _entry(library: str, service: PublishedService, names: list[tuple[str, str]]
     if library not in kind.web_maps or not path.endswith(kind.web_map_ends):
         return None
     address, first_zoom = service.url, 0
-    if kind.tiles:
+    if facts_of(service.kind).tiles:
         tiles = tiles_of(service)
         if tiles is None or is_vector(tiles.template):
             return None

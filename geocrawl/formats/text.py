@@ -1,4 +1,4 @@
-"""Make strangers' text well-formed where it is created, and fold its white space.
+"""Make strangers' text well-formed where it is created, fold its white space, and find short texts in it.
 
 *Well-formed* is text without surrogates and NUL: every encoder, database and parser accepts it. Decoded bytes have no
 surrogates; references (`&#xD83D;`) and escapes (`\\ud83d`) make some, so whoever resolves them calls these functions.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import html
 import re
+from collections.abc import Iterable
 
 from geocrawl.formats.charset import UNMARKED_UTF_16
 
@@ -27,6 +28,13 @@ _SUSPECT = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 def fold(text: str, limit: int) -> str:
     """Return `text` with every run of white space made one space, stripped, and cut to `limit` characters."""
     return " ".join(text.split())[:limit].rstrip()
+
+
+def any_of(texts: Iterable[str], flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that finds whether any of these texts occurs; those that contain another one are left out."""
+    found = set(texts)
+    shortest = sorted(text for text in found if not any(other in text for other in found - {text}))
+    return re.compile("|".join(map(re.escape, shortest)), flags)
 
 
 def well_formed(text: str) -> str:

@@ -126,8 +126,6 @@ class KindDeclaration:
     connection_attributes: Mapping[str, str] = field(default_factory=dict)
     """Attributes of such a connection that differ from the file's."""
     qgis_layer: QgisLayer | None = None
-    tiles: bool = False
-    """Whether maps take the address of its tiles, with `{z}`, `{x}` and `{y}`, in place of the service's."""
     web_maps: frozenset[str] = frozenset()
     """Libraries whose page (`export.webmaps`) shows it: openlayers, leaflet."""
     web_map_ends: tuple[str, ...] = ("",)

@@ -3,72 +3,185 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-
-
-class Kind(StrEnum):
-    """Kinds of service, by their names in the catalogue and its exports."""
-
-    WMS = "wms"
-    WFS = "wfs"
-    WMTS = "wmts"
-    WCS = "wcs"
-    CSW = "csw"
-    WPS = "wps"
-    SOS = "sos"
-    TMS = "tms"
-    WMSC = "wmsc"
-    TILEJSON = "tilejson"
-    ARCGIS = "arcgis"
-    OGCAPI = "ogcapi"
-    STAC = "stac"
-    SPS = "sps"
-    SENSORTHINGS = "sensorthings"
+from typing import Literal, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindFacts:
-    """Holds what the rooms below `probe` know of a kind of service. The defaults fit a kind of OWS Common."""
+    """Holds what the rooms below `probe` know of a kind of service. The defaults fit a kind of OWS Common.
 
+    Texts and patterns are in lower case, names with a space between their words. Where words of several kinds fit, the
+    kind that is last in `Kind` counts: the words of WMS, the first, are those that say least.
+    """
+
+    prose: tuple[str, ...] = ()
+    """Names that mean the kind wherever a text contains them: those without any other meaning."""
     names: tuple[str, ...] = ()
-    """What code and protocols call it, in lower case without separators; none: as it is called here."""
+    """Names in code and protocols, besides; with no name at all it is called there as it is called here."""
+    label: str = ""
+    """Pattern of other words for it in a label next to an address, in any language."""
+    protocol: str = ""
+    """Pattern of other names of its protocol, format or conformance in metadata."""
+    mentions: tuple[str, ...] = ()
+    """Texts besides the names in prose by which a script or comment is worth reading for addresses: seldom ones."""
+    address: str = ""
+    """Pattern of what its addresses contain besides the names, anywhere."""
+    in_files: bool = False
+    """Whether a service may be a file: an address that ends in `.json`."""
+
     by_path: bool = False
     """Whether its documents are requested by their path, without SERVICE."""
     parameter: str = ""
     """Value of SERVICE; none: the kind's name in capital letters."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Pattern of the whole path of a part of a service, in any case, whose first group begins the service's path → how
+    that ends."""
+    tiles: Literal["", "xyz", "tms"] = ""
+    """Not empty when its address is a document about tiles, and maps take the address of the tiles in its place, with
+    rows that count from the north (xyz) or from the south (tms)."""
 
 
-_FACTS: Mapping[str, KindFacts] = {
-    Kind.WMS: KindFacts(names=("wms", "webmapservice")),
-    Kind.WMSC: KindFacts(parameter="WMS"),
-    Kind.WMTS: KindFacts(names=("wmts", "webmaptileservice")),
-    Kind.WFS: KindFacts(names=("wfs", "webfeatureservice")),
-    Kind.WCS: KindFacts(names=("wcs", "webcoverageservice")),
-    Kind.CSW: KindFacts(names=("csw", "catalogueservice", "catalogservice")),
-    Kind.WPS: KindFacts(names=("wps", "webprocessingservice")),
-    Kind.SOS: KindFacts(names=("sos", "sensorobservationservice")),
-    Kind.SPS: KindFacts(names=("sps", "sensorplanningservice")),
-    Kind.TMS: KindFacts(names=("tms", "tilemapservice"), by_path=True),
-    Kind.TILEJSON: KindFacts(by_path=True),
-    Kind.ARCGIS: KindFacts(names=("arcgisrest", "arcgismapserver", "esrimapserver", "esrifeatureserver"), by_path=True),
-    Kind.OGCAPI: KindFacts(
-        names=("ogcapi", "ogcfeature", "ogcapifeatures", "ogcapiprocesses", "ogcprocesses"), by_path=True
-    ),
-    Kind.STAC: KindFacts(by_path=True),
-    Kind.SENSORTHINGS: KindFacts(by_path=True),
-}
+class Kind(StrEnum):
+    """Kinds of service, by their names in the catalogue and its exports, each with what is known of it."""
+
+    _value_: str
+    facts: KindFacts
+
+    def __new__(cls, name: str, facts: KindFacts = KindFacts()) -> Self:
+        """Make the member of this name."""
+        self = str.__new__(cls, name)
+        self._value_, self.facts = name, facts
+        return self
+
+    WMS = (
+        "wms",
+        KindFacts(
+            prose=("wms", "web map service"),
+            label=r"map service|view service|darstellungsdienst|kartendienst\w{0,2}|viewdienst|kaartdienst"
+            r"|raadpleegdienst|service de (?:visualisation|consultation|cartes?)|service cartographique"
+            r"|servicio de (?:visualización|mapas)|servizio di (?:visualizzazione|consultazione|mappa)"
+            r"|serviço de (?:visualização|mapas)|usług[ai] przeglądania|prohlížecí služb[ay]|visningst(?:jeneste|jänst)"
+            r"|karttj(?:eneste|änst)|katselupalvelu|harita servisi|картографическ\w{2,4} (?:сервис|служб)\w{0,2}"
+            r"|служб\w просмотра|地图服务|地圖服務|地図(?:配信)?サービス|지도 ?서비스",
+            address=r"wms(?:server|connector|capabilities)",
+        ),
+    )
+    WFS = (
+        "wfs",
+        KindFacts(
+            prose=("wfs", "web feature service"),
+            label=r"download service|downloaddienst|service de téléchargement|servicio de descarga|servizio di download"
+            r"|serviço de descarregamento|usługa pobierania|要素服务|要素服務",
+        ),
+    )
+    WMTS = (
+        "wmts",
+        KindFacts(
+            prose=("wmts", "web map tile service"),
+            label=r"tile service|kacheldienst|瓦片服务|切片服务",
+            parts={
+                r"(.*?/1\.0\.0)(?:/?|/[^/]+/[^/]+(?:/[^/]+){1,3}/[^/]+/[^/]+/[^/]+"
+                r"\.(?:png|jpe?g|webp|gif|tiff?|pbf|mvt))": "/WMTSCapabilities.xml"
+            },
+        ),
+    )
+    WCS = "wcs", KindFacts(prose=("wcs", "web coverage service"))
+    CSW = (
+        "csw",
+        KindFacts(
+            prose=("csw",),
+            names=("catalogue service", "catalog service"),
+            label=r"catalogue[ -]service|suchdienst|service de découverte|servicio de catálogo|目录服务",
+            protocol=r"catalogue[\s_-]?service[\s_-]?for[\s_-]?the[\s_-]?web|(?<![a-z])csw\d?(?![a-z])",
+        ),
+    )
+    WPS = "wps", KindFacts(names=("wps", "web processing service"))
+    SOS = "sos", KindFacts(names=("sos", "sensor observation service"))
+    TMS = (
+        "tms",
+        KindFacts(
+            names=("tms", "tile map service"),
+            by_path=True,
+            tiles="tms",
+            parts={r"(.*?/tms(?:/[^/]+)?/1\.0\.0)(?:/.*)?": ""},
+        ),
+    )
+    WMSC = "wmsc", KindFacts(protocol=r"(?<![a-z])wms-c(?![a-z])", parameter="WMS")
+    TILEJSON = (
+        "tilejson",
+        KindFacts(mentions=("tilejson",), address=r"tilejson|tiles\.json", in_files=True, by_path=True, tiles="xyz"),
+    )
+    ARCGIS = (
+        "arcgis",
+        KindFacts(
+            names=("arcgis rest", "arcgis map server", "esri map server", "esri feature server"),
+            label=r"(?:arcgis|esri)[ -](?:rest|server)",
+            protocol=r"(?:esri|arcgis)[\s:/_-]{0,3}(?:geo\s?services?\s)?rest|arcgis geoservice"
+            r"|\A(?:ogc:|esri:)?arcgis\Z|esri:(?:map|image|feature)server",
+            mentions=("arcgis", "featureserver", "imageserver"),
+            address=r"(?:map|image|feature)server|arcgis/",
+            by_path=True,
+            parts={
+                r"(.*?/rest)/(?:services/)?info/?": "/services",
+                r"(.*?/rest/services(?:/[^/]+)*?/(?:Map|Image|Feature|Scene|VectorTile|GP|Geocode|Geometry|GeoData|NA"
+                r"|Stream|Mobile|Globe)Server)(?:/.*)?": "",
+            },
+        ),
+    )
+    OGCAPI = (
+        "ogcapi",
+        KindFacts(
+            names=("ogcapi", "ogc feature", "ogc api features", "ogc api processes", "ogc processes"),
+            label=r"ogc[ -]{0,3}api|oapif",
+            protocol=r"ogc[\s:_-]{0,3}(?:ogc[\s:_-]{0,3})?api|oapif|api[\s_-]{1,3}(?:features|records|tiles)",
+            mentions=("/collections",),
+            address=r"/collections|ogcapi|ogc-api",
+            by_path=True,
+            parts={
+                r"(.*?)/(?:collections|conformance|processes|jobs|tilematrixsets"
+                r"|openapi(?:\.json|\.ya?ml)?)(?:/.*)?": ""
+            },
+        ),
+    )
+    STAC = (
+        "stac",
+        KindFacts(
+            label="stac",
+            mentions=("/stac",),
+            address=r"catalog\.json",
+            in_files=True,
+            by_path=True,
+            parts={r"(.*?)/(?:collections|search|conformance|queryables)(?:/[^/.]*)*": ""},
+        ),
+    )
+    SPS = "sps", KindFacts(names=("sps", "sensor planning service"))
+    SENSORTHINGS = (
+        "sensorthings",
+        KindFacts(
+            address=r"/v1\.[01](?:/|\Z)",
+            by_path=True,
+            parts={
+                r"(.*?/v1\.[01])(?:/(?:things|locations|historicallocations|datastreams|multidatastreams|sensors"
+                r"|observedproperties|observations|featuresofinterest)(?:[(/].*)?)?/?": ""
+            },
+        ),
+    )
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Names of the kind in code and protocols."""
+        return (*self.facts.prose, *self.facts.names) or (str(self),)
+
+
+_FACTS: Mapping[str, KindFacts] = {kind: kind.facts for kind in Kind}
 _NONE = KindFacts()
 
 
 def facts_of(kind: str) -> KindFacts:
-    """Return what is known of a kind; the defaults for one that is not listed."""
+    """Return what is known of a kind; the defaults for one that this version does not know."""
     return _FACTS.get(kind, _NONE)
-
-
-def kinds_by_name() -> Mapping[str, str]:
-    """Return what code and protocols call kinds → the kind."""
-    return {name: str(kind) for kind in Kind for name in facts_of(kind).names or (str(kind),)}
 
 
 def service_parameter(kind: str) -> str:

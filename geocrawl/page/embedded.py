@@ -15,21 +15,26 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborNode
 
 from geocrawl.formats.text import unescape_html
+from geocrawl.model import Kind
 from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_HREF_CHARS, RawLink
-from geocrawl.page.naming import Subject, kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
+from geocrawl.page.naming import (
+    PHRASE_WORDS,
+    PROSE,
+    Subject,
+    kind_in_name,
+    kind_in_phrase,
+    may_be_program,
+    may_be_service,
+    may_name_kinds,
+)
 from geocrawl.page.script_files import choose_scripts, configurations_named, named_in_attributes, shows_map
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.text import addresses_in_text, may_contain_addresses
 
-_WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "/ows", "ogc", "service=", "mapserv", "geoserver", "arcgis", "qgis")
-_MORE_WORDS = (
-    "featureserver",
-    "imageserver",
-    "iserver",
-    "/stac",
-    "tilejson",
-    "/collections",
-    "web map",
+_WORDS = (
+    *PHRASE_WORDS,
+    *("/ows", "ogc", "service=", "mapserv", "geoserver", "qgis", "iserver"),
+    *(text for kind in Kind for text in kind.facts.mentions),
 )
 _MAX_ATTRIBUTES = 200
 _MAX_COMMENTS = 200
@@ -45,7 +50,7 @@ _LABEL_CHARS = 40
 _SHORT_ANCHOR_CHARS = 30
 _LETTERS = re.compile("[a-zà-ÿ]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _PLAIN_NAMES = (
-    "ogc wms wmts wfs wcs csw web map tile feature coverage service services server url uri link address endpoint "
+    f"{' '.join(PROSE)} ogc services server url uri link address endpoint "
     "capabilities getcapabilities get layer layers interface dienst diensten tjeneste servicio servizio serviço usługa "
     "inspire esri xml v x 服务 服務 地图服务 地图服务接口 地址 服务地址 接口 服务接口 链接 サービス 配信サービス 서비스"
 )
@@ -56,7 +61,7 @@ _LABEL_ENDS = (":", "：", "=")
 
 def may_mention_services(lower: str) -> bool:
     """Return whether code or a text (in lower case) contains any word about services or their servers."""
-    return any(word in lower for word in _WORDS) or any(word in lower for word in _MORE_WORDS)
+    return any(word in lower for word in _WORDS)
 
 
 def embedded_addresses(html: str, shown: Subject, pieces: Pieces, known: Sequence[RawLink]) -> Iterator[RawLink]:

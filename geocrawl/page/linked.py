@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from geocrawl.formats.json import JsonObject, member, object_of, one_or_more, string_of
 from geocrawl.model import Url
+from geocrawl.model.kinds import service_parameter
 from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
 from geocrawl.page.naming import kind_among
@@ -23,7 +24,6 @@ _MAX_CHILDREN = 100
 _SELF = frozenset(
     {"self", "root", "parent", "collection", "alternate", "canonical", "license", "item", "prev", "previous"}
 )
-_NAMED_BY_RELATION = frozenset({"wms", "wmts", "wfs", "wcs"})
 _RECORD_TYPES = frozenset({"record", "dataset", "service", "catalog", "datacollection"})
 
 
@@ -112,7 +112,8 @@ def _services(data: JsonObject, where: str) -> Iterator[RawLink]:
     for collection in [data, *one_or_more(data.get("collections"))]:
         for each in one_or_more(collection.get("links")):
             kind = kind_among(string_of(each.get("rel")), string_of(each.get("type")))
-            if kind in _NAMED_BY_RELATION and (href := string_of(each.get("href"))):
+            # Relations that name a kind requested by path are the API's own.
+            if kind and service_parameter(kind) and (href := string_of(each.get("href"))):
                 names = [string_of(collection.get("title")), string_of(each.get("title"))]
                 yield link(href, where, names=names, descriptions=[string_of(collection.get("description"))], kind=kind)
 

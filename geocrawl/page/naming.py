@@ -11,39 +11,42 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
-from geocrawl.model.kinds import kinds_by_name
+from geocrawl.formats.text import any_of
+from geocrawl.model import Kind
 from geocrawl.page.content import BOUNDARY
 from geocrawl.urls import read_url
 
-_KINDS = kinds_by_name()
+_KINDS = {name.replace(" ", ""): str(kind) for kind in Kind for name in kind.called}
 """Name without separators → kind, as spelt in `model.Kind`."""
+_LATEST_FIRST = tuple(reversed(Kind))
 _BEFORE = ("ogc", "tile", "tiled", "image", "single", "url", "base", "esri")
 _AFTER = ("layer", "server", "service", "source", "url", "uri", "href", "group", "endpoint", "base", "host", "address")
 """Words that names contain before or after the kind without a separator: `ogcwms`, `wmslayer`."""
 _MAX_NAME_CHARS = 80
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTERS = re.compile(r"[A-Za-z]+")
-_NAME_HINT = re.compile(r"w(?:ms|mts|fs|cs|ps)|web|csw|sos|tms|stac|ogc|catalog|tilejson|sensor|arcgis|esri", re.I)
+_NAME_HINT = any_of((name.split()[0] for kind in Kind for name in kind.called), re.I)
 
+PROSE = frozenset(name for kind in Kind for name in kind.facts.prose)
+"""Names that mean a kind wherever a text contains them."""
 _PHRASE = re.compile(
-    r"(?<![a-z0-9._])(?:(wms|wmts|wfs|wcs|csw)|web[ -](?:(map)|(map[ -]tile)|(feature)|(coverage))[ -]service)"
-    r"(?![a-z0-9_]|\.[a-z0-9])",
-    re.I,
+    rf"(?<![a-z0-9._])({'|'.join(name.replace(' ', '[ -]') for name in sorted(PROSE))})(?![a-z0-9_]|\.[a-z0-9])", re.I
 )
-_PHRASE_KINDS = ("", "wms", "wmts", "wfs", "wcs")
-_PHRASE_WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "web map", "web feature", "web coverage")
+PHRASE_WORDS = tuple(sorted({" ".join(name.split()[:2]) for name in PROSE}))
+"""Texts of which every phrase of `kind_in_phrase` contains one."""
 
+_WORDS = "|".join(str(kind) for kind in Kind if str(kind) in kind.called)
+"""Names that are words of addresses, too. The name of ArcGIS is none: it says nothing about a service."""
 _ADDRESS = re.compile(
-    r"(?:service|request)(?:=|%3d)|(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|ows|wxs|wmsc|tms|ogc|stac)(?![a-km-rtu-z])"
-    r"|wms(?:server|connector|capabilities)|getcap|mapserv|geoserver|mapproxy|mapcache|tilecache|geowebcache|qgis"
-    r"|(?:map|image|feature)server|arcgis/|esrimap|iserver/services|erdas-iws|deegree|lizmap|thredds|geonetwork"
-    r"|/collections|ogcapi|ogc-api|pygeoapi|tilejson|tiles\.json|catalog\.json|/v1\.[01](?:/|\Z)",
+    rf"(?:service|request)(?:=|%3d)|(?<![a-z])(?:{_WORDS}|ows|wxs|ogc)(?![a-km-rtu-z])"
+    r"|getcap|mapserv|geoserver|mapproxy|mapcache|tilecache|geowebcache|qgis|esrimap|iserver/services|erdas-iws|deegree"
+    r"|lizmap|thredds|geonetwork|pygeoapi|" + "|".join(kind.facts.address for kind in Kind if kind.facts.address)
 )
 _PROGRAM = re.compile(r"(?:/[^/.?]+|\.(?:cgi|fcgi|exe|dll|php\d?|aspx?|ashx|jspx?|do|pl|py|map|xml))(?:\?.*)?\Z", re.S)
 _IN_PROGRAMS = re.compile(r"/(?:f?cgi(?:-bin)?|ows|ogc|wxs)/")
 _IN_OGC_FOLDER = re.compile(r"/(?:ows|ogc|wxs)/")
-_KINDS_IN_FILES = frozenset({"stac", "tilejson"})
-_SAYS_KIND = re.compile(r"(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|tms|wmsc|stac)(?![a-z])|service=|mapserv|qgis")
+_KINDS_IN_FILES = frozenset(kind for kind in Kind if kind.facts.in_files)
+_SAYS_KIND = re.compile(rf"(?<![a-z])(?:{_WORDS})(?![a-z])|service=|mapserv|qgis")
 
 
 @lru_cache(maxsize=4_096)
@@ -75,14 +78,14 @@ def _kind_of_word(word: str) -> str:
 def may_name_kinds(text: str) -> bool:
     """Return whether `kind_in_phrase` can find anything in parts of `text`: a quick check of a whole page."""
     lower = text.lower()
-    return any(word in lower for word in _PHRASE_WORDS)
+    return any(word in lower for word in PHRASE_WORDS)
 
 
 def kind_in_phrase(text: str) -> str:
     """Return the kind that a text names last, '' for none: "WMS service URL:", "WMS服务", "Web Feature Service"."""
     kind = ""
     for found in _PHRASE.finditer(text):
-        kind = found[1].lower() if found[1] else _PHRASE_KINDS[(found.lastindex or 1) - 1]
+        kind = _KINDS[found[1].lower().replace(" ", "").replace("-", "")]
     return kind
 
 
@@ -125,19 +128,12 @@ def in_ogc_folder(address: str) -> bool:
 # --------------------------------------------------------------------------- protocols of metadata
 # There is no common vocabulary: catalogues write `OGC:WMS-1.3.0-http-get-map` (GeoNetwork),
 # `urn:ogc:serviceType:WebMapService` (ISO 19119), `WMS_SRVC` (the EU's file types), `ESRI:REST` or `Esri REST` (CKAN),
-# a requirement's URL of OWS Context, or just `WMS`. `naming` contains the names of OGC's kinds, this module the names
-# that only catalogues use.
+# a requirement's URL of OWS Context, or just `WMS`. `Kind` has the names that only catalogues use.
 
 
 _MAX_CHARS = 200
 _VERSION = re.compile(r"/v?\d[\d.]{0,8}\Z")
-_OTHERS = (
-    ("ogcapi", re.compile(r"ogc[\s:_-]{0,3}(?:ogc[\s:_-]{0,3})?api|oapif|api[\s_-]{1,3}(?:features|records|tiles)")),
-    ("arcgis", re.compile(r"(?:esri|arcgis)[\s:/_-]{0,3}(?:geo\s?services?\s)?rest|arcgis geoservice")),
-    ("arcgis", re.compile(r"\A(?:ogc:|esri:)?arcgis\Z|esri:(?:map|image|feature)server")),
-    ("wmsc", re.compile(r"(?<![a-z])wms-c(?![a-z])")),
-    ("csw", re.compile(r"catalogue[\s_-]?service[\s_-]?for[\s_-]?the[\s_-]?web|(?<![a-z])csw\d?(?![a-z])")),
-)
+_PROTOCOLS = tuple((str(kind), re.compile(kind.facts.protocol)) for kind in _LATEST_FIRST if kind.facts.protocol)
 
 
 @lru_cache(maxsize=4_096)
@@ -146,7 +142,7 @@ def kind_of_protocol(text: str) -> str:
     if not text or len(text) > _MAX_CHARS:
         return ""
     lowered = text.lower()
-    for kind, pattern in _OTHERS:
+    for kind, pattern in _PROTOCOLS:
         if pattern.search(lowered):
             return kind
     # Of a URL only the end, before a version, names the protocol; a host named wms.example.org does not.
@@ -242,22 +238,11 @@ def _block_before(text: str, begin: int, start: int) -> str:
 # I); the words are those of the EU's languages.
 
 
-_NAMES = {
-    "stac": r"stac",
-    "ogcapi": r"ogc[ -]{0,3}api|oapif",
-    "arcgis": r"(?:arcgis|esri)[ -](?:rest|server)",
-    "csw": r"catalogue[ -]service|suchdienst|service de découverte|servicio de catálogo|目录服务",
-    "wmts": r"tile service|kacheldienst|瓦片服务|切片服务",
-    "wfs": r"download service|downloaddienst|service de téléchargement|servicio de descarga|servizio di download"
-    r"|serviço de descarregamento|usługa pobierania|要素服务|要素服務",
-    "wms": r"map service|view service|darstellungsdienst|kartendienst\w{0,2}|viewdienst|kaartdienst|raadpleegdienst"
-    r"|service de (?:visualisation|consultation|cartes?)|service cartographique|servicio de (?:visualización|mapas)"
-    r"|servizio di (?:visualizzazione|consultazione|mappa)|serviço de (?:visualização|mapas)|usług[ai] przeglądania"
-    r"|prohlížecí služb[ay]|visningst(?:jeneste|jänst)|karttj(?:eneste|änst)|katselupalvelu|harita servisi"
-    r"|картографическ\w{2,4} (?:сервис|служб)\w{0,2}|служб\w просмотра"
-    r"|地图服务|地圖服務|地図(?:配信)?サービス|지도 ?서비스",
-}
-_LABELS = tuple((kind, re.compile(rf"(?<![a-z0-9])(?:{names})(?![a-z0-9])")) for kind, names in _NAMES.items())
+_LABELS = tuple(
+    (str(kind), re.compile(rf"(?<![a-z0-9])(?:{kind.facts.label})(?![a-z0-9])"))
+    for kind in _LATEST_FIRST
+    if kind.facts.label
+)
 
 
 def kind_in_label(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import lru_cache
 
-from geocrawl.model import SCRIPT_SRC
+from geocrawl.model import SCRIPT_SRC, Kind
 from geocrawl.page.content import RawLink
 
 SCRIPT_TYPES = ("javascript", "ecmascript")
@@ -26,8 +26,9 @@ _MAP_SIGNS = (
 _WORD = re.compile(r"[a-z]+")
 _TELLING = frozenset(
     {"map", "maps", "mapa", "mapas", "karte", "karten", "carte", "cartes", "kaart", "kort", "ditu", "layer", "layers"}
-    | {"viewer", "mapviewer", "geo", "gis", "webgis", "geoportal", "wms", "wfs", "wmts", "ogc", "ows", "geoserver"}
+    | {"viewer", "mapviewer", "geo", "gis", "webgis", "geoportal", "ogc", "ows", "geoserver"}
     | {"services", "catalog", "catalogue", "sdi", "geodata", "basemap", "basemaps", "overlays", "tiles", "mapconfig"}
+    | {name for kind in Kind for name in kind.facts.prose}
 )
 _TELLING_WITH_MAP = frozenset(
     {"config", "configuration", "settings", "init", "main", "app", "index", "portal", "sources", "custom"}

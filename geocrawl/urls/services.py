@@ -13,28 +13,13 @@ from geocrawl.model import Endpoint, Kind, Url
 from geocrawl.urls.endpoints import endpoint_address, endpoint_key, query_parameters
 from geocrawl.urls.reading import load_parameters, read_absolute
 
-_BY_PATH = frozenset({Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.TMS, Kind.SENSORTHINGS})
+_PARTS = {
+    kind: tuple((re.compile(pattern, re.IGNORECASE), end) for pattern, end in kind.facts.parts.items())
+    for kind in Kind
+    if kind.facts.parts
+}
+_BY_PATH = frozenset(kind for kind in _PARTS if kind.facts.by_path)
 """Kinds whose query belongs to one request and whose root may end in a slash or not."""
-_ARCGIS_SERVICE = re.compile(
-    r"(.*?/rest/services(?:/[^/]+)*?/(?:Map|Image|Feature|Scene|VectorTile|GP|Geocode|Geometry|GeoData|NA|Stream|Mobile|Globe)"
-    r"Server)(?:/.*)?",
-    re.IGNORECASE,
-)
-_ARCGIS_INFO = re.compile(r"(.*?/rest)/(?:services/)?info/?", re.IGNORECASE)
-_OGCAPI_RESOURCE = re.compile(
-    r"(.*?)/(?:collections|conformance|processes|jobs|tilematrixsets|openapi(?:\.json|\.ya?ml)?)(?:/.*)?", re.IGNORECASE
-)
-_STAC_RESOURCE = re.compile(r"(.*?)/(?:collections|search|conformance|queryables)(?:/[^/.]*)*", re.IGNORECASE)
-_SENSORTHINGS_SET = re.compile(
-    r"(.*?/v1\.[01])(?:/(?:things|locations|historicallocations|datastreams|multidatastreams|sensors|observedproperties"
-    r"|observations|featuresofinterest)(?:[(/].*)?)?/?",
-    re.IGNORECASE,
-)
-_TMS_ROOT = re.compile(r"(.*?/tms(?:/[^/]+)?/1\.0\.0)(?:/.*)?", re.IGNORECASE)
-_WMTS_TILE = re.compile(
-    r"(.*?/1\.0\.0)(?:/?|/[^/]+/[^/]+(?:/[^/]+){1,3}/[^/]+/[^/]+/[^/]+\.(?:png|jpe?g|webp|gif|tiff?|pbf|mvt))",
-    re.IGNORECASE,
-)
 
 
 def service_endpoint(kind: Kind, url: Url) -> Endpoint:
@@ -43,7 +28,7 @@ def service_endpoint(kind: Kind, url: Url) -> Endpoint:
     The key of kinds that are requested by a path has no slash at its end; the address keeps its spelling.
     """
     path = url.address[len(url.origin) :].partition("?")[0]
-    root = path if _asks_by_query(kind, url) else _root(kind, path)
+    root = _root(kind, path, url)
     if root != path:
         url = _with_path(url, root or "/")
     if kind not in _BY_PATH:
@@ -56,9 +41,10 @@ def service_endpoint(kind: Kind, url: Url) -> Endpoint:
 def document_endpoint(kind: Kind, url: Url) -> Endpoint:
     """Return the endpoint of a service whose describing document is the answer at `url`.
 
-    The capabilities of a WMTS are where they were read, whatever path the standard gives to them.
+    The capabilities of a kind that is also requested by a query are where they were read, whatever path the standard
+    gives to them.
     """
-    if kind is Kind.WMTS:
+    if kind not in _BY_PATH:
         return Endpoint(kind, endpoint_key(url), endpoint_address(url))
     return service_endpoint(kind, url)
 
@@ -71,31 +57,16 @@ def service_keys(url: Url) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _asks_by_query(kind: Kind, url: Url) -> bool:
-    """Return whether an address of a WMTS, which may also be requested by path, uses a query (OGC 07-057r7, 8)."""
-    return kind is Kind.WMTS and any(name.lower() in ("service", "request") for name, _ in query_parameters(url))
+def _root(kind: Kind, path: str, url: Url) -> str:
+    """Return the path of the service that the resource at `path`, the path of `url`, belongs to."""
+    found = ((pattern.fullmatch(path), end) for pattern, end in _PARTS.get(kind, ()))
+    root = next((f"{part[1]}{end}" for part, end in found if part is not None), path)
+    return path if root != path and kind not in _BY_PATH and _asks_by_query(url) else root
 
 
-def _root(kind: Kind, path: str) -> str:
-    """Return the path of the service that the resource at `path` belongs to."""
-    if kind is Kind.ARCGIS:
-        if found := _ARCGIS_INFO.fullmatch(path):
-            return f"{found[1]}/services"
-        found = _ARCGIS_SERVICE.fullmatch(path)
-    elif kind is Kind.OGCAPI:
-        found = _OGCAPI_RESOURCE.fullmatch(path)
-    elif kind is Kind.STAC:
-        found = _STAC_RESOURCE.fullmatch(path)
-    elif kind is Kind.SENSORTHINGS:
-        found = _SENSORTHINGS_SET.fullmatch(path)
-    elif kind is Kind.TMS:
-        found = _TMS_ROOT.fullmatch(path)
-    elif kind is Kind.WMTS:
-        found = _WMTS_TILE.fullmatch(path)
-        return f"{found[1]}/WMTSCapabilities.xml" if found else path
-    else:
-        return path
-    return found[1] if found else path
+def _asks_by_query(url: Url) -> bool:
+    """Return whether an address of a kind that may be requested by path, too, uses a query (OGC 07-057r7, 8)."""
+    return any(name.lower() in ("service", "request") for name, _ in query_parameters(url))
 
 
 def _with_path(url: Url, path: str) -> Url:

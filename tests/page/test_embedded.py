@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geocrawl.model import ADDRESS_ONLY, SCRIPT_SRC, Document
+from geocrawl.model import ADDRESS_ONLY, SCRIPT_SRC, Document, Kind
 from geocrawl.page.document import PageReader
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service
 from geocrawl.page.script_files import choose_scripts
@@ -74,6 +74,7 @@ def test_words_beside_a_link_name_the_kind_of_what_may_be_a_program(html: str, k
         *(("wmsUrl", "wms"), ("ol.source.TileWMS", "wms"), ("OGC:WMS-1.3.0-http-get-map", "wms"), ("wmslayer", "wms")),
         *(("WebMapTileServiceImageryProvider", "wmts"), ("esri-mapServer", "arcgis"), ("WMS-C", "wmsc")),
         *(("webpack", ""), ("forms", ""), ("warmstart", ""), ("geojson", ""), ("x" * 100 + "wms", "")),
+        *((name, str(each)) for each in Kind for name in each.called),
     ],
 )
 def test_names_in_code_say_a_kind(name: str, kind: str) -> None:

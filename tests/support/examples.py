@@ -9,14 +9,15 @@ from tests.support.places import ROOT
 
 
 def add_kind(root: Path) -> None:
-    """Take the kind `sps` away, and add it as the text says: its file, its name, its line in the registry."""
+    """Take the kind `sps` away, and add it as the text says: its file, its line in the registry and its entry."""
+    registry, kinds = root / "geocrawl/probe/registry.py", root / "geocrawl/model/kinds.py"
+    line, entry = (_line("## Add a kind of service", form) for form in (r"^    Kind\.\w+,$", r'^    SPS = "sps".*$'))
     (root / "geocrawl/probe/kinds/sps.py").unlink()
-    _insert(root / "geocrawl/probe/registry.py", "    Kind.SPS,\n", "", instead=True)
-    _insert(root / "geocrawl/model/kinds.py", '    SPS = "sps"\n', "", instead=True)
+    _insert(registry, f"{line}\n", "", instead=True)
+    _insert(kinds, f"{entry}\n", "", instead=True)
     _write_files(root, "## Add a kind of service")
-    line = _line("## Add a kind of service", r"^    Kind\.\w+,$")
-    _insert(root / "geocrawl/probe/registry.py", "REGISTRY = (\n", f"{line}\n")
-    _insert(root / "geocrawl/model/kinds.py", 'STAC = "stac"\n', '    SPS = "sps"\n')
+    _insert(registry, "REGISTRY = (\n", f"{line}\n")
+    _insert(kinds, "        return self\n\n", f"{entry}\n")
 
 
 def add_command(root: Path) -> None:

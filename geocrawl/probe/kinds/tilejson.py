@@ -51,7 +51,6 @@ KIND = KindDeclaration(
     is_document=is_tilejson,
     standard="https://github.com/mapbox/tilejson-spec",
     media_type="application/json",
-    tiles=True,
     web_maps=frozenset({"openlayers", "leaflet"}),
 )
 

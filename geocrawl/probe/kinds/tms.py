@@ -60,7 +60,6 @@ KIND = KindDeclaration(
     ),
     roots=frozenset({"tilemapservice", "tilemap"}),
     standard="https://wiki.osgeo.org/wiki/Tile_Map_Service_Specification",
-    tiles=True,
     web_maps=frozenset({"openlayers", "leaflet"}),
 )
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Float, Select, bindparam, case, func, or_, select
 
+from geocrawl.model import Kind
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
 from geocrawl.store.catalog.health import GUESSED
@@ -31,7 +32,7 @@ _TILE = (
     .where(
         ENDPOINT.c.service_id == _service.id,
         PROOF.c.outcome == "ok",
-        or_(_service.kind == "tms", _service.kind == "tilejson"),
+        _service.kind.in_([str(kind) for kind in Kind if kind.facts.tiles]),
     )
     .order_by(PROOF.c.zoom.is_(None), PROOF.c.endpoint_id, PROOF.c.position)
     .limit(1)
