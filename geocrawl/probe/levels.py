@@ -10,6 +10,9 @@ from geocrawl.model import Url
 from geocrawl.probe.extents import Sides
 
 _NEARLY = 1e-6
+_PARTLY = 0.01
+"""Part of a tile by which the box of a grid may end beyond the last one: documents round."""
+_MOST = 2**40
 _MANY = 1_000
 """Columns or rows beyond which a level needs too many tiles, whatever it is asked for."""
 
@@ -39,6 +42,28 @@ class Level:
         """Return the extent of a tile."""
         left, top = self.left + column * self.across, self.top - row * self.down
         return left, top - self.down, left + self.across, top
+
+
+def level_from_south(
+    origin: Sequence[float], box: Sequence[float], across: float, down: float, address: Callable[[Sides], Url | None]
+) -> Level:
+    """Return a level whose grid begins in the lower left corner, at `origin`, and covers a box from there.
+
+    `address` has that of a tile by its extent."""
+    columns, rows = (_count(box[axis + 2] - origin[axis], step) for axis, step in ((0, across), (1, down)))
+    level: Level
+
+    def url(column: int, row: int) -> Url | None:
+        return address(level.sides(column, row))
+
+    level = Level(origin[0], origin[1] + rows * down, across, down, (0, columns - 1), (0, rows - 1), url)
+    return level
+
+
+def _count(length: float, step: float) -> int:
+    """Return how many steps cover a length; none for impossible numbers in the document."""
+    steps = length / step - _PARTLY if step > 0 else 0.0
+    return math.ceil(min(max(0.0, steps), _MOST))  # in this order NaN becomes 0
 
 
 def _between(first: float, last: float, limits: tuple[int, int]) -> range:

@@ -9,17 +9,15 @@ Modules are imported when a function is called, because they import what recogni
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
-from geocrawl.model import Failure, Kind, Layer, Page, Service, Url
+from geocrawl.model import Kind
 from geocrawl.model.declarations import KindDeclaration
 from geocrawl.model.kinds import stored_kind
-from geocrawl.ports import Ask, ContentCheck, Probe
-from geocrawl.probe.extents import Sides
-from geocrawl.probe.levels import Level
+from geocrawl.ports import ContentCheck, Probe
+from geocrawl.probe.previews import PreviewOf
 
 REGISTRY = (
     Kind.WMTS,
@@ -73,21 +71,9 @@ def content_checks(*, layers: int) -> tuple[ContentCheck, ...]:
     return tuple(_module(kind).CONTENT_CHECK(layers=layers) for kind in REGISTRY if kind in kinds_with_content())
 
 
-Tiles = Callable[[Url, Service, str, str], Generator[Ask, Page | Failure, tuple[Level, ...]]]
-"""Endpoint, service, name of a layer, reference system → the requests for its levels of tiles, and these."""
-Features = Callable[[Url, Service, Layer, Sides, int], Url | None]
-"""Endpoint, service, layer, box in degrees, number → the request for so many features; None when it has none."""
-
-
-def tiles_of(kind: Kind) -> Tiles | None:
-    """Return what finds the tiles of a kind; None for a kind without."""
-    found: Tiles | None = getattr(_module(kind), "TILES", None)
-    return found
-
-
-def features_of(kind: Kind) -> Features | None:
-    """Return what requests features of a kind; None for a kind without."""
-    found: Features | None = getattr(_module(kind), "FEATURES", None)
+def preview_of(kind: Kind) -> PreviewOf | None:
+    """Return what says how a layer of a kind is shown; None for a kind whose layers are not."""
+    found: PreviewOf | None = getattr(_module(kind), "PREVIEW", None)
     return found
 
 

@@ -14,11 +14,10 @@ from starlette.responses import Response
 from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.model import Failure, Page, Url
 from geocrawl.settings import Settings
-from geocrawl.store.read.show import ServiceDetail
 from geocrawl.urls.database import Place
 from geocrawl.web.answers import Problem
-from geocrawl.web.preview_drawings import Drawing, picture, text
-from geocrawl.web.preview_requests import drawing_of, info_url, legend_url, read_wanted
+from geocrawl.web.preview_drawings import Drawing
+from geocrawl.web.preview_requests import Showing
 from geocrawl.web.preview_turns import Fetch, PreviewTurns
 from geocrawl.web.reader import detail_of, number_of
 from geocrawl.web.site import site_of
@@ -28,26 +27,24 @@ from geocrawl.web.visitors import VISITOR
 async def preview(request: Request) -> Response:
     """Return a PNG that the service drew, or that is drawn of what it sent. Raises Problem as `Previews.drawn` does,
     and 404 without previews."""
-    return await _shown(request, lambda service: drawing_of(service, read_wanted(request.query_params, service)))
+    return await _shown(request, lambda showing: showing.drawing(request.query_params))
 
 
 async def legend(request: Request) -> Response:
     """Return the legend of a layer as PNG, likewise."""
-    return await _shown(request, lambda service: picture(legend_url(service, request.query_params.get("layer", ""))))
+    return await _shown(request, lambda showing: showing.legend(request.query_params))
 
 
 async def info(request: Request) -> Response:
     """Return what a WMS says of a point of a map, as plain text, likewise."""
-    return await _shown(request, lambda service: text(info_url(service, request.query_params)), "text/plain")
+    return await _shown(request, lambda showing: showing.info(request.query_params), "text/plain")
 
 
-async def _shown(
-    request: Request, drawing_for: Callable[[ServiceDetail], Drawing], media_type: str = "image/png"
-) -> Response:
+async def _shown(request: Request, drawing_of: Callable[[Showing], Drawing], media_type: str = "image/png") -> Response:
     previews = site_of(request).previews
     if previews is None:
         raise Problem(404, "this server shows no previews (--no-preview)")
-    drawn = await previews.drawn(drawing_for((await detail_of(request, number_of(request))).service))
+    drawn = await previews.drawn(drawing_of(Showing((await detail_of(request, number_of(request))).service)))
     return Response(drawn, headers={"Cache-Control": "private, max-age=600"}, media_type=media_type)
 
 

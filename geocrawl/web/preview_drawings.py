@@ -19,6 +19,7 @@ from geocrawl.ports import Ask
 from geocrawl.probe.content.exceptions import exception_of
 from geocrawl.probe.extents import Sides
 from geocrawl.probe.levels import Level, cover
+from geocrawl.probe.previews import Levels, View
 from geocrawl.sanitize import plain
 from geocrawl.web.preview_features import shapes_of
 
@@ -61,6 +62,12 @@ def _why(answer: Page | Failure) -> str:
     return ""
 
 
+def _refusal(answer: Page | Failure) -> str:
+    """Return why an answer has no content, also where the service itself says so; '' when it may have some."""
+    refused = exception_of(answer) if isinstance(answer, Page) and not _why(answer) else None
+    return f"the service answered: {plain(refused.line, 200)}" if refused is not None else _why(answer)
+
+
 # --------------------------------------------------------------------------- pictures
 
 
@@ -95,47 +102,63 @@ def _png(image: Image.Image) -> bytes:
     return written.getvalue()
 
 
-def tiles(levels: Generator[Ask, Page | Failure, Sequence[Level]], box: Sides, size: tuple[int, int]) -> Drawing:
-    """Draw the tiles that cover a box, of the finest level that does so with few; `levels` asks for what there is."""
-    found = yield from levels
-    if not found:
-        return b"", "the service offers no tiles of this layer in the map's reference system that can be shown"
-    placed = cover(found, box, MOST_TILES)
+def tiles(levels: Levels, view: View) -> Drawing:
+    """Draw the tiles that cover a view, of the finest level that does so with few; `levels` asks for what there is."""
+    found, problem = yield from _found(levels)
+    if problem:
+        return b"", problem
+    placed = cover(found, view.box, MOST_TILES)
     if not placed:
         return b"", "the service has no tiles for this part of the map; move it, or zoom in"
-    drawn, problem, some = Image.new("RGBA", size), "", False
+    drawn, some = Image.new("RGBA", view.size), False
     for url, sides in placed:
         answer = yield Ask(url, Purpose.MAP)
         image, said = image_of(answer)
         problem = problem or said
         if image is not None:
             some = True
-            drawn.alpha_composite(_part(image, sides, box, size))
+            drawn.alpha_composite(_part(image, sides, view))
     return (_png(drawn), "") if some else (b"", problem)
 
 
-def _part(tile: Image.Image, sides: Sides, box: Sides, size: tuple[int, int]) -> Image.Image:
-    """Return the part of a tile with the extent `sides` that lies in a box, where it lies there."""
+def _found(levels: Levels) -> Generator[Ask, Page | Failure, tuple[Sequence[Level], str]]:
+    """Ask for what describes tiles; return their levels and '', or none and why."""
+    answer: Page | Failure | None = None
+    try:
+        asked = next(levels)
+        while True:
+            answer = yield asked
+            asked = levels.send(answer)
+    except StopIteration as end:
+        found = end.value
+    if found and not isinstance(found, str):
+        return found, ""
+    refused = _refusal(answer) if answer is not None else ""
+    return (), refused or found or "the service offers no tiles of this layer in the map's reference system"
+
+
+def _part(tile: Image.Image, sides: Sides, view: View) -> Image.Image:
+    """Return the part of a tile with the extent `sides` that lies in a view, where it lies there."""
+    box = view.box
     across, down = tile.width / (sides[2] - sides[0]), tile.height / (sides[3] - sides[1])
     corners = (
         *((box[0] - sides[0]) * across, (sides[3] - box[3]) * down),
         *((box[2] - sides[0]) * across, (sides[3] - box[1]) * down),
     )
-    return tile.transform(size, Image.Transform.EXTENT, corners, Image.Resampling.BILINEAR, fillcolor=_NONE)
+    return tile.transform(view.size, Image.Transform.EXTENT, corners, Image.Resampling.BILINEAR, fillcolor=_NONE)
 
 
 # --------------------------------------------------------------------------- features
 
 
-def features(url: Url, box: Sides, size: tuple[int, int]) -> Drawing:
-    """Draw the outlines of the features that a service sends, in GeoJSON or GML, within a box in degrees."""
+def features(url: Url, view: View) -> Drawing:
+    """Draw the outlines of the features that a service sends, in GeoJSON or GML, within a view in degrees."""
     answer = yield Ask(url, Purpose.MAP)
-    if isinstance(answer, Failure) or _why(answer):
-        return b"", _why(answer)
+    if isinstance(answer, Failure) or _refusal(answer):
+        return b"", _refusal(answer)
     if answer.cut:
         return b"", "the service sent more than a preview reads; zoom in"
-    if (refused := exception_of(answer)) is not None:
-        return b"", f"the service answered: {plain(refused.line, 200)}"
+    box, size = view.box, view.size
     shapes, problem = shapes_of(answer, box)
     if problem:
         return b"", problem
@@ -159,10 +182,8 @@ def features(url: Url, box: Sides, size: tuple[int, int]) -> Drawing:
 def text(url: Url) -> Drawing:
     """Return a text that a service sends, as plain lines of bounded length without markup."""
     answer = yield Ask(url, Purpose.MAP)
-    if isinstance(answer, Failure) or _why(answer):
-        return b"", _why(answer)
-    if (refused := exception_of(answer)) is not None:
-        return b"", f"the service answered: {plain(refused.line, 200)}"
+    if isinstance(answer, Failure) or _refusal(answer):
+        return b"", _refusal(answer)
     head = answer.body[: 16 * MOST_CHARS]
     said, _ = decode_declared(head, header_charset(answer.headers.get("content-type", "")), "")
     if said.lstrip().startswith("<"):

@@ -31,7 +31,8 @@ from geocrawl.probe.extents import is_geographic
 from geocrawl.probe.kinds.csw import CswContentCheck
 from geocrawl.probe.kinds.wfs import WfsContentCheck, judge_feature
 from geocrawl.probe.kinds.wmts.content import WmtsContentCheck
-from geocrawl.probe.kinds.wmts.tiles import MatrixSet, TileLayer, choose_tiles, layer_spec, read_sets
+from geocrawl.probe.kinds.wmts.tiles import TileLayer, choose_tiles, layer_spec, read_sets
+from geocrawl.probe.matrices import MatrixSet
 from geocrawl.probe.stream import read_items
 from geocrawl.urls import query_parameters, service_endpoint
 from tests.probe.kinds import documents

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from geocrawl.model import Failure, Page, Url
+from geocrawl.model import Failure, FailureCode, Page, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.levels import Level, cover
+from geocrawl.probe.previews import DEGREES, Levels, View
 from geocrawl.web.preview_drawings import Drawing, features, text, tiles
 from tests.support.crawls import url
 
 BOX = (0.0, 40.0, 10.0, 50.0)
+VIEW = View(BOX, DEGREES, (100, 100))
 WHERE = url("http://maps.example/wfs")
 
 
@@ -65,7 +67,7 @@ URN = "urn:ogc:def:crs:EPSG::4326"
     ],
 )
 def test_an_area_in_gml_is_drawn_where_it_lies_whatever_the_order_of_axes(ring: str, system: str) -> None:
-    found = image(drawn(features(WHERE, BOX, (100, 100)), page(GML.format(ring=ring, system=system).encode())))
+    found = image(drawn(features(WHERE, VIEW), page(GML.format(ring=ring, system=system).encode())))
     assert found.getpixel((20, 70)) != (0, 0, 0, 0), "inside the area: 2° E, 43° N"
     assert found.getpixel((70, 20)) == (0, 0, 0, 0)
 
@@ -89,7 +91,7 @@ def test_an_area_in_gml_is_drawn_where_it_lies_whatever_the_order_of_axes(ring: 
 def test_each_type_of_geometry_in_geojson_is_drawn(type_: str, coordinates: object, inside: bool) -> None:
     feature = {"type": "Feature", "geometry": {"type": type_, "coordinates": coordinates}, "properties": {}}
     body = json.dumps({"type": "FeatureCollection", "features": [feature]}).encode()
-    found = image(drawn(features(WHERE, BOX, (100, 100)), page(body, "application/json")))
+    found = image(drawn(features(WHERE, VIEW), page(body, "application/json")))
     assert (found.getpixel((20, 70)) != (0, 0, 0, 0)) is inside
 
 
@@ -110,7 +112,7 @@ def test_each_type_of_geometry_in_geojson_is_drawn(type_: str, coordinates: obje
     ],
 )
 def test_a_visitor_is_told_what_came_instead_of_features(body: bytes, said: str) -> None:
-    content, problem = drawn(features(WHERE, BOX, (100, 100)), page(body))
+    content, problem = drawn(features(WHERE, VIEW), page(body))
     assert content == b"" and said in problem and "\n" not in problem
 
 
@@ -118,7 +120,7 @@ def test_a_visitor_is_told_what_came_instead_of_features(body: bytes, said: str)
 def test_no_coordinates_break_a_drawing(value: object) -> None:
     found = [{"geometry": {"type": type_, "coordinates": value}} for type_ in ("Point", "LineString", "MultiPolygon")]
     body = json.dumps({"type": "FeatureCollection", "features": found}).encode()
-    content, problem = drawn(features(WHERE, BOX, (64, 64)), page(body, "application/json"))
+    content, problem = drawn(features(WHERE, VIEW), page(body, "application/json"))
     assert bool(content) != bool(problem)
 
 
@@ -155,7 +157,7 @@ def levels(count: int) -> tuple[Level, ...]:
     return tuple(level(zoom) for zoom in range(count))
 
 
-def offered(found: Sequence[Level]) -> Generator[Ask, Page | Failure, Sequence[Level]]:
+def offered(found: Sequence[Level] | str) -> Levels:
     yield Ask(WHERE)
     return found
 
@@ -177,25 +179,36 @@ def test_the_finest_level_that_needs_few_tiles_is_asked_for() -> None:
 
 def test_tiles_are_drawn_in_their_places_and_one_that_fails_leaves_a_gap() -> None:
     answers = [square("red"), square("green"), Page(WHERE, WHERE, 404, {}, b"", 1.0, 0.0), square("blue")]
-    found = image(drawn(tiles(offered(levels(2)), BOX, (100, 100)), page(b""), *answers))
+    found = image(drawn(tiles(offered(levels(2)), VIEW), page(b""), *answers))
     at = {place: found.getpixel(place) for place in ((10, 10), (90, 10), (10, 90), (90, 90))}
     assert list(at.values()) == [(255, 0, 0, 255), (0, 128, 0, 255), (0, 0, 0, 0), (0, 0, 255, 255)]
 
 
 def test_a_part_of_a_tile_is_drawn_large() -> None:
-    found = image(drawn(tiles(offered(levels(1)), (0.0, 49.0, 1.0, 50.0), (64, 64)), page(b""), square("red")))
+    found = image(
+        drawn(tiles(offered(levels(1)), View((0.0, 49.0, 1.0, 50.0), DEGREES, (64, 64))), page(b""), square("red"))
+    )
     assert found.getcolors() == [(64 * 64, (255, 0, 0, 255))]
 
 
 @pytest.mark.parametrize(("found", "said"), [((), "no tiles of this layer"), (levels(6)[5:], "zoom in")])
 def test_a_visitor_is_told_why_there_are_no_tiles(found: Sequence[Level], said: str) -> None:
-    content, problem = drawn(tiles(offered(found), BOX, (64, 64)), page(b""))
+    content, problem = drawn(tiles(offered(found), VIEW), page(b""))
     assert content == b"" and said in problem
+
+
+def test_a_visitor_is_told_what_came_instead_of_a_description_of_tiles() -> None:
+    forbidden = Failure(WHERE, FailureCode.ROBOTS, "")
+    content, problem = drawn(tiles(offered(()), VIEW), forbidden)
+    assert content == b"" and "robots.txt" in problem
+    refused = page(b"<ExceptionReport><Exception exceptionCode='NoSuchLayer'/></ExceptionReport>")
+    assert "NoSuchLayer" in drawn(tiles(offered("no picture"), VIEW), refused)[1]
+    assert drawn(tiles(offered("no picture"), VIEW), page(b"")) == (b"", "no picture")
 
 
 def test_a_service_none_of_whose_tiles_come_is_said_to_give_none() -> None:
     gone = Page(WHERE, WHERE, 404, {}, b"", 1.0, 0.0)
-    content, problem = drawn(tiles(offered(levels(1)), BOX, (64, 64)), page(b""), gone)
+    content, problem = drawn(tiles(offered(levels(1)), VIEW), page(b""), gone)
     assert content == b"" and "404" in problem
 
 

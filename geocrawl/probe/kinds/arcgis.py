@@ -44,9 +44,19 @@ from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
-from geocrawl.probe.extents import NO_BOX, Box, Sides, image_size, in_numbered_system, is_extent, middle_of
+from geocrawl.probe.extents import (
+    NO_BOX,
+    Box,
+    Sides,
+    image_size,
+    in_numbered_system,
+    is_extent,
+    is_web_mercator,
+    middle_of,
+)
 from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import FOR_PEOPLE, in_turn, json_verdict
+from geocrawl.probe.previews import DEGREES, MERCATOR, Picture, Shown, View
 from geocrawl.urls import below, read_url, with_parameters
 
 if TYPE_CHECKING:
@@ -399,29 +409,39 @@ _Request = tuple[str, str, Url, tuple[int, int] | None]
 
 
 def _requests(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
-    place = endpoint.address.partition("?")[0].rstrip("/")
-    operation = _EXPORTS.get(place.rpartition("/")[2].lower())
-    if operation is not None:
+    if (operation := _operation(endpoint)) is not None:
         yield from _images(endpoint, operation, service)
     elif any(layer.item is Item.FEATURE_TYPE for layer in service.layers):
         yield from _records(endpoint, service, most)
+
+
+def _operation(endpoint: Url) -> str | None:
+    """Return the operation of a service that draws images; None for one that draws none."""
+    place = endpoint.address.partition("?")[0].rstrip("/")
+    return _EXPORTS.get(place.rpartition("/")[2].lower())
 
 
 def _images(endpoint: Url, operation: str, service: Service) -> Iterator[_Request]:
     extent = next((found for layer in service.layers if (found := _extent(layer)) is not None), None)
     code, whole = extent or ("", None)
     for sides in (whole, middle_of(whole)) if whole is not None else ():
-        number, size = code.rpartition(":")[2], image_size(sides)
-        asked = {
-            "bbox": ",".join(f"{side:.9g}" for side in sides),
-            "bboxSR": number,
-            "imageSR": number,
-            "size": f"{size[0]},{size[1]}",
-            "format": "png",
-            "transparent": "true",
-            "f": "image",
-        }
-        yield service.layers[0].title, code, with_parameters(below(endpoint, operation), asked), size
+        size = image_size(sides)
+        yield service.layers[0].title, code, _image(endpoint, operation, code, sides, size), size
+
+
+def _image(endpoint: Url, operation: str, code: str, sides: Sides, size: tuple[int, int]) -> Url:
+    """Return the request for an image of an extent in the reference system with a code."""
+    number = code.rpartition(":")[2]
+    asked = {
+        "bbox": ",".join(f"{side:.9g}" for side in sides),
+        "bboxSR": number,
+        "imageSR": number,
+        "size": f"{size[0]},{size[1]}",
+        "format": "png",
+        "transparent": "true",
+        "f": "image",
+    }
+    return with_parameters(below(endpoint, operation), asked)
 
 
 def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
@@ -439,3 +459,23 @@ def _extent(layer: Layer) -> tuple[str, Sides] | None:
 
 PROBE = ArcGisProbe()
 CONTENT_CHECK = ArcGisContentCheck
+
+
+# --------------------------------------------------------------------------- pictures of a map
+
+
+def preview(shown: Shown) -> Picture | None:
+    """Show a layer of a map service, or a raster: both are drawn in any reference system, their own before another."""
+    operation = _operation(shown.url)
+    if operation is None or shown.layer.item is not Item.LAYER:
+        return None
+    only = {"layers": f"show:{shown.layer.name}"} if operation == "export" else {}
+
+    def url(view: View) -> Url:
+        return with_parameters(_image(shown.url, operation, view.system, view.box, view.size), only)
+
+    is_mercator = any(map(is_web_mercator, shown.layer.crs))
+    return Picture((MERCATOR, DEGREES) if is_mercator else (DEGREES, MERCATOR), url)
+
+
+PREVIEW = preview

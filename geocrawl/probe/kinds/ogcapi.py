@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from urllib.parse import quote
 
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, first_line, line_of, lines, list_of, objects, text_of
@@ -37,6 +38,7 @@ from geocrawl.probe.extents import PIXELS, Sides, middle_of
 from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import JsonAnswer, json_of, json_verdict, plain_then_json
 from geocrawl.probe.json_links import linked, links_of, relations, spatial_extent, systems
+from geocrawl.probe.previews import DEGREES, Features, Picture, Preview, Shown, View
 from geocrawl.probe.roots import kind_of_json
 from geocrawl.urls import RECORDS, below, service_endpoint, with_parameters
 
@@ -483,7 +485,16 @@ def has_map(layer: Layer) -> bool:
 
 def _content_url(endpoint: Url, name: str, *, is_map: bool) -> Url:
     asked = {"width": str(PIXELS), "height": str(PIXELS), "f": "png"} if is_map else {"limit": "1", "f": "json"}
-    return with_parameters(below(endpoint, f"collections/{quote(name, safe='')}/{'map' if is_map else 'items'}"), asked)
+    return with_parameters(below(endpoint, f"{_path(name)}/{'map' if is_map else 'items'}"), asked)
+
+
+def _path(name: str) -> str:
+    """Return the path of a collection, beneath the endpoint."""
+    return f"collections/{quote(name, safe='')}"
+
+
+def _joined(sides: Sides) -> str:
+    return ",".join(f"{side:.9g}" for side in sides)
 
 
 _NO_WHOLE = frozenset({ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR})
@@ -495,27 +506,34 @@ def _part(url: Url, layer: Layer, *, whole: bool = False) -> Url | None:
     if layer.box is None or layer.box.is_empty:
         return None
     sides = layer.box.bounds if whole else middle_of(layer.box.bounds)
-    return with_parameters(url, {"bbox": ",".join(f"{side:.9g}" for side in sides)})
+    return with_parameters(url, {"bbox": _joined(sides)})
 
 
 PROBE = OgcApiProbe()
 CONTENT_CHECK = OgcApiContentCheck
 
 
-def features_url(endpoint: Url, service: Service, layer: Layer, box: Sides, most: int) -> Url | None:
-    """Return the request for at most `most` items of a collection in a box in degrees; None when it has no items."""
-    if not has_items(layer):
+# --------------------------------------------------------------------------- previews
+
+
+def preview(shown: Shown) -> Preview | None:
+    """Show a collection by its map (OGC 20-058, 8), else by its items."""
+    layer = shown.layer
+    if layer.item is not Item.COLLECTION:
         return None
-    url = _content_url(endpoint, layer.name, is_map=False)
-    return with_parameters(url, {"limit": str(most), "bbox": ",".join(f"{side:.9g}" for side in box)})
+    if has_map(layer):
+        return Picture((DEGREES,), partial(_map_url, shown))
+    return Features(partial(_features_url, shown)) if has_items(layer) else None
 
 
-def map_url(endpoint: Url, layer: Layer, box: Sides, size: tuple[int, int]) -> Url | None:
-    """Return the request for a map of a collection (OGC 20-058, 8), in degrees; None when it has no maps."""
-    if not has_map(layer):
-        return None
-    sides = {"bbox": ",".join(f"{side:.9g}" for side in box), "width": str(size[0]), "height": str(size[1])}
-    return with_parameters(_content_url(endpoint, layer.name, is_map=True), sides)
+def _map_url(shown: Shown, view: View) -> Url:
+    asked = {"bbox": _joined(view.box), "width": str(view.size[0]), "height": str(view.size[1])}
+    return with_parameters(_content_url(shown.url, shown.layer.name, is_map=True), asked)
 
 
-FEATURES = features_url
+def _features_url(shown: Shown, box: Sides, most: int) -> Url:
+    url = _content_url(shown.url, shown.layer.name, is_map=False)
+    return with_parameters(url, {"limit": str(most), "bbox": _joined(box)})
+
+
+PREVIEW = preview

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Generator
 
 from geocrawl.formats.json import (
     MAX_ITEMS,
@@ -17,13 +16,14 @@ from geocrawl.formats.json import (
     read_json,
     text_of,
 )
-from geocrawl.model import Candidate, Deviation, Failure, Kind, Layer, Page, Service, Url
+from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
 from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box
+from geocrawl.probe.extents import Box, crs_code, read_box
 from geocrawl.probe.json_answers import examine_json, json_verdict
 from geocrawl.probe.levels import Level
+from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, Levels, Shown, Tiles, View, by_tiles
 from geocrawl.urls import read_url
 
 
@@ -61,7 +61,6 @@ KIND = KindDeclaration(
 
 
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{2,8})(?:\?|\Z)")
-_MERCATOR = "EPSG:3857"
 
 
 def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
@@ -85,7 +84,7 @@ def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
 def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
     """Return the tiles as a whole, and the layers of vector tiles below it (3.3)."""
     box, codes = _bounds(value)
-    crs = crs_code(line_of(value.get("projection"))) or _MERCATOR
+    crs = crs_code(line_of(value.get("projection"))) or MERCATOR
     vectors = objects(value.get("vector_layers"))[:MAX_ITEMS]
     name = "" if vectors else line_of(value.get("id")) or line_of(value.get("name")) or "tiles"
     whole = Layer(name, line_of(value.get("name")), crs=(crs,), box=box)
@@ -134,20 +133,18 @@ _FINEST = 30
 _VECTOR = re.compile(r"\.(?:pbf|mvt)(?:\?|\Z)", re.IGNORECASE)
 
 
-def levels(
-    endpoint: Url, service: Service, name: str, system: str
-) -> Generator[Ask, Page | Failure, tuple[Level, ...]]:
-    """Request the document; return its levels of pictures in Web Mercator, () for vector tiles."""
-    answer = yield Ask(endpoint)
+def _levels(shown: Shown, view: View) -> Levels:
+    """Request the document; return its levels of pictures in Web Mercator."""
+    answer = yield Ask(shown.url)
     value = object_of(read_json(answer.body).value) if isinstance(answer, Page) else {}
-    if not is_tilejson(value) or not is_web_mercator(system):
+    if not is_tilejson(value) or view.system != MERCATOR:
         return ()
     template, by_south = line_of(list_of(value["tiles"])[0]), value.get("scheme") == "tms"
     if _VECTOR.search(template) or "vector_layers" in value:
-        return ()
+        return VECTOR_TILES
     first, last = (integer_of(value.get(key), usual) for key, usual in (("minzoom", 0), ("maxzoom", 22)))
     zooms = range(max(first, 0), min(last, _FINEST) + 1)
-    return tuple(_level(endpoint, template, zoom, by_south=by_south) for zoom in zooms)
+    return tuple(_level(shown.url, template, zoom, by_south=by_south) for zoom in zooms)
 
 
 def _level(base: Url, template: str, zoom: int, *, by_south: bool) -> Level:
@@ -162,4 +159,9 @@ def _level(base: Url, template: str, zoom: int, *, by_south: bool) -> Level:
     return Level(-_EDGE_M, _EDGE_M, span, span, (0, count - 1), (0, count - 1), url)
 
 
-TILES = levels
+def preview(shown: Shown) -> Tiles | None:
+    """Show tiles that are pictures; layers of vector tiles, which lie below the tiles, have none."""
+    return by_tiles(shown, _levels) if shown.layer.parent is None else None
+
+
+PREVIEW = preview

@@ -37,11 +37,12 @@ from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_image, spread
-from geocrawl.probe.extents import Box, in_system, is_geographic, is_web_mercator
+from geocrawl.probe.extents import Box, Sides, in_system, is_web_mercator
 from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
 from geocrawl.probe.json_links import on_host_of
-from geocrawl.probe.levels import Level
+from geocrawl.probe.levels import Level, level_from_south
 from geocrawl.probe.ows.owslib_reader import read_wms_section
+from geocrawl.probe.previews import Levels, Shown, Tiles, View, by_tiles, is_in
 from geocrawl.probe.stream import read_whole
 from geocrawl.sanitize import ending_of
 from geocrawl.urls import below, read_url
@@ -216,7 +217,7 @@ _TRY_ON = frozenset(
     {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
 )
 _USUAL_PIXELS = 256
-_MAX_LEVELS, _MAX_TILES = 60, 2**40
+_MAX_LEVELS = 60
 
 
 class _Tile(NamedTuple):
@@ -290,17 +291,13 @@ class _TileMap:
         return tuple(self._level(each, box, origin) for each in islice(sets, _MAX_LEVELS))
 
     def _level(self, tile_set: etree._Element, box: tuple[float, ...], origin: tuple[float, ...]) -> Level:
-        width, height = self.size
-        across, down = _resolution(tile_set) * width, _resolution(tile_set) * height
-        rows = math.ceil(min((box[3] - origin[1]) / down - _NEARLY, _MAX_TILES))
-        columns = math.ceil(min((box[2] - origin[0]) / across - _NEARLY, _MAX_TILES))
+        resolution = _resolution(tile_set)
 
-        def url(column: int, row: int) -> Url | None:
-            middle = (column + 0.5) * across, (rows - row - 0.5) * down
-            return self._tile(tile_set, *middle)
+        def url(sides: Sides) -> Url | None:
+            west, south, east, north = sides
+            return self._tile(tile_set, (west + east) / 2 - origin[0], (south + north) / 2 - origin[1])
 
-        top = origin[1] + rows * down
-        return Level(origin[0], top, across, down, (0, columns - 1), (0, rows - 1), url)
+        return level_from_south(origin, box, resolution * self.size[0], resolution * self.size[1], url)
 
     def _folder(self) -> Url:
         """Return the base address of tile sets: a file's own address, else the address with a final slash."""
@@ -366,15 +363,15 @@ PROBE = TmsProbe()
 CONTENT_CHECK = TmsContentCheck
 
 
-def levels(
-    endpoint: Url, service: Service, name: str, system: str
-) -> Generator[Ask, Page | Failure, tuple[Level, ...]]:
-    """Request the document of a map; return its levels of tiles when it is in a reference system, () otherwise."""
-    tiles = yield from _tile_map(endpoint if is_file(endpoint) else below(endpoint, name))
-    if tiles is None:
-        return ()
-    is_in = is_web_mercator(tiles.code) if is_web_mercator(system) else is_geographic(tiles.code)
-    return tiles.levels() if is_in else ()
+def _levels(shown: Shown, view: View) -> Levels:
+    """Request the document of a map; return its levels of tiles when it is in the view's reference system."""
+    tiles = yield from _tile_map(shown.url if is_file(shown.url) else below(shown.url, shown.layer.name))
+    return tiles.levels() if tiles is not None and is_in(tiles.code, view.system) else ()
 
 
-TILES = levels
+def preview(shown: Shown) -> Tiles | None:
+    """Show a map by its tiles."""
+    return by_tiles(shown, _levels)
+
+
+PREVIEW = preview

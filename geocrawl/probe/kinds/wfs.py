@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from lxml import etree
 
@@ -45,6 +46,7 @@ from geocrawl.probe.ows.addresses import given_address
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, with_layers
 from geocrawl.probe.ows.extents import read_extent
 from geocrawl.probe.ows.items import first_line, first_text, read_keywords
+from geocrawl.probe.previews import Features, Shown
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import query_parameters, request_url, with_parameters
 from geocrawl.wording import counted
@@ -344,12 +346,14 @@ CONTENT_CHECK = WfsContentCheck
 # --------------------------------------------------------------------------- features of a part of a map
 
 
-def features_url(asked: Url, service: Service, layer: Layer, box: Sides, most: int) -> Url:
-    """Return the request for at most `most` features of a type in a box in degrees.
+def _features_url(shown: Shown, box: Sides, most: int) -> Url:
+    """Return the request for at most `most` features of a type in a box in degrees, in the manner in which the content
+    check was answered.
 
-    `asked`: a request that the content check made with success, else the endpoint. GeoJSON is asked for where it is
-    offered. A service of version 1.0.0 knows boxes in the type's own reference system alone (9.1).
+    GeoJSON is asked for where it is offered. A service of version 1.0.0 knows boxes in the type's own reference system
+    alone (9.1).
     """
+    asked, service, layer = shown.asked.get(ContentOutcome.OK, shown.url), shown.service, shown.layer
     stated = {name.lower(): value for name, value in query_parameters(asked)}
     version = stated.get("version") or service.version
     west, south, east, north = (f"{side:.9g}" for side in box)
@@ -367,4 +371,11 @@ def features_url(asked: Url, service: Service, layer: Layer, box: Sides, most: i
 
 _DEGREES = "urn:ogc:def:crs:EPSG::4326"
 """Its corners have latitude first (OGC 09-048r5)."""
-FEATURES = features_url
+
+
+def preview(shown: Shown) -> Features | None:
+    """Show a type by its features."""
+    return Features(partial(_features_url, shown)) if shown.layer.item is Item.FEATURE_TYPE else None
+
+
+PREVIEW = preview

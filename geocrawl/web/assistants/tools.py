@@ -10,6 +10,7 @@ from typing import Any
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.properties import service_properties
 from geocrawl.probe.extents import to_mercator
+from geocrawl.probe.previews import MERCATOR, View
 from geocrawl.search.engine import SearchEngine
 from geocrawl.search.results import Hit
 from geocrawl.store import Connection
@@ -17,7 +18,7 @@ from geocrawl.store.read.history import EndpointHistory, history_of_service
 from geocrawl.store.read.published import Selection, published_services
 from geocrawl.store.read.show import LayerRow, ServiceDetail, current_number, service_detail
 from geocrawl.web.layers import systems_of
-from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, Wanted, picture_url, projection_of
+from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, Showing
 from geocrawl.web.publishing import client_address, is_masked, published
 from geocrawl.wording import iso
 
@@ -143,13 +144,13 @@ def request_addresses(connection: Connection, number: int, layer: str, box: Box 
 
 def _picture(service: ServiceDetail, row: LayerRow, box: Box | None, width: int) -> str:
     """Return the address of a picture. Raises Problem for a service whose pictures cannot be requested."""
-    sides = _checked(box or (-180.0, -90.0, 180.0, 90.0))
-    if projection_of(service) != "EPSG:4326":
+    showing, sides = Showing(service), _checked(box or (-180.0, -90.0, 180.0, 90.0))
+    if showing.projection == MERCATOR:
         sides = to_mercator(sides)
     west, south, east, north = sides
     width = min(max(width, LEAST_PIXELS), MOST_PIXELS)
     height = min(max(round(width * (north - south) / (east - west)), LEAST_PIXELS), MOST_PIXELS)
-    return picture_url(service, Wanted(row.position, sides, width, height)).address
+    return showing.picture_url(row, View(sides, showing.projection, (width, height))).address
 
 
 def _checked(box: Box) -> tuple[float, float, float, float]:

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.mending import Explained, deviations
-from geocrawl.model import Kind, stored_kind
 from geocrawl.model.health import DAY_S, availability_by_part
-from geocrawl.probe.registry import declarations, features_of, tiles_of
+from geocrawl.probe.previews import Picture
+from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
@@ -24,7 +24,7 @@ from geocrawl.web.charts import curve, strip
 from geocrawl.web.layers import Tree, layer_tree, systems_of
 from geocrawl.web.pages.qgis_layer import chosen_layer, source_of
 from geocrawl.web.pages.snippets import snippets
-from geocrawl.web.preview_requests import MOST_FEATURES, can_be_shown, can_show, projection_of
+from geocrawl.web.preview_requests import MOST_FEATURES, Showing
 from geocrawl.web.publishing import is_masked
 from geocrawl.web.reader import Detail, detail_of, number_of
 from geocrawl.web.records.record import linked_data
@@ -87,7 +87,7 @@ async def service(request: Request) -> Response:
     """Return the page of a service."""
     detail = await detail_of(request, number_of(request))
     found = detail.service
-    layer = chosen_layer(request, found)
+    layer, showing = chosen_layer(request, found), Showing(found)
     values = {
         "service": found,
         "title": found.title or masked(found.best),
@@ -108,42 +108,33 @@ async def service(request: Request) -> Response:
         "facts": list(facts(found)),
         "news": detail.news[:20],
         "map_box": ",".join(f"{side:.6g}" for side in found.box) if found.box else "",
-        "projection": projection_of(found),
-        "can_preview": site_of(request).previews is not None and can_be_shown(found),
-        "can_ask": found.kind == Kind.WMS and any(row.queryable for row in found.layers),
-        "hint": _hint(found.kind),
+        "can_preview": site_of(request).previews is not None and showing.is_possible,
+        "showing": showing,
         "most_features": MOST_FEATURES,
         "linked_data": linked_data(found, base_url(request)),
-        **_layers(request, found),
+        **_layers(request, found, showing),
     }
     return page(request, "service.html", values)
-
-
-def _hint(kind: str) -> str:
-    """Return the name of the text that says how previews of a kind are made."""
-    known = stored_kind(kind)
-    if features_of(known) is not None:
-        return "preview-hint-features"
-    return "preview-hint-tiles" if tiles_of(known) is not None else "preview-hint"
 
 
 async def layers(request: Request) -> Response:
     """Return the part of the page with the layers that have the words asked for."""
     detail = await detail_of(request, number_of(request))
-    return page(request, "layers.html", _layers(request, detail.service))
+    return page(request, "layers.html", _layers(request, detail.service, Showing(detail.service)))
 
 
-def _layers(request: Request, service: ServiceDetail) -> dict[str, Any]:
+def _layers(request: Request, service: ServiceDetail, showing: Showing) -> dict[str, Any]:
     words = request.query_params.get("layers", "")[:200]
-    shows = site_of(request).previews is not None and can_be_shown(service)
-    links = Links(request)
+    links, path = Links(request), f"{ITEMS}/{service.id}"
 
     def pictures_of(row: LayerRow) -> tuple[str, str, str]:
-        if not (shows and can_show(service, row)):
+        shown = showing.of(row) if site_of(request).previews is not None else None
+        if shown is None:
             return "", "", ""
-        path, is_wms = f"{ITEMS}/{service.id}", service.kind == Kind.WMS
         preview, legend, info = (links(f"{path}/{name}", layer=row.position) for name in ("preview", "legend", "info"))
-        return preview, legend if is_wms else "", info if is_wms and row.queryable else ""
+        if not isinstance(shown, Picture):
+            return preview, "", ""
+        return preview, legend if shown.legend is not None else "", info if shown.info is not None else ""
 
     tree: Tree = layer_tree(service.layers, words, pictures_of)
     return {"service": service, "tree": tree, "layer_words": words}

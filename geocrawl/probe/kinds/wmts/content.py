@@ -30,10 +30,12 @@ from geocrawl.probe.content.exceptions import Subject, Value, exception_of, valu
 from geocrawl.probe.content.images import decodable
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.kinds.wmts.probe import restful_document
-from geocrawl.probe.kinds.wmts.tiles import MatrixSet, Tile, TileLayer, choose_tiles, layer_spec, levels_of, read_sets
-from geocrawl.probe.levels import Level
+from geocrawl.probe.kinds.wmts.tiles import Tile, TileLayer, choose_tiles, layer_spec, levels_of, read_sets
+from geocrawl.probe.matrices import MatrixSet
 from geocrawl.probe.ows.addresses import given_address, is_inner
 from geocrawl.probe.ows.owslib_reader import read_operations
+from geocrawl.probe.previews import Levels, Shown, View, by_tiles
+from geocrawl.probe.previews import Tiles as PreviewTiles
 from geocrawl.probe.stream import read_items
 from geocrawl.urls import read_url, request_url, with_parameters
 
@@ -291,16 +293,19 @@ def _ask_otherwise(
 CONTENT_CHECK = WmtsContentCheck
 
 
-def levels(
-    endpoint: Url, service: Service, name: str, system: str
-) -> Generator[Ask, Page | Failure, tuple[Level, ...]]:
-    """Request the capabilities; return a layer's levels of tiles in a reference system, () for none."""
-    tiles = yield from _tiles_of(endpoint, service)
-    layer = next((each for each in tiles.layers if each.name == name), None) if tiles is not None else None
+def _levels(shown: Shown, view: View) -> Levels:
+    """Request the capabilities; return a layer's levels of tiles in the view's reference system."""
+    tiles = yield from _tiles_of(shown.url, shown.service)
+    layer = next((each for each in tiles.layers if each.name == shown.layer.name), None) if tiles is not None else None
     manner = next(tiles.manners(layer), None) if tiles is not None and layer is not None else None
     if tiles is None or layer is None or manner is None:
         return ()
-    return levels_of(layer, tiles.sets, system, lambda tile: tiles.url(layer, tile, manner))
+    return levels_of(layer, tiles.sets, view.system, lambda tile: tiles.url(layer, tile, manner))
 
 
-TILES = levels
+def preview(shown: Shown) -> PreviewTiles | None:
+    """Show a layer by its tiles."""
+    return by_tiles(shown, _levels)
+
+
+PREVIEW = preview

@@ -10,33 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.formats.json import number_of
 from geocrawl.model import Dimension, Url
-from geocrawl.probe.extents import (
-    MERCATOR_CODES,
-    PIXEL_M,
-    Sides,
-    crs_code,
-    is_geographic,
-    is_latitude_first,
-    is_web_mercator,
-    metres_a_unit,
-    to_mercator,
-)
+from geocrawl.probe.extents import MERCATOR_CODES, Sides, crs_code, is_geographic, to_mercator
 from geocrawl.probe.levels import Level
+from geocrawl.probe.matrices import Limits, Matrix, MatrixSet, span, top_left
 from geocrawl.probe.ows.extents import read_extent
+from geocrawl.probe.previews import is_in
 from geocrawl.probe.stream import ItemSpec
-
-_EDGE_M = math.pi * 6_378_137.0
-"""Distance of the edges of the earth in Mercator from its middle."""
-
-Limits = tuple[int, int, int, int]
-"""Least and greatest row, least and greatest column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +39,6 @@ class TileLayer:
     """Format → template of a tile's address (RESTful)."""
     dimensions: tuple[Dimension, ...]
     extent: Sides | None
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """One level of a tile matrix set."""
-
-    name: str
-    scale: float
-    """Scale denominator."""
-    corner: tuple[float, float]
-    """Top left corner, as written."""
-    tile: tuple[int, int]
-    """Width and height in pixels."""
-    size: tuple[int, int]
-    """Width and height in tiles."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixSet:
-    """A tile matrix set."""
-
-    crs: str
-    """Reference system as written: the spelling decides which axis comes first."""
-    matrices: tuple[Matrix, ...] = field(default=())
-    """Tile matrices, the coarsest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,26 +140,15 @@ def levels_of(
     layer: TileLayer, sets: Mapping[str, MatrixSet], system: str, address: Callable[[Tile], Url | None]
 ) -> tuple[Level, ...]:
     """Return the levels of a layer in a reference system, whose tiles have the addresses that `address` makes."""
-    for name, stated in layer.links.items():
-        found = sets.get(name)
-        if found is None or not found.matrices or not _is_in(found.crs, system):
-            continue
-        limits = _by_plain_names(stated, name)
-        return tuple(_level(name, found.crs, matrix, limits.get(matrix.name), address) for matrix in found.matrices)
-    return ()
+    name = next((each for each in layer.links if each in sets and is_in(sets[each].crs, system)), None)
+    if name is None:
+        return ()
+    crs = crs_code(sets[name].crs)
 
+    def url(matrix: Matrix, row: int, column: int) -> Url | None:
+        return address(Tile(name, matrix.name, row, column, matrix.tile, crs))
 
-def _is_in(crs: str, system: str) -> bool:
-    return is_web_mercator(crs_code(crs)) if is_web_mercator(system) else is_geographic(crs)
-
-
-def _level(name: str, crs: str, matrix: Matrix, limits: Limits | None, address: Callable[[Tile], Url | None]) -> Level:
-    first, last, left, right = limits or (0, matrix.size[1] - 1, 0, matrix.size[0] - 1)
-
-    def url(column: int, row: int) -> Url | None:
-        return address(Tile(name, matrix.name, row, column, matrix.tile, crs_code(crs)))
-
-    return Level(*_top_left(matrix, crs), *_span(matrix, crs), (left, right), (first, last), url)
+    return sets[name].levels(_by_plain_names(layer.links[name], name), url)
 
 
 def _by_plain_names(limits: Mapping[str, Limits], matrix_set: str) -> Mapping[str, Limits]:
@@ -223,23 +173,17 @@ def _fitting(matrix_set: MatrixSet, sides: Sides | None, limits: Mapping[str, Li
     if sides is None:
         return stated[0]
     longest = max(sides[2] - sides[0], sides[3] - sides[1])
-    fitting = [i for i in stated if min(_span(matrix_set.matrices[i], matrix_set.crs)) >= longest]
+    fitting = [i for i in stated if min(span(matrix_set.matrices[i], matrix_set.crs)) >= longest]
     return fitting[-1] if fitting else stated[0]
-
-
-def _span(matrix: Matrix, crs: str) -> tuple[float, float]:
-    """Return width and height of a tile in units of the reference system (6.1)."""
-    unit = matrix.scale * PIXEL_M / metres_a_unit(crs)
-    return unit * matrix.tile[0], unit * matrix.tile[1]
 
 
 def _place(matrix: Matrix, crs: str, sides: Sides | None, limits: Limits | None) -> tuple[int, int]:
     """Return row and column of the tile in the middle, within the limits and the matrix (annex H.1)."""
-    first, last, left, right = limits or (0, matrix.size[1] - 1, 0, matrix.size[0] - 1)
+    first, last, left, right = limits or matrix.limits
     row, column = (first + last) // 2, (left + right) // 2
     if sides is not None:
-        x0, y0 = _top_left(matrix, crs)
-        across, down = _span(matrix, crs)
+        x0, y0 = top_left(matrix, crs)
+        across, down = span(matrix, crs)
         column = _steps((sides[0] + sides[2]) / 2 - x0, across, column)
         row = _steps(y0 - (sides[1] + sides[3]) / 2, down, row)
     return min(max(row, first), last), min(max(column, left), right)
@@ -249,18 +193,3 @@ def _steps(distance: float, span: float, default: int) -> int:
     """Return the number of whole spans in a distance; the default for impossible numbers in the document."""
     steps = distance / span if span > 0 else math.inf
     return math.floor(steps) if math.isfinite(steps) else default
-
-
-def _top_left(matrix: Matrix, crs: str) -> tuple[float, float]:
-    """Return x and y; degrees are in the reference system's order, unless the numbers exclude that order.
-
-    The whole earth in Mercator has one top left corner: the opposite one was written with its numbers swapped.
-    """
-    first, second = matrix.corner
-    if crs_code(crs) in MERCATOR_CODES and abs(first - _EDGE_M) < 1 and abs(second + _EDGE_M) < 1:
-        return second, first
-    if not is_geographic(crs) or abs(first) > 90:
-        return first, second
-    if abs(second) > 90 or is_latitude_first(crs) or crs_code(crs) == "EPSG:4326":
-        return second, first
-    return first, second
