@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from urllib.parse import urlsplit
 
@@ -22,6 +22,19 @@ RUN_ENDS = {
     "outage": "no request could be sent for longer than the setting patience",
 }
 """Code of a run's end (`run.stopped`) → why it ended, for people."""
+
+
+class Sentence(str):
+    """A sentence in English that keeps its template and values, so that it can be said in another language, too."""
+
+    template: str
+    values: Mapping[str, object]
+
+    def __new__(cls, template: str, **values: object) -> Sentence:
+        """Put the values into the template; without values it is a text that may contain braces."""
+        sentence = super().__new__(cls, template.format(**values) if values else template)
+        sentence.template, sentence.values = template, values
+        return sentence
 
 
 def counted(count: int, noun: str) -> str:

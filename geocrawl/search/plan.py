@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from geocrawl.model import Kind
 from geocrawl.search.filters import DAY_S, Filters, Sort
@@ -16,6 +17,7 @@ from geocrawl.search.places import Place, Places
 from geocrawl.search.port import Phrase
 from geocrawl.search.query import Query, Term
 from geocrawl.search.vocabulary import Vocabulary, Words
+from geocrawl.wording import Sentence
 
 _MOST_CONCEPTS = 12
 """Most words that are searched; the rest of a long query is left out."""
@@ -367,43 +369,47 @@ _MOST_OTHERS = 6
 """Most words that mean the same which are named."""
 
 
-def differences(plan: Plan, *, dropped_kinds: bool, is_partial: bool) -> Iterator[str]:
+def differences(plan: Plan, *, dropped_kinds: bool, is_partial: bool) -> Iterator[Sentence]:
     """Yield sentences for people that say in what the found services differ from what a query asks for.
 
     `is_partial`: no service has all words, and some with most of them were found.
     """
     if plan.is_empty:
-        yield "the query contains no words; showing all services that match the filters"
+        yield Sentence("the query contains no words; showing all services that match the filters")
     if is_partial:
-        yield "no service has all of these words: found are those with most of them"
+        yield Sentence("no service has all of these words: found are those with most of them")
     for words in plan.kind_words if dropped_kinds else ():
-        yield f"“{words.text}”: no service of this kind matches, so any kind is shown"
+        yield Sentence("“{words}”: no service of this kind matches, so any kind is shown", words=words.text)
 
 
-def read_as(plan: Plan, *, dropped_kinds: bool = False) -> Iterator[str]:
+def read_as(plan: Plan, *, dropped_kinds: bool = False) -> Iterator[Sentence]:
     """Yield sentences for people about the words and the conditions of a query."""
     for concept in plan.concepts:
         if concept.places:
             named = sorted({f"{place.title} ({place.country})" for place in concept.places})
-            yield f"“{concept.text}”: the place {', '.join(named[:3])}"
+            yield Sentence("“{words}”: the place {places}", words=concept.text, places=", ".join(named[:3]))
         if concept.also and not concept.places:
-            more = f" and {len(concept.also) - _MOST_OTHERS} more" if len(concept.also) > _MOST_OTHERS else ""
-            yield f"“{concept.text}”: also {', '.join(concept.also[:_MOST_OTHERS])}{more}"
+            others, more = ", ".join(concept.also[:_MOST_OTHERS]), len(concept.also) - _MOST_OTHERS
+            template = "“{words}”: also {others} and {n} more" if more > 0 else "“{words}”: also {others}"
+            yield Sentence(template, words=concept.text, others=others, n=more)
         if concept.is_weak:
-            yield f"“{concept.text}”: need not occur"
+            yield Sentence("“{words}”: need not occur", words=concept.text)
     for words in () if dropped_kinds else plan.kind_words:
-        yield f"“{words.text}”: only {', '.join(words.kinds)}"
+        yield Sentence("“{words}”: only {kinds}", words=words.text, kinds=", ".join(words.kinds))
     if plan.ignored:
-        yield f"left out: {', '.join(plan.ignored[:20])}"
+        yield Sentence("left out: {words}", words=", ".join(plan.ignored[:20]))
     for filters in plan.filters:
-        yield from (f"only {text}" for text in _conditions(filters))
+        yield from (Sentence("only {condition}", condition=each) for each in _conditions(filters))
     for filters in plan.without:
-        yield from (f"without {text}" for text in _conditions(filters))
+        yield from (Sentence("without {condition}", condition=each) for each in _conditions(filters))
     for phrases in plan.excluded:
-        yield f"without the word {' '.join(phrases[0].words)}" if phrases else "without a word that has no letters"
+        if phrases:
+            yield Sentence("without the word {words}", words=" ".join(phrases[0].words))
+        else:
+            yield Sentence("without a word that has no letters")
 
 
-def _conditions(filters: Filters) -> Iterator[str]:
+def _conditions(filters: Filters) -> Iterator[Sentence]:
     lists = {
         "kind": filters.kinds,
         "reference system": filters.systems,
@@ -414,16 +420,24 @@ def _conditions(filters: Filters) -> Iterator[str]:
     }
     for name, values in lists.items():
         if values:
-            yield f"{name} {' or '.join(values)}"
+            yield Sentence(f"{name} {{values}}", values=reduce(_either, values))
     if filters.box is not None:
-        yield "extent within reach of " + ", ".join(f"{side:g}" for side in filters.box)
+        yield Sentence("extent within reach of {box}", box=_sides(filters.box))
     if filters.within is not None:
-        yield "extent within " + ", ".join(f"{side:g}" for side in filters.within)
+        yield Sentence("extent within {box}", box=_sides(filters.within))
     if filters.level:
-        yield f"level {filters.level} or better"
+        yield Sentence("level {level} or better", level=filters.level)
     if filters.alive:
-        yield "valid at the last probe"
+        yield Sentence("valid at the last probe")
     if filters.answered_within_s is not None:
-        yield f"valid in the last {filters.answered_within_s / DAY_S:g} days"
+        yield Sentence("valid in the last {n:g} days", n=filters.answered_within_s / DAY_S)
     if filters.new_within_s is not None:
-        yield f"found in the last {filters.new_within_s / DAY_S:g} days"
+        yield Sentence("found in the last {n:g} days", n=filters.new_within_s / DAY_S)
+
+
+def _either(one: str, other: str) -> str:
+    return Sentence("{one} or {other}", one=one, other=other)
+
+
+def _sides(box: Sequence[float]) -> str:
+    return ", ".join(f"{side:g}" for side in box)

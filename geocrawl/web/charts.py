@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from geocrawl.sanitize import plain
-from geocrawl.wording import day_of
+from geocrawl.wording import day_of, moment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -142,7 +142,7 @@ def growth_curve(growth: Growth | None, title: str) -> Markup:
     if growth is None:
         return curve([], title, x_labels=("", ""), most=1, most_label="")
     points = [(float(part), float(count)) for part, count in enumerate((0, *growth.known))]
-    ends = (day_of(growth.start), day_of(growth.end))
+    ends = _ends(growth.start, growth.end)
     return curve(points, title, x_labels=ends, most=growth.known[-1], most_label=f"{growth.known[-1]:,}")
 
 
@@ -150,8 +150,14 @@ def software_curves(growth: SoftwareGrowth | None, title: str, unknown: str) -> 
     """Return a curve of known services over time for each server software, the commonest ones; `unknown` names the
     services whose addresses do not show it."""
     named = [(name or unknown, counts) for name, counts in growth.known] if growth else []
-    ends = (day_of(growth.start), day_of(growth.end)) if growth else ("", "")
+    ends = _ends(growth.start, growth.end) if growth else ("", "")
     return curves(named, title, x_labels=ends, most_label=f"{max(named[0][1]):,}" if named else "")
+
+
+def _ends(start: float, end: float) -> tuple[str, str]:
+    """Return the labels of a span of time: days, and within one day its hours and minutes, too."""
+    first, last = day_of(start), day_of(end)
+    return (first, last) if first != last else (moment(start)[:16], moment(end)[:16])
 
 
 def _axes(left: int, right: int, floor: int, x_labels: tuple[str, str], most_label: str) -> list[Markup]:
@@ -175,12 +181,15 @@ def _apart(heights: Sequence[float], floor: float) -> list[float]:
     return found
 
 
-def meter(share: float | None, title: str) -> Markup:
-    """Return a short bar that is filled to a share of its length; an empty outline for None."""
+def meter(share: float | None, title: str, colour: str = "") -> Markup:
+    """Return a short bar that is filled to a share of its length, an empty outline for None; `colour`: a class of the
+    style sheet in the place of the grade of a share of the time."""
     filled = 0.0 if share is None else max(0.0, min(share, 1.0)) * 60
     parts = [
         Markup('<rect class="track" x="0" y="1" width="60" height="6" rx="3"/>'),
-        Markup('<rect class="fill {}" x="0" y="1" width="{:.1f}" height="6" rx="3"/>').format(_grade(share), filled),
+        Markup('<rect class="fill {}" x="0" y="1" width="{:.1f}" height="6" rx="3"/>').format(
+            colour or _grade(share), filled
+        ),
     ]
     return framed(60, 8, title, parts, "meter", natural=True)
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from geocrawl.store.read.history import NewsRow
-from geocrawl.wording import moment, percent
+from geocrawl.wording import Sentence, moment, percent
 
 _FOLDER = Path(__file__).parent
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -21,17 +21,34 @@ def texts(language: str) -> Mapping[str, str]:
     return {**every["en"], **every[language]}
 
 
+@cache
+def sentences(language: str) -> Mapping[str, str]:
+    """Return the sentences that other rooms word in English, by their template, in a language."""
+    every: Mapping[str, Mapping[str, str]] = tomllib.loads((_FOLDER / "sentences.toml").read_text("utf-8"))
+    return every.get(language, {})
+
+
 class Words:
     """The texts of one language."""
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self._texts = texts(language)
+        self._texts, self._sentences = texts(language), sentences(language)
 
     def __call__(self, name: str, /, **values: object) -> str:
         """Return a text with values put in; the name itself for a name without a text, such as a code."""
         text = self._texts.get(name, name)
         return text.format(**values) if values else text
+
+    def say(self, sentence: str) -> str:
+        """Return a sentence of another room in this language; as it is when it is not known here."""
+        if not isinstance(sentence, Sentence):
+            return self._sentences.get(sentence, sentence)
+        template = self._sentences.get(sentence.template, sentence.template)
+        values = {
+            name: self.say(each) if isinstance(each, Sentence) else each for name, each in sentence.values.items()
+        }
+        return template.format(**values) if values else template
 
     def knows(self, name: str) -> bool:
         """Return whether there is a text of this name."""

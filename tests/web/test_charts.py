@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +15,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from geocrawl.export.properties import parts_of
-from geocrawl.web.charts import Box, bars, coverage, curves, standalone, steps, world_map
+from geocrawl.store.read.statistics import Growth
+from geocrawl.web.charts import Box, bars, coverage, curves, growth_curve, standalone, steps, world_map
 from scripts.base_map import land
 from tests.support.places import ROOT
 
@@ -40,6 +43,12 @@ def test_curves_have_their_names_beside_their_ends_and_never_on_each_other() -> 
     heights = sorted(names.values())
     assert all(after - before >= 15 for before, after in pairwise(heights)) and heights[-1] < 220
     assert len([each for each in shapes if etree.QName(each).localname == "polyline"]) == 4
+
+
+def test_a_curve_within_a_day_has_times_at_its_ends() -> None:
+    at = datetime(2026, 11, 26, 19, 30, tzinfo=UTC).timestamp()
+    ends = [re.findall(r">(20[^<]*)<", growth_curve(Growth(at, end, (1, 2)), "")) for end in (at + 240, at + 9e4)]
+    assert ends == [["2026-11-26 19:30", "2026-11-26 19:34"], ["2026-11-26", "2026-11-27"]]
 
 
 def test_steps_stay_until_the_next_point() -> None:

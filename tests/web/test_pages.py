@@ -10,13 +10,15 @@ import time
 from contextlib import closing
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote_plus
 
 import pytest
+from lxml import html
 from starlette.testclient import TestClient
 
 from geocrawl.export.mending import deviations, explain
-from geocrawl.web.texts import texts
+from geocrawl.web.texts import sentences, texts
 from tests.support.world import World
 from tests.web.conftest import Serve
 
@@ -53,13 +55,16 @@ def test_health_over_time_is_shown_once_probes_tell_something(catalogue: Path, s
         )
         database.executemany(
             copied,
-            [(now - day * 86_400, "invalid" if day == 9 else "valid", 100.0 + day, endpoint) for day in range(1, 60)],
+            [
+                (now - day * 86_400, "invalid" if day == 9 else "valid", 90_000.0 + day, endpoint)
+                for day in range(1, 60)
+            ],
         )
     page = serve(catalogue).get(f"{ITEMS}/1", headers=HTML).text
     strips = re.findall(r'<svg class="strip".*?</svg>', page, re.DOTALL)
     assert [strip.count("<rect") for strip in strips] == [30, 73]
     assert strips[0].count("fill poor") == 1 and strips[0].count("fill good") == 29
-    assert "fill none" in strips[1] and "159 ms" in page
+    assert "fill none" in strips[1] and "90,059 ms" in page
     assert "Too early for figures" not in page
 
 
@@ -92,6 +97,44 @@ def test_chinese_has_every_text_and_the_same_values() -> None:
         *("use-openlayers", "use-leaflet", "use-curl", "take-csv", "take-geojson", "take-gpkg"),
         *("quality-https", "quality-cors"),
     }
+
+
+def lines(client: TestClient, path: str, chosen: str, language: str) -> list[str]:
+    """Return the texts of some elements of a page, chosen by XPath."""
+    page: Any = html.document_fromstring(client.get(path, headers={**HTML, "Accept-Language": language}).text)
+    return [part.strip() for each in page.xpath(chosen) for part in each.text_content().split(" · ")]
+
+
+@pytest.mark.parametrize(
+    ("path", "chosen"),
+    [
+        (f"{ITEMS}?q=water+maps+wms", "//p[@class='read-as']"),
+        (f"{ITEMS}?q=norvale+-cadastre+kind:wms,wfs+country:CH+crs:EPSG:4326", "//p[@class='read-as']"),
+        (f"{ITEMS}?q=level:answers+alive:30d+new:7d+alive:true+bbox:5,47,15,55", "//p[@class='read-as']"),
+        ("/layers?q=rivers", "//p[@class='read-as']"),
+        ("/operations", "//table[.//th[text()='Sub-queue' or text()='子队列']]//td[2]"),
+        ("/api", "//td[2]"),
+    ],
+)
+def test_what_other_rooms_say_is_chinese_on_chinese_pages(client: TestClient, path: str, chosen: str) -> None:
+    english, chinese = lines(client, path, chosen, "en"), lines(client, path, chosen, "zh")
+    assert english and len(english) == len(chinese)
+    assert set(english) & set(chinese) == set()
+
+
+def test_sentences_keep_their_values_in_chinese() -> None:
+    for template, translated in sentences("zh").items():
+        assert set(re.findall(r"\{[\w:]+\}", template)) == set(re.findall(r"\{[\w:]+\}", translated))
+
+
+def test_an_answer_of_the_last_day_is_one_of_one_day(client: TestClient) -> None:
+    assert "1 day" in lines(client, f"{ITEMS}?alive=1d", "//nav[@class='facets']//span[@class='name']", "en")
+
+
+def test_a_service_without_reference_systems_has_no_such_heading(client: TestClient) -> None:
+    found = {each["properties"]["type"]: each for each in client.get(ITEMS, params={"limit": 100}).json()["features"]}
+    pages = [client.get(f"{ITEMS}/{found[kind]['id']}", headers=HTML).text for kind in ("wms", "csw")]
+    assert ["Reference systems</h2>" in each for each in pages] == [True, False]
 
 
 def test_the_language_is_that_of_the_address_before_that_of_the_browser(client: TestClient) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from geocrawl.model import Rank
+from geocrawl.wording import Sentence
 
 PAGES = (200, 100, 50, 20, 10, 5, 2)
 """A link of band 1 and above is worth at least one service in so many pages; band 0 is worth less."""
@@ -13,7 +14,10 @@ _LEAST = tuple(1 / pages for pages in PAGES)
 
 TIERS = {
     SEED_TIER: "start pages",
-    **{band: f"a service expected in {pages} visits" for band, pages in reversed(list(enumerate(PAGES, 1)))},
+    **{
+        band: Sentence("a service expected in {n} visits", n=pages)
+        for band, pages in reversed(list(enumerate(PAGES, 1)))
+    },
     0: "a service expected later, if at all",
 }
 """Tier → its name for people."""

@@ -212,7 +212,8 @@ def _label(name: str, value: str, words: Words) -> str:
     if name == "country":
         return country_name(value, words.language)
     if name in _TIMES and value.removesuffix("d").isdecimal():
-        return words("days-n", n=value.removesuffix("d"))
+        days = value.removesuffix("d")
+        return words("one-day") if days == "1" else words("days-n", n=days)
     translated = f"{name}-{value}"
     return words(translated) if words.knows(translated) else value
 
