@@ -91,6 +91,7 @@ COLUMNS: Mapping[str, Callable[[object], Value]] = {
     "software": _text,
     "quality": _number,
     "twins": _list,
+    "page": _text,
 }
 """Name → converter of the row's field of that name. New columns go to the end, since scripts may read by position."""
 

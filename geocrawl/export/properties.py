@@ -48,6 +48,7 @@ SERVICE_COLUMNS: Mapping[str, str] = {
     "software": "TEXT",
     "quality": "INTEGER",
     "twins": "TEXT",
+    "page": "TEXT",
 }
 """Name of a property → its type in SQL. Lists are joined with '; '."""
 

@@ -22,6 +22,7 @@ from geocrawl.model.frontier import (
 from geocrawl.model.ip_places import IpPlace, IpRequest, IpSlot, find_place
 from geocrawl.model.kinds import Kind, stored_kind
 from geocrawl.model.services import (
+    ANSWER,
     GUESS,
     SIBLING,
     Attempt,
@@ -60,6 +61,7 @@ from geocrawl.model.web import (
 
 __all__ = [
     "ADDRESS_ONLY",
+    "ANSWER",
     "BATCH_TIER",
     "GUESS",
     "HARVEST_TIER",

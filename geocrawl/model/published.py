@@ -58,6 +58,8 @@ class PublishedService:
     """0 to 100 (docs/services.md)."""
     twins: tuple[int, ...] = ()
     """Numbers of other services: the same content by other protocols of the server."""
+    page: str = ""
+    """Address of a page that names the service; '' for none."""
     tile: str = ""
     """Address of a tile that a tile service delivered; '' for other kinds and without one."""
     tile_zoom: int | None = None

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 
+ANSWER = "answer"
+"""`Evidence.signal` of an endpoint that a service's answer named."""
 GUESS = "guess:"
 """Beginning of the signal of an endpoint that is guessed beneath a portal; the rest is the key of its software."""
 SIBLING = "sibling"

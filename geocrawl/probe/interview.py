@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from geocrawl.formats.xml_reader import external_entity
-from geocrawl.model import Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
+from geocrawl.model import ANSWER, Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.urls import capabilities_url, read_url, service_endpoint
@@ -193,10 +193,6 @@ def _first_bytes(body: bytes) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-ANSWER_SIGNAL = "answer"
-"""`Evidence.signal` of an endpoint that a service's answer named."""
-
-
 def lead(kind: Kind, url: Url, page: Url, anchor: str = "") -> Candidate:
     """Return the endpoint of this kind at `url`, named by the answer of `page`, as a candidate."""
-    return Candidate(service_endpoint(kind, url), Evidence(ANSWER_SIGNAL, page.address, url.address, anchor))
+    return Candidate(service_endpoint(kind, url), Evidence(ANSWER, page.address, url.address, anchor))

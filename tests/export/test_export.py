@@ -55,6 +55,7 @@ class Row:
     software: str = "MapServer"
     quality: int | None = 80
     twins: str = "[2, 9]"
+    page: str = "http://portal.example/maps?key=sesame"
 
 
 def _csv(*rows: Row) -> list[dict[str, str]]:
@@ -84,6 +85,7 @@ def test_a_csv_line_holds_every_value_in_plain_words() -> None:
     assert row["abstract"] == "Two lines"
     assert (row["contact"], row["availability"]) == ("Ann; Office; ann@office.example", "0.75")
     assert (row["mean_ms"], row["quality"], row["twins"]) == ("", "80", "2; 9")
+    assert row["page"] == "http://portal.example/maps?key=sesame"
 
 
 def test_a_json_line_holds_lists_and_null() -> None:

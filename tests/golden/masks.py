@@ -34,7 +34,7 @@ MASKS = (
         "how fast this machine answers itself",
     ),
     Mask(
-        re.compile(r",\d+\.\d{1,3}(,[^,\n]*,\d+,[^,\n]*)$", re.MULTILINE),
+        re.compile(r",\d+\.\d{1,3}(,[^,\n]*,\d+,[^,\n]*,[^,\n]*)$", re.MULTILINE),
         r",<duration>\1",
         "how fast this machine answers itself: the column mean_ms of a table",
     ),

@@ -22,6 +22,7 @@ from geocrawl.formats.json import (
     text_of,
 )
 from geocrawl.model import (
+    ANSWER,
     Candidate,
     ContentOutcome,
     Deviation,
@@ -41,7 +42,7 @@ from geocrawl.model.declarations import HostForm, KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content.attempts import Attempts, KindContentCheck, judge_features
-from geocrawl.probe.interview import ANSWER_SIGNAL, lead
+from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import json_of, json_verdict, plain_then_json
 from geocrawl.probe.json_links import WebLink, linked, links_of, spatial_extent
 from geocrawl.probe.roots import kind_of_json
@@ -202,7 +203,7 @@ def pages_of(value: JsonObject, url: Url) -> tuple[Link, ...]:
 # --------------------------------------------------------------------------- interview
 
 
-_IS_THE_SERVICE = ("given", ANSWER_SIGNAL)
+_IS_THE_SERVICE = ("given", ANSWER)
 """Signals of a candidate that counts as the service itself: else two that name each other as root would both fail."""
 
 

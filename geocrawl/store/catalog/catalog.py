@@ -362,10 +362,12 @@ def _name(endpoint: Endpoint) -> _Name:
 
 
 def _evidence_row(endpoint_id: int, found: Evidence, at: float) -> dict[str, object]:
+    shown = masked(found.page)
     return {
         "endpoint_id": endpoint_id,
         "signal": found.signal,
         "page": found.page,
+        "masked_page": shown if shown != found.page else None,
         "link": found.link,
         "anchor": masked(found.anchor)[:_TEXT_CHARS],
         "at": at,

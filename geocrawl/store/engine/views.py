@@ -25,10 +25,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateView
 
+from geocrawl.model import ANSWER, GUESS, SIBLING
 from geocrawl.model.health import LEAST_OBSERVED_S
 from geocrawl.store.engine.constructs import json_elements, json_list, json_member, utc_text
 from geocrawl.store.engine.quality import quality
-from geocrawl.store.schema.tables import ENDPOINT, LAYER, PROBE, SEARCH_ENTRY, SERVICE
+from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, LAYER, PROBE, SEARCH_ENTRY, SERVICE
 
 
 class View(NamedTuple):
@@ -128,6 +129,30 @@ def twins(endpoint: FromClause) -> ColumnElement[str]:
     return select(json_list(numbers.c.id)).scalar_subquery()
 
 
+_NAMES_NONE = ("document", "redirect", SIBLING)
+"""Signals whose `page` is an address of a service, and no page that names one."""
+
+
+def naming_page(endpoint: FromClause, *, with_secrets: bool = False) -> ColumnElement[str]:
+    """Return the address of a page that names an endpoint of the same service as `endpoint`, '' for none.
+
+    Of several pages it is the one with the shortest address, because the first one depends on the order of the visits;
+    the answer of another service stands in for a page where no page names it.
+    """
+    named = ENDPOINT.alias("named")
+    is_same = or_(named.c.id == endpoint.c.id, named.c.service_id == endpoint.c.service_id)
+    found = (
+        select(EVIDENCE.c.page if with_secrets else func.coalesce(EVIDENCE.c.masked_page, EVIDENCE.c.page))
+        .select_from(EVIDENCE.join(named, named.c.id == EVIDENCE.c.endpoint_id))
+        .where(is_same, EVIDENCE.c.page.like("http%"), EVIDENCE.c.page != named.c.url)
+        .where(EVIDENCE.c.signal.not_in(_NAMES_NONE), EVIDENCE.c.signal.not_like(f"{GUESS}%"))
+        .order_by(EVIDENCE.c.signal == ANSWER, func.length(EVIDENCE.c.page), EVIDENCE.c.page)
+        .limit(1)
+        .correlate(endpoint)
+    )
+    return func.coalesce(found.scalar_subquery(), "")
+
+
 VIEWS: Mapping[str, View] = {
     "v_services": View(
         "A service at its best address.",
@@ -184,6 +209,7 @@ VIEWS: Mapping[str, View] = {
             "software": (software(_BEST), "server software, where the best address shows it; '' for none"),
             "quality": (quality(_BEST), "0 to 100 (docs/services.md)"),
             "twins": (twins(_BEST), f"{_LIST} of `id`: the same content by other protocols of the server"),
+            "page": (naming_page(_BEST), "a page that names the service, keys masked; '' for none"),
         },
         SERVICE.outerjoin(_BEST, _BEST.c.id == func.coalesce(SERVICE.c.best_id, _FIRST_VALID)).outerjoin(
             SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id

@@ -17,7 +17,7 @@ from geocrawl.store.catalog.health import GUESSED
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.quality import quality
-from geocrawl.store.engine.views import V_LAYERS, V_SERVICES, mean_ms, software, twins, valid_share
+from geocrawl.store.engine.views import V_LAYERS, V_SERVICES, mean_ms, naming_page, software, twins, valid_share
 from geocrawl.store.schema.tables import ENDPOINT, PROOF, SEARCH_ENTRY, SERVICE, THUMBNAIL
 
 _service, _layer_row = V_SERVICES.c, V_LAYERS.c
@@ -43,9 +43,14 @@ _FULL_URL = (
     .order_by(ENDPOINT.c.id)
     .limit(1)
 )
+_FULL_PAGE = select(naming_page(ENDPOINT, with_secrets=True)).where(ENDPOINT.c.service_id == _service.id).limit(1)
 _FULL_RESOURCE = select(SERVICE.c.online_resource).where(SERVICE.c.id == _service.id)
-_MASKED = (_service.url, _service.online_resource)
-_IN_FULL = (_FULL_URL.scalar_subquery().label("url"), _FULL_RESOURCE.scalar_subquery().label("online_resource"))
+_MASKED = (_service.url, _service.online_resource, _service.page)
+_IN_FULL = (
+    _FULL_URL.scalar_subquery().label("url"),
+    _FULL_RESOURCE.scalar_subquery().label("online_resource"),
+    _FULL_PAGE.scalar_subquery().label("page"),
+)
 _SERVICES = select(
     *(_service[name] for name in ("id", *_TEXTS, "host", "layers", *_LAST, "first_seen", "last_ok", "last_probe")),
     *(_service[name] for name in _DERIVED),
@@ -249,6 +254,8 @@ class ExportRow:
     """0 to 100; None for an address that never was valid."""
     twins: str
     """A JSON list of the numbers of other services: the same content by other protocols of the server."""
+    page: str
+    """Address of a page that names it, or another address of its service; '' for none."""
 
 
 _ROWS = (
@@ -264,7 +271,11 @@ _ROWS = (
         *(func.coalesce(ENDPOINT.c.level, ""), func.coalesce(ENDPOINT.c.cors, "")),
         *(func.coalesce(SEARCH_ENTRY.c.country, ""), func.coalesce(SERVICE.c.contact, "{}")),
         *(valid_share(ENDPOINT), mean_ms(ENDPOINT), software(ENDPOINT)),
-        *(case((SERVICE.c.id.is_not(None), quality(ENDPOINT))), twins(ENDPOINT)),
+        *(
+            case((SERVICE.c.id.is_not(None), quality(ENDPOINT))),
+            twins(ENDPOINT),
+            naming_page(ENDPOINT, with_secrets=True),
+        ),
     )
     .select_from(
         ENDPOINT.outerjoin(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id).outerjoin(

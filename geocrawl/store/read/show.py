@@ -13,7 +13,7 @@ from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection, Rows
 from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.quality import quality, quality_parts
-from geocrawl.store.engine.views import twins
+from geocrawl.store.engine.views import naming_page, twins
 from geocrawl.store.keys import page_key
 from geocrawl.store.schema.tables import (
     ENDPOINT,
@@ -115,6 +115,8 @@ class ServiceDetail:
     """Name → part of the score."""
     twins: Mapping[int, str] = field(default_factory=dict)
     """Numbers and kinds of other services: the same content by other protocols of the server."""
+    page: str = ""
+    """Address of a page that names the service; '' for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,7 @@ _QUALITY = (
     .select_from(SERVICE.outerjoin(_BEST_ENDPOINT, _BEST_ENDPOINT.c.id == SERVICE.c.best_id))
     .where(SERVICE.c.id == bindparam("service"))
 )
-_TWINS = select(twins(_BEST_ENDPOINT)).where(
+_OF_BEST = select(twins(_BEST_ENDPOINT), naming_page(_BEST_ENDPOINT, with_secrets=True)).where(
     _BEST_ENDPOINT.c.id == select(SERVICE.c.best_id).where(SERVICE.c.id == bindparam("service")).scalar_subquery()
 )
 _KINDS = select(SERVICE.c.id, SERVICE.c.kind).where(in_list(SERVICE.c.id, "services")).order_by(SERVICE.c.id)
@@ -201,7 +203,7 @@ def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
         return None
     points, *shares = connection.execute(_QUALITY, {"service": number}).fetchone()
     parts = zip(_QUALITY_PARTS.items(), shares, strict=True)
-    found = connection.execute(_TWINS, {"service": number}).fetchone()
+    others, page = connection.execute(_OF_BEST, {"service": number}).fetchone() or ("[]", "")
     return ServiceDetail(
         **_decoded(row, "keywords", "formats", "contact"),
         layers=tuple(_layer(each) for each in connection.execute(_LAYERS, {"service": number}).dicts()),
@@ -212,7 +214,8 @@ def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
         quality_parts={
             name: QualityShare(part.weight, None if share is None else float(share)) for (name, part), share in parts
         },
-        twins=dict(connection.execute(_KINDS, {"services": json.loads(found[0]) if found else []}).fetchall()),
+        twins=dict(connection.execute(_KINDS, {"services": json.loads(others)}).fetchall()),
+        page=page,
     )
 
 

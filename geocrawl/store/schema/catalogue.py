@@ -187,12 +187,14 @@ class Evidence(SQLModel, table=True):
     signal: str
     """How the endpoint was recognised: query, path, text, script, form, sibling, given …"""
     page: str
-    """Address of the page."""
+    """Address of the page; '' for a person."""
     link: str
     """Address as the page writes it."""
     anchor: str
     """Text of the link."""
     at: float
+    masked_page: str | None = None
+    """`page` with keys and passwords replaced by `***`, for publication; NULL: it has none."""
 
 
 class Description(SQLModel, table=True):

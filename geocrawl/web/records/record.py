@@ -81,6 +81,8 @@ def record_of_service(service: ServiceDetail, health: str, base: str, *, has_pic
         link(f"{base}{ITEMS}/{number}", "related", GEOJSON, f"the same content as {kind}")
         for number, kind in service.twins.items()
     ]
+    if page := web_address(service.page):
+        links.append(link(page, "via", "text/html", "a page that names the service"))
     return _feature(service.id, service.box, service.first_seen, service.last_ok, properties, links)
 
 

@@ -57,6 +57,7 @@ def detail_of(service: PublishedService, layers: Iterable[StoredLayer]) -> Servi
         same=(),
         quality=service.quality,
         quality_parts={},
+        page=service.page,
     )
 
 

@@ -115,6 +115,16 @@ def rows(url: str, statement: str) -> list[tuple[Any, ...]]:
         return sorted(map(tuple, file.execute(statement).fetchall()), key=repr)
 
 
+def write(url: str, statement: str) -> None:
+    """Execute a statement of either engine without the program."""
+    if url.startswith("postgresql"):
+        with psycopg.connect(url, options="-c search_path=geocrawl") as connection:
+            connection.execute(statement.encode())
+        return
+    with closing(sqlite3.connect(url)) as file, file:
+        file.execute(statement)
+
+
 def contents(url: str) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of all tables in the columns of the schema 0017, and each running total as one sum."""
     tables = [table for table in METADATA.sorted_tables if table.name not in ("ip_place", "service_alias")]
@@ -123,6 +133,7 @@ def contents(url: str) -> dict[str, list[tuple[Any, ...]]]:
         "service": {"read_by"},
         "endpoint": {"failing_s", "woken_at", "moved_to", "server"},
         "host": {"refusals"},
+        "evidence": {"masked_page"},
     }
     found = {}
     for table in tables:
@@ -170,6 +181,15 @@ def test_an_upgraded_database_holds_what_it_held_and_is_crawled_on(old_url: str)
     check_invariants(world.database.connection)
     with Store.open_readonly(old_url) as connection:
         assert search_engine(connection).search("base map").services
+
+
+def test_an_upgrade_masks_the_pages_that_named_endpoints(old_url: str) -> None:
+    write(
+        old_url, "UPDATE evidence SET page = 'http://p.example/?key=sesame' WHERE id = (SELECT min(id) FROM evidence)"
+    )
+    open_and_close(old_url)
+    shown = rows(old_url, "SELECT page, masked_page FROM evidence WHERE masked_page IS NOT NULL")
+    assert shown == [("http://p.example/?key=sesame", "http://p.example/?key=***")]
 
 
 def test_a_killed_upgrade_leaves_the_database_as_it_was_and_the_next_one_is_whole(old_url: str) -> None:

@@ -15,8 +15,11 @@ from pathlib import Path
 import pytest
 from shapely.geometry import box
 
-from geocrawl.model import Deviation, Kind, Layer, Service
+from geocrawl.model import ANSWER, Deviation, Evidence, Kind, Layer, Service
 from geocrawl.store.engine.views import VIEWS
+from geocrawl.store.read.published import Selection, export_rows, published_services
+from geocrawl.store.read.show import service_detail
+from geocrawl.store.store import Store
 from tests.support import parts
 from tests.support.places import ROOT
 from tests.support.world import World, candidate, verdict
@@ -24,7 +27,7 @@ from tests.support.world import World, candidate, verdict
 COLUMNS = {
     "v_services": "id kind title abstract provider keywords version formats url host site online_resource layers alive "
     "health level https cors fees access_constraints endpoints deviations west south east north first_seen last_ok "
-    "last_probe country contact availability mean_ms software quality twins",
+    "last_probe country contact availability mean_ms software quality twins page",
     "v_layers": "service_id position parent item name title abstract keywords crs styles formats queryable "
     "west south east north kind service",
     "v_health": "endpoint_id service_id kind url host site status reason http_status health health_since in_a_row "
@@ -55,7 +58,7 @@ def catalogue(tmp_path: Path) -> Path:
     """A service that fails now and then, at an address with a key; an address that never worked."""
     path = tmp_path / "geocrawl.db"
     world = World(path)
-    at = candidate(f"a.example/wms?map=a&token={SECRET}&service=WMS")
+    at = candidate(f"a.example/wms?map=a&token={SECRET}&service=WMS", page=f"http://portal.example/maps?key={SECRET}")
     for reason in ("ok", "timeout-read", "ok", "http-500"):
         world.clock.time += 86_400
         deviations = (Deviation("bom", f"http://a.example/?token={SECRET}"),)
@@ -92,6 +95,30 @@ def test_what_the_views_say(catalogue: Path) -> None:
     assert (first["deviations"], first["west"], first["north"]) == ('["bom"]', 5.0, 50.0)
     assert first["first_seen"] == "1970-01-13T13:46:40Z"
     assert (health[0]["valid_share"], health[0]["reason"], health[1]["service_id"]) == (0.5, "http-500", None)
+
+
+def test_the_page_of_a_service_is_the_shortest_address_that_names_it(tmp_path: Path) -> None:
+    world = World(tmp_path / "geocrawl.db")
+    here = candidate("a.example/wms?service=WMS", page="http://portal.example/catalogue/roads")
+    moved = replace(here, evidence=Evidence("redirect", "http://r.example/", "http://a.example/wms"))
+    guessed = replace(here, evidence=Evidence("guess:geoserver", "http://g.example/", "http://a.example/wms"))
+    given = replace(here, evidence=Evidence("given", "", "http://a.example/wms"))
+    answered = replace(here, evidence=Evidence(ANSWER, "http://c.example/csw", "http://a.example/wms"))
+    short = f"http://portal.example/?key={SECRET}"
+    pages: list[str] = []
+    for found in (given, moved, guessed, answered, here, replace(here, evidence=replace(here.evidence, page=short))):
+        world.record(found, verdict("ok", ROADS), world.clock.now())
+        with Store.open_readonly(str(tmp_path / "geocrawl.db")) as connection:
+            (service,) = published_services(connection, Selection())
+            pages.append(service.page)
+            (secret,) = published_services(connection, Selection(), with_secrets=True)
+            (row,) = export_rows(connection)
+            detail = service_detail(connection, service.id)
+            assert detail is not None and row.page == secret.page == detail.page
+    world.store.close()
+    assert pages[:4] == ["", "", "", "http://c.example/csw"]
+    assert pages[4:] == ["http://portal.example/catalogue/roads", "http://portal.example/?key=***"]
+    assert secret.page == short
 
 
 @pytest.mark.parametrize("view", VIEWS)

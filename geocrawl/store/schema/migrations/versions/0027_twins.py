@@ -1,10 +1,9 @@
-"""Note for each endpoint what its server's other protocols have in common, and name twins in the views."""
+"""Note for each endpoint what its server's other protocols have in common."""
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import BigInteger, Column, Integer
 
-from geocrawl.store.engine.views import CREATE_VIEWS
 from geocrawl.store.keys import twin_key
 
 revision = "0027"
@@ -24,6 +23,3 @@ def upgrade() -> None:
     if rows:
         connection.execute(_WRITE, [{"endpoint": number, "own": twin_key(key)} for number, key in rows])
     op.create_index("endpoint_server", "endpoint", ["server"])
-    for name, view in CREATE_VIEWS.items():
-        op.execute(f"DROP VIEW IF EXISTS {name}")
-        op.execute(view)
