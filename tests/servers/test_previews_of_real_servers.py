@@ -16,6 +16,7 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from geocrawl.probe.extents import to_mercator
+from geocrawl.probe.registry import kinds_with_content
 from geocrawl.settings import Settings
 from geocrawl.web.application import make_application
 from geocrawl.web.options import Options
@@ -36,7 +37,10 @@ SHOWN = [
     ("mapproxy", "tms", "tms"),
     ("mapcache", "wmts", "wmts"),
     ("mapproxy", "wmts", "wmts"),
+    ("mapcache", "wmsc", "wms"),
+    ("mapproxy", "wmsc", "wms"),
 ]
+HAVE_PROOFS = kinds_with_content()
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +81,10 @@ JOIN endpoint ON endpoint.service_id = service.id
 JOIN proof ON proof.endpoint_id = endpoint.id AND proof.outcome = 'ok'
 JOIN layer ON layer.service_id = service.id AND layer.name = proof.layer
 WHERE service.kind = ? AND endpoint.url LIKE ? LIMIT 1"""
+_NAMED = """
+SELECT service.id, layer.position FROM service JOIN endpoint ON endpoint.service_id = service.id
+JOIN layer ON layer.service_id = service.id AND layer.name <> ''
+WHERE service.kind = ? AND endpoint.url LIKE ? LIMIT 1"""
 _QUERYABLE = f"{_PROVED.replace('LIMIT 1', 'AND layer.queryable')} LIMIT 1".replace("kind = ?", "kind = 'wms'")
 _BOX = re.compile(r'data-projection="([^"]*)" data-box="([^"]*)"')
 
@@ -86,7 +94,8 @@ def test_a_layer_is_drawn(
     servers: dict[str, dict[str, Any]], client: TestClient, catalogue: Path, server: str, kind: str, entry: str
 ) -> None:
     with closing(sqlite3.connect(catalogue)) as reader:
-        number, layer = reader.execute(_PROVED, (kind, servers[server][entry].rstrip("/") + "%")).fetchone()
+        place = (kind, servers[server][entry].rstrip("/") + "%")
+        number, layer = reader.execute(_PROVED if kind in HAVE_PROOFS else _NAMED, place).fetchone()
     page = client.get(f"{ITEMS}/{number}", headers={"Accept": "text/html"}).text
     assert f'data-preview="{ITEMS}/{number}/preview?layer={layer}"' in page
     found = _BOX.search(page)

@@ -43,7 +43,7 @@ app = make_wsgi_app({config!r})
 """
 MAPPROXY_CONFIG = """
 services:
-  ogcapi: {{enable_tiles: true, enable_maps: true, md: {{identification: {{title: Maps of MapProxy}}}}}}
+  ogcapi: {{enable_tiles: true, enable_maps: {maps}, md: {{identification: {{title: Maps of MapProxy}}}}}}
 layers:
   - {{name: regions, title: Regions, sources: [regions]}}
 caches:
@@ -78,14 +78,15 @@ def tiles(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield f"{base}/{{}}/tilejson.json?url={folder / 'height.tif'}"
 
 
-@pytest.fixture(scope="module")
-def maps(servers: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of the OGC API of a MapProxy in front of MapServer."""
-    folder = tmp_path_factory.mktemp("maps")
-    config = folder / "mapproxy.yaml"
-    config.write_text(MAPPROXY_CONFIG.format(wms=servers["mapserver"]["wms"], folder=folder), encoding="utf-8")
+@pytest.fixture
+def mapproxy(servers: dict[str, dict[str, Any]], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Address of the OGC API of a MapProxy in front of MapServer; the test's parameter is whether it draws maps."""
+    config = tmp_path / "mapproxy.yaml"
+    maps = "true" if request.param else "false"
+    text = MAPPROXY_CONFIG.format(wms=servers["mapserver"]["wms"], folder=tmp_path, maps=maps)
+    config.write_text(text, encoding="utf-8")
     serve = ("waitress", "--listen=127.0.0.1:{port}", "app:app")
-    with _running(MAPPROXY.format(config=str(config)), serve, "/ogcapi", folder) as base:
+    with _running(MAPPROXY.format(config=str(config)), serve, "/ogcapi", tmp_path) as base:
         yield f"{base}/ogcapi"
 
 
@@ -154,8 +155,16 @@ def test_an_error_of_a_tile_server_is_none(tiles: str, command: Geocrawl) -> Non
     assert verdict["status"] == "invalid", verdict
 
 
-def test_maps_of_an_ogc_api_are_proved_and_previewed(maps: str, command: Geocrawl) -> None:
-    verdict = command.probe(maps, "--kind", "ogcapi", "--maps", "--save", "--db", str(command.db))
+@pytest.mark.parametrize("mapproxy", [True], indirect=True)
+def test_maps_of_an_ogc_api_are_proved_and_previewed(mapproxy: str, command: Geocrawl) -> None:
+    verdict = command.probe(mapproxy, "--kind", "ogcapi", "--maps", "--save", "--db", str(command.db))
     assert (verdict["kind"], verdict["status"], verdict["level"]) == ("ogcapi", "valid", "delivers"), verdict
     assert [(each["outcome"], "bbox=" in each["url"]) for each in verdict["proof"]] == [("ok", True)]
     assert _colours_of_preview(command.db, (6.0, 46.0, 10.0, 47.5)) > 2
+
+
+@pytest.mark.parametrize("mapproxy", [False], indirect=True)
+def test_map_tiles_of_an_ogc_api_are_previewed(mapproxy: str, command: Geocrawl) -> None:
+    verdict = command.probe(mapproxy, "--kind", "ogcapi", "--save", "--db", str(command.db))
+    assert (verdict["status"], verdict["layers"]) == ("valid", 1), verdict
+    assert _colours_of_preview(command.db, to_mercator((6.0, 46.0, 10.0, 47.5))) > 2

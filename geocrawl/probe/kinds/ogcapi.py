@@ -38,7 +38,8 @@ from geocrawl.probe.extents import PIXELS, Sides, middle_of
 from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import JsonAnswer, json_of, json_verdict, plain_then_json
 from geocrawl.probe.json_links import linked, links_of, relations, spatial_extent, systems
-from geocrawl.probe.previews import DEGREES, Features, Picture, Preview, Shown, View
+from geocrawl.probe.json_tiles import levels_of_collection
+from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View
 from geocrawl.probe.roots import kind_of_json
 from geocrawl.urls import RECORDS, below, service_endpoint, with_parameters
 
@@ -56,7 +57,8 @@ _SERVED_RELATIONS = frozenset(
     | {"dggrs-definition", "dggrs-zone-data", "dggrs-zone-query"}
 )
 """Relations of the OGC by which what an API serves links to its like and to its own parts."""
-_CONTENT_RELATIONS = ("items", "coverage", "map", "tilesets-vector", "tilesets-map", "tilesets-coverage")
+_TILE_RELATIONS = ("tilesets-vector", "tilesets-map", "tilesets-raster", "tilesets-coverage")
+_CONTENT_RELATIONS = ("items", "coverage", "map", *_TILE_RELATIONS)
 
 
 def is_ogcapi(value: JsonObject) -> bool:
@@ -203,9 +205,7 @@ _NAMES = {
 _BY_RELATION = {
     "items": "features",
     "tiling-schemes": "tiles",
-    "tilesets-vector": "tiles",
-    "tilesets-map": "tiles",
-    "tilesets-coverage": "tiles",
+    **dict.fromkeys(_TILE_RELATIONS, "tiles"),
     "map": "maps",
     "coverage": "coverages",
     "processes": "processes",
@@ -517,13 +517,18 @@ CONTENT_CHECK = OgcApiContentCheck
 
 
 def preview(shown: Shown) -> Preview | None:
-    """Show a collection by its map (OGC 20-058, 8), else by its items."""
+    """Show a collection by its map (OGC 20-058, 8), else by its items, else by tiles of a map (20-057)."""
     layer = shown.layer
     if layer.item is not Item.COLLECTION:
         return None
     if has_map(layer):
         return Picture((DEGREES,), partial(_map_url, shown))
-    return Features(partial(_features_url, shown)) if has_items(layer) else None
+    if has_items(layer):
+        return Features(partial(_features_url, shown))
+    if "application/json" not in layer.formats:  # of lists of tile sets
+        return None
+    collection = with_parameters(below(shown.url, _path(layer.name)), {"f": "json"})
+    return Tiles((MERCATOR, DEGREES), lambda view: levels_of_collection(collection, view.system))
 
 
 def _map_url(shown: Shown, view: View) -> Url:

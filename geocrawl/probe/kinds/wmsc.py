@@ -6,21 +6,25 @@ only when requested with `tiled=true`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, line_of, local_name
+from geocrawl.formats.elements import attribute, child, children, line_of, local_name, text_of
+from geocrawl.formats.json import integer_of, number_of
 from geocrawl.formats.xml_reader import Cut, Reading
-from geocrawl.model import Candidate, Kind, Layer, Page
+from geocrawl.model import Candidate, Kind, Layer, Page, Url
 from geocrawl.model.declarations import KindDeclaration
-from geocrawl.ports import Interview
+from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
-from geocrawl.probe.extents import Box, in_system
+from geocrawl.probe.extents import Box, Sides, in_system
 from geocrawl.probe.interview import Question, run
+from geocrawl.probe.levels import Level, level_from_south
 from geocrawl.probe.ows.owslib_reader import read_service
+from geocrawl.probe.previews import Levels, Shown, Tiles, View, by_tiles, is_in
+from geocrawl.probe.stream import read_whole
 from geocrawl.sanitize import ending_of
 from geocrawl.urls import request_url
 from geocrawl.wording import counted
@@ -110,9 +114,70 @@ class WmscProbe:
 
     def interview(self, candidate: Candidate) -> Interview:
         """Request the capabilities of WMS 1.1.1 with tile sets. One request."""
-        asked = {"SERVICE": "WMS", "REQUEST": "GetCapabilities", "VERSION": "1.1.1", "TILED": "true"}
-        question = Question("1.1.1", request_url(candidate.endpoint.url, asked))
+        question = Question("1.1.1", _capabilities(candidate.endpoint.url))
         return run(candidate, (question,), lambda page: examine(page, read_wmsc))
 
 
+def _capabilities(endpoint: Url) -> Url:
+    asked = {"SERVICE": "WMS", "REQUEST": "GetCapabilities", "VERSION": "1.1.1", "TILED": "true"}
+    return request_url(endpoint, asked)
+
+
 PROBE = WmscProbe()
+
+
+# --------------------------------------------------------------------------- tiles
+# A tile is a GetMap of a fixed box: the grid begins in the lower left corner of the tile set's box.
+
+
+_MAX_LEVELS = 60
+_USUAL_PIXELS = 256
+
+
+def _levels(shown: Shown, view: View) -> Levels:
+    """Request the capabilities; return the levels of a layer's tile set in the view's reference system."""
+    answer = yield Ask(_capabilities(shown.url))
+    root = read_whole(answer).root if isinstance(answer, Page) else None
+    if root is None:
+        return ()
+    for each in islice(children(child(root, "Capability", "VendorSpecificCapabilities"), "TileSet"), MAX_TILE_SETS):
+        code = line_of(child(each, "SRS"))
+        if line_of(child(each, "Layers")) == shown.layer.name and is_in(code, view.system):
+            return tuple(_levels_of(shown.url, each, code))
+    return ()
+
+
+def _levels_of(endpoint: Url, tile_set: etree._Element, code: str) -> Iterator[Level]:
+    box = child(tile_set, "BoundingBox")
+    stated = [attribute(box, side) for side in ("minx", "miny", "maxx", "maxy")] if box is not None else []
+    sides = [side for each in stated if (side := number_of(each)) is not None]
+    if len(sides) < 4:
+        return
+    width, height = (integer_of(line_of(child(tile_set, name)), _USUAL_PIXELS) for name in ("Width", "Height"))
+    asked = {
+        "SERVICE": "WMS",
+        "VERSION": "1.1.1",
+        "REQUEST": "GetMap",
+        "TILED": "true",
+        "LAYERS": line_of(child(tile_set, "Layers")),
+        "STYLES": line_of(child(tile_set, "Styles")),
+        "SRS": code,
+        "FORMAT": line_of(child(tile_set, "Format")) or "image/png",
+        "WIDTH": str(width),
+        "HEIGHT": str(height),
+    }
+
+    def url(place: Sides) -> Url:
+        return request_url(endpoint, {**asked, "BBOX": ",".join(f"{side:.15g}" for side in place)})
+
+    for word in text_of(child(tile_set, "Resolutions")).split()[:_MAX_LEVELS]:
+        resolution = number_of(word) or 0.0
+        yield level_from_south(sides, sides, resolution * width, resolution * height, url)
+
+
+def preview(shown: Shown) -> Tiles | None:
+    """Show a layer by its tiles."""
+    return by_tiles(shown, _levels)
+
+
+PREVIEW = preview

@@ -1,0 +1,243 @@
+"""How layers of each kind are shown: which requests are made, where the pictures lie, what hostile documents do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geocrawl.model import Failure, FailureCode, Item, Kind, Layer, Page, Service, Url
+from geocrawl.probe.extents import Sides, to_mercator
+from geocrawl.probe.levels import Level, cover
+from geocrawl.probe.previews import DEGREES, MERCATOR, VECTOR_TILES, Shown, Tiles, View
+from geocrawl.probe.registry import REGISTRY, preview_of
+from tests.support.answers import page, url
+
+WORLD = (-180.0, -85.0, 180.0, 85.0)
+Reply = Callable[[str], Page | Failure]
+
+
+def shown(kind: Kind, address: str, layer: Layer, *, version: str = "", extent: Sides | None = None) -> Shown:
+    return Shown(url(address), Service(kind, version, ""), layer, extent, {})
+
+
+def levels(layer: Shown, view: View, reply: Reply) -> tuple[tuple[Level, ...] | str, list[str]]:
+    """The levels of a layer, or why it has none, and the addresses that were asked for."""
+    preview = preview_of(layer.service.kind)
+    found = preview(layer) if preview is not None else None
+    assert isinstance(found, Tiles), found
+    asked: list[str] = []
+    interview = found.levels(view)
+    try:
+        ask = next(interview)
+        while True:
+            asked.append(ask.url.address)
+            answer = reply(ask.url.address)
+            ask = interview.send(replace(answer, url=ask.url, final=ask.url) if isinstance(answer, Page) else answer)
+    except StopIteration as end:
+        return (end.value if isinstance(end.value, str) else tuple(end.value)), asked
+
+
+def tiles(layer: Shown, view: View, reply: Reply) -> list[tuple[Url, Sides]]:
+    found, _ = levels(layer, view, reply)
+    assert not isinstance(found, str), found
+    return cover(found, view.box, 4)
+
+
+def near(sides: Sides, expected: Sides) -> bool:
+    return sides == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+# --------------------------------------------------------------------------- WMS-C
+
+TILE_SET = """<WMT_MS_Capabilities version="1.1.1"><Capability><VendorSpecificCapabilities>
+<TileSet><SRS>EPSG:4326</SRS><BoundingBox SRS="EPSG:4326" minx="{minx}" miny="-90" maxx="180" maxy="90"/>
+<Resolutions>{resolutions}</Resolutions><Width>{width}</Width><Height>256</Height><Format>image/png</Format>
+<Layers>town</Layers><Styles/></TileSet></VendorSpecificCapabilities></Capability></WMT_MS_Capabilities>"""
+WMSC = shown(Kind.WMSC, "http://gwc.example/wms", Layer("town", "Town", crs=("EPSG:4326",)))
+
+
+def tile_set(minx: str = "-180", resolutions: str = "0.703125 0.3515625", width: str = "256") -> Page:
+    return page(TILE_SET.format(minx=minx, resolutions=resolutions, width=width))
+
+
+def test_tiles_of_a_wms_c_are_maps_of_fixed_boxes() -> None:
+    view = View((10.0, 40.0, 20.0, 50.0), DEGREES, (100, 100))
+    ((tile, sides),) = tiles(WMSC, view, lambda _: tile_set())
+    assert near(sides, (0.0, 0.0, 90.0, 90.0))
+    assert tile.address == (
+        "http://gwc.example/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&TILED=true&LAYERS=town&STYLES=&SRS=EPSG:4326"
+        "&FORMAT=image/png&WIDTH=256&HEIGHT=256&BBOX=0,0,90,90"
+    )
+
+
+@pytest.mark.parametrize("minx", ["-180", "NaN", "x", "1e308", "-1e308", ""])
+@pytest.mark.parametrize("resolutions", ["0", "-1", "NaN 1e999", "1e-320", "1e308", " ".join(["0.1"] * 100_000), ""])
+@pytest.mark.parametrize("width", ["256", "0", "-256", "9" * 40, "x"])
+def test_no_numbers_of_a_tile_set_break_it(minx: str, resolutions: str, width: str) -> None:
+    found = tiles(WMSC, View(WORLD, DEGREES, (100, 100)), lambda _: tile_set(minx, resolutions, width))
+    assert len(found) <= 4 and all(each.host == "gwc.example" for each, _ in found)
+
+
+# --------------------------------------------------------------------------- OGC API – Tiles
+
+REL = "http://www.opengis.net/def/rel/ogc/1.0/"
+API = "http://api.example/ogcapi"
+COLLECTION = Layer("sea", "Sea", item=Item.COLLECTION, formats=("application/json",))
+OGCAPI = shown(Kind.OGCAPI, API, COLLECTION)
+
+
+def link(rel: str, href: str, type_: str = "application/json") -> dict[str, str]:
+    return {"rel": rel, "href": href, "type": type_}
+
+
+TEMPLATE = "{tileMatrix}/{tileRow}/{tileCol}?f=png"
+SET = {
+    "dataType": "map",
+    "crs": "http://www.opengis.net/def/crs/EPSG/0/3857",
+    "tileMatrixSetURI": "http://www.opengis.net/def/tilematrixset/OGC/1.0/WebMercatorQuad",
+    "links": [link("item", f"{API}/tiles/WebMercatorQuad/{TEMPLATE}", "image/png")],
+}
+OTHER = {
+    "dataType": "map",
+    "crs": "http://www.opengis.net/def/crs/EPSG/0/4326",
+    "links": [link("self", f"{API}/own"), link(f"{REL}tiling-scheme", f"{API}/scheme")],
+}
+MATRIX = {
+    "id": "a b",
+    "scaleDenominator": 279541132.0143589,
+    "pointOfOrigin": [90, -180],
+    "tileWidth": 256,
+    "tileHeight": 256,
+    "matrixWidth": 2,
+    "matrixHeight": 1,
+}
+
+
+def documents(found: Mapping[str, object]) -> Reply:
+    """Answers by the last part of the path."""
+
+    def reply(address: str) -> Page:
+        return page(json.dumps(found[address.partition("?")[0].rpartition("/")[2]]))
+
+    return reply
+
+
+def api(*sets: object, **more: object) -> Reply:
+    links = [link(f"{REL}tilesets-map", f"{API}/list")]
+    return documents({"sea": {"id": "sea", "links": links}, "list": {"tilesets": sets}, **more})
+
+
+IN_MERCATOR = View(to_mercator((-10.0, 12.0, -5.0, 20.0)), MERCATOR, (100, 100))
+IN_DEGREES = View((-10.0, 12.0, -5.0, 20.0), DEGREES, (100, 100))
+
+
+def test_a_known_tile_matrix_set_is_not_asked_for() -> None:
+    found, asked = levels(OGCAPI, IN_MERCATOR, api(OTHER, SET))
+    assert asked == [f"{API}/collections/sea?f=json", f"{API}/list"]
+    assert [each.address for each, _ in cover(found, IN_MERCATOR.box, 1)] == [  # type: ignore[arg-type]
+        f"{API}/tiles/WebMercatorQuad/5/14/15?f=png"
+    ]
+
+
+def test_another_tile_matrix_set_is_read() -> None:
+    own = {**OTHER, "links": [link("item", f"{API}/t/{TEMPLATE}", "image/png"), *OTHER["links"]]}
+    reply = api(OTHER, SET, own=own, scheme={"crs": OTHER["crs"], "tileMatrices": [MATRIX]})
+    ((tile, sides),) = tiles(OGCAPI, IN_DEGREES, reply)
+    assert (tile.address, near(sides, (-180.0, -90.0, 0.0, 90.0))) == (f"{API}/t/a%20b/0/0?f=png", True)
+
+
+def test_a_tile_set_has_tiles_within_its_limits_alone() -> None:
+    usual = {each.address.split("/")[-3] for each, _ in tiles(OGCAPI, IN_MERCATOR, api(SET))}
+    limits = [
+        {"tileMatrix": name, "minTileRow": 0, "maxTileRow": 0, "minTileCol": 0, "maxTileCol": 0} for name in usual
+    ]
+    found = tiles(OGCAPI, IN_MERCATOR, api({**SET, "tileMatrixSetLimits": limits}))
+    assert found and usual.isdisjoint(each.address.split("/")[-3] for each, _ in found)
+
+
+def test_vector_tiles_have_no_picture_and_say_so() -> None:
+    vector = {"id": "sea", "links": [link(f"{REL}tilesets-vector", f"{API}/list")]}
+    assert levels(OGCAPI, IN_MERCATOR, documents({"sea": vector}))[0] == VECTOR_TILES
+    unlike = {**SET, "dataType": "vector", "links": [link("item", f"{API}/{TEMPLATE}", "application/x-protobuf")]}
+    assert levels(OGCAPI, IN_MERCATOR, api(unlike))[0] == VECTOR_TILES
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scaleDenominator": 0},
+        {"scaleDenominator": -1},
+        {"scaleDenominator": 1e-320},
+        {"scaleDenominator": "1e999"},
+        {"scaleDenominator": None},
+        {"matrixWidth": 2**62, "matrixHeight": 2**62},
+        {"matrixWidth": -1},
+        {"tileWidth": 10**30},
+        {"pointOfOrigin": ["NaN", 0]},
+        {"pointOfOrigin": [1e308, -1e308]},
+        {"pointOfOrigin": []},
+        {"id": "../../../admin"},
+        {"id": "{tileRow}"},
+        {"cornerOfOrigin": "bottomLeft"},
+    ],
+)
+def test_no_numbers_of_a_tile_matrix_break_it(change: Mapping[str, object]) -> None:
+    own = {**OTHER, "links": [link("item", f"{API}/t/{TEMPLATE}", "image/png"), *OTHER["links"]]}
+    scheme = {"crs": OTHER["crs"], "tileMatrices": [{**MATRIX, **change}] * 100}
+    found = tiles(OGCAPI, IN_DEGREES, api(OTHER, own=own, scheme=scheme))
+    assert len(found) <= 4 and all(each.address.startswith(f"{API}/t/") for each, _ in found)
+
+
+@pytest.mark.parametrize("template", ["http://elsewhere.example/", "//elsewhere.example/", "ftp://elsewhere.example/"])
+def test_a_template_leads_to_no_other_host(template: str) -> None:
+    unlike = {**SET, "links": [link("item", template + TEMPLATE, "image/png")]}
+    assert {each.host for each, _ in tiles(OGCAPI, IN_MERCATOR, api(unlike))} <= {"api.example"}
+
+
+@given(
+    st.recursive(
+        st.none() | st.floats() | st.text(max_size=4),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(["tilesets", "links", "tileMatrices", "tileMatrixSetLimits", "crs", "rel", "href"]),
+                inner,
+            )
+        ),
+        max_leaves=10,
+    )
+)
+def test_no_json_breaks_an_api(value: object) -> None:
+    def reply(address: str) -> Page:
+        links = [link(f"{REL}tilesets-map", f"{API}/list"), link(f"{REL}tiling-scheme", f"{API}/x"), value]
+        sets = [{**SET, "tileMatrixSetURI": value, "links": links}, value]
+        return page(json.dumps({"links": links, "tilesets": sets}))
+
+    found, _ = levels(OGCAPI, IN_MERCATOR, reply)
+    assert isinstance(found, str) or len(cover(found, IN_MERCATOR.box, 4)) <= 4
+
+
+# --------------------------------------------------------------------------- every kind
+
+
+def failed(address: str) -> Failure:
+    return Failure(url(address), FailureCode.TIMEOUT_READ, "")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in REGISTRY if preview_of(kind) is not None])
+@pytest.mark.parametrize("item", Item)
+def test_every_kind_takes_any_layer_and_any_failure(kind: Kind, item: Item) -> None:
+    preview = preview_of(kind)
+    assert preview is not None
+    for crs in ((), ("EPSG:4326",), ("EPSG:3857",), ("EPSG:25832",)):
+        layer = shown(kind, "http://maps.example/x", Layer("a", "A", crs=crs, item=item, formats=("application/json",)))
+        found = preview(layer)
+        if isinstance(found, Tiles):
+            for system in found.systems:
+                said, _ = levels(layer, View(WORLD, system, (64, 64)), failed)
+                assert not said or isinstance(said, str)
