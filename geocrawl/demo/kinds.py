@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from geocrawl.demo import rest_documents as rest
 from geocrawl.demo.capabilities import Box, Described, capabilities, exception, picture
-from geocrawl.demo.ows_documents import feature, ows_document, records
+from geocrawl.demo.ows_documents import coverage, feature, ows_document, records
 from geocrawl.demo.services import Answer
 
 
@@ -257,7 +257,8 @@ def answer_of(service: KindService, office: Office, below: str, query: str) -> A
     asked = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
     described = service.described(office)
     place = f"{below}?{sorted(asked.items())}"
-    if _TILE.search(below) or asked.get("request", "").lower() in ("gettile", "getmap") or below == "export":
+    request = asked.get("request", "").lower()
+    if _TILE.search(below) or request in ("gettile", "getmap", "getcoverage") or below == "export":
         width, _, height = asked.get("size", "").partition(",")
         sides = (_pixels(asked.get("width", width)), _pixels(asked.get("height", height)))
         return Answer(200, "image/png", picture(*sides, 64 + zlib.crc32(place.encode()) % 128))
@@ -275,12 +276,14 @@ def _pixels(side: str) -> int:
     return min(max(int(side), 1), 512) if side.isdecimal() else 256
 
 
-def _by_query(service: KindService, described: Described, asked: Mapping[str, str]) -> str:
+def _by_query(service: KindService, described: Described, asked: Mapping[str, str]) -> str | None:
     request = asked.get("request", "").lower()
     if request == "getcapabilities":
         return _tile_sets(described) if service.kind == "wmsc" else ows_document(service.kind, described)
     if request == "getfeature":
         return feature(described, asked.get("typenames", ""))
+    if request == "describecoverage":
+        return coverage(described, asked.get("coverageid", ""))
     if request == "getrecords":
         listed = [(each, office) for office in OFFICES for each in office.services]
         return records((f"{office.host}:{each.kind}", each.title, each.link(office)) for each, office in listed)

@@ -107,7 +107,9 @@ def _coverages(described: Described) -> str:
     )
     systems = "".join(f"<crs:crsSupported>{each}</crs:crsSupported>" for each in _systems(described))
     extension = f"<Extension><crs:CrsMetadata>{systems}</crs:CrsMetadata></Extension>"
-    formats = "<formatSupported>image/tiff</formatSupported><formatSupported>application/netcdf</formatSupported>"
+    formats = "".join(
+        f"<formatSupported>{each}</formatSupported>" for each in ("image/png", "image/tiff", "application/netcdf")
+    )
     return f"<ServiceMetadata>{formats}{extension}</ServiceMetadata><Contents>{''.join(found)}</Contents>"
 
 
@@ -222,6 +224,23 @@ def feature(described: Described, name: str) -> str:
         'xmlns:gml="http://www.opengis.net/gml/3.2" xmlns:demo="http://demo.example/features" numberMatched="1" '
         f'numberReturned="1">\n<wfs:member><demo:{local} gml:id="{local}.1"><demo:geometry>{geometry}</demo:geometry>'
         f"</demo:{local}></wfs:member>\n</wfs:FeatureCollection>\n"
+    )
+
+
+def coverage(described: Described, name: str) -> str | None:
+    """Return the description of a coverage of WCS 2.0 (OGC 09-110r4, 8.3); None for one that the service has not."""
+    number = next((number for number, (each, _) in enumerate(described.layers) if each == name), None)
+    if number is None:
+        return None
+    west, south, east, north = shrunk(described.box, number)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<CoverageDescriptions xmlns="http://www.opengis.net/wcs/2.0" '
+        'xmlns:gml="http://www.opengis.net/gml/3.2">\n'
+        f"<CoverageDescription gml:id={quoteattr(name)}><gml:boundedBy>"
+        '<gml:Envelope srsName="http://www.opengis.net/def/crs/EPSG/0/4326" axisLabels="Lat Long" srsDimension="2">'
+        f"<gml:lowerCorner>{south} {west}</gml:lowerCorner><gml:upperCorner>{north} {east}</gml:upperCorner>"
+        f"</gml:Envelope></gml:boundedBy><CoverageId>{escape(name)}</CoverageId></CoverageDescription>\n"
+        "</CoverageDescriptions>\n"
     )
 
 

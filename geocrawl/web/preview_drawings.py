@@ -7,16 +7,20 @@ reason in words. Nothing that a service sent leaves it as it came.
 from __future__ import annotations
 
 import io
+import math
 import warnings
 from collections.abc import Generator, Sequence
 
+import numpy as np
 from PIL import Image, ImageDraw, UnidentifiedImageError
+from PIL.TiffImagePlugin import TiffImageFile
 from selectolax.lexbor import LexborHTMLParser
 
 from geocrawl.formats.charset import decode_declared, header_charset
 from geocrawl.model import Failure, FailureCode, Page, Purpose, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.content.exceptions import exception_of
+from geocrawl.probe.content.images import is_image
 from geocrawl.probe.extents import Sides
 from geocrawl.probe.levels import Level, cover
 from geocrawl.probe.previews import Levels, View
@@ -32,6 +36,12 @@ MOST_TILES = 4
 """Most tiles of a picture: each is a request."""
 MOST_CHARS, MOST_LINES = 4_000, 100
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+_NUMBERS = frozenset({"F", "I", "I;16", "I;16B", "I;16L"})
+"""Pillow's names for images of numbers that are no colours."""
+_GDAL_NODATA = 42113
+_NO_NUMBER = 1e30
+"""Numbers as large stand for missing ones; NaN is not smaller either."""
+_SHOWN_PERCENT = (2, 98)
 _LINE, _AREA, _NONE = (29, 78, 216, 255), (29, 78, 216, 60), (0, 0, 0, 0)
 _DOT = 4
 _WHY = {
@@ -88,12 +98,35 @@ def image_of(answer: Page | Failure) -> tuple[Image.Image | None, str]:
             opened = Image.open(io.BytesIO(answer.body), formats=_FORMATS)
             if opened.width * opened.height > MAX_PIXELS:
                 return None, f"the service sent an image of {opened.width} × {opened.height} pixels"
-            return opened.convert("RGBA"), ""
+            return _coloured(opened), ""
     except UnidentifiedImageError:
+        if is_image(answer.body):
+            return None, "the service sent an image of a form that cannot be shown here"
         said = plain(answer.body[:600].decode("utf-8", "replace"), 200)
         return None, f"the service sent no image but: {said}" if said else "the service sent no image"
     except Exception as error:  # decoders raise what they like on a broken image
         return None, f"the service sent a broken image ({plain(str(error), 100)})"
+
+
+def _coloured(image: Image.Image) -> Image.Image:
+    """Return an image as colours; one of numbers, such as heights, in greys that leave the least and greatest out."""
+    if image.mode not in _NUMBERS:
+        return image.convert("RGBA")
+    numbers = np.asarray(image, dtype=np.float64)
+    known = (np.abs(numbers) < _NO_NUMBER) & (numbers != _missing(image))
+    least, greatest = np.percentile(numbers[known], _SHOWN_PERCENT) if known.any() else (0.0, 0.0)
+    shares = (np.where(known, numbers, least) - least) / ((greatest - least) or 1.0)
+    grey = Image.fromarray((np.clip(shares, 0, 1) * 255).astype(np.uint8))
+    return Image.merge("RGBA", (grey, grey, grey, Image.fromarray(np.where(known, 255, 0).astype(np.uint8))))
+
+
+def _missing(image: Image.Image) -> float:
+    """Return the number that stands for a missing one in a GeoTIFF of GDAL; NaN for none."""
+    stated = image.tag_v2.get(_GDAL_NODATA, "") if isinstance(image, TiffImageFile) else ""
+    try:
+        return float(str(stated).rstrip("\0 "))
+    except ValueError:
+        return math.nan
 
 
 def _png(image: Image.Image) -> bytes:

@@ -222,6 +222,87 @@ def test_no_json_breaks_an_api(value: object) -> None:
     assert isinstance(found, str) or len(cover(found, IN_MERCATOR.box, 4)) <= 4
 
 
+# --------------------------------------------------------------------------- WCS
+
+DESCRIBED = """<wcs:CoverageDescriptions xmlns:wcs="http://www.opengis.net/wcs/2.0" xmlns:gml="http://www.opengis.net/gml/3.2">
+<wcs:CoverageDescription><gml:boundedBy><gml:Envelope srsName="http://www.opengis.net/def/crs/EPSG/0/{code}"
+axisLabels="{labels}"><gml:lowerCorner>{low}</gml:lowerCorner><gml:upperCorner>{high}</gml:upperCorner></gml:Envelope>
+</gml:boundedBy><gml:domainSet><gml:RectifiedGrid><gml:axisLabels>{grid}</gml:axisLabels></gml:RectifiedGrid>
+</gml:domainSet></wcs:CoverageDescription></wcs:CoverageDescriptions>"""
+HEIGHT = Layer("height", "Height", item=Item.COVERAGE)
+VIEW = View((0.0, 40.0, 20.0, 50.0), DEGREES, (200, 100))
+
+
+def wcs(version: str, formats: tuple[str, ...] = ("image/tiff", "image/png"), extent: Sides | None = None) -> Shown:
+    found = shown(Kind.WCS, "http://wcs.example/wcs", HEIGHT, version=version, extent=extent)
+    return replace(found, service=replace(found.service, formats=formats))
+
+
+def described(
+    code: str = "4326", labels: str = "Lat Long", grid: str = "i j", low: str = "46 6", high: str = "48 10"
+) -> Reply:
+    return lambda _: page(DESCRIBED.format(code=code, labels=labels, grid=grid, low=low, high=high))
+
+
+def test_a_coverage_is_asked_for_by_its_own_axes() -> None:
+    ((part, sides),) = tiles(wcs("2.0.1"), VIEW, described())
+    assert sides == (6.0, 46.0, 10.0, 48.0)
+    assert part.address.replace("%28", "(").replace("%29", ")") == (
+        "http://wcs.example/wcs?SERVICE=WCS&VERSION=2.0.1&REQUEST=GetCoverage&COVERAGEID=height&FORMAT=image/png"
+        "&SUBSET=Long(6,10)&subset=Lat(46,48)&SCALESIZE=i(40),j(20)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "grid", "said"),
+    [
+        ("Lat Long", "Long Lat", "SUBSET=Long(6,10)&subset=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
+        ("Long Lat", "Lat Long", "SUBSET=Long(6,10)&subset=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
+        ("y x", "", "SUBSET=x(6,10)&subset=y(46,48)&SCALESIZE=x(40),y(20)"),
+        ("", "", "SUBSET=Long(6,10)&subset=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
+    ],
+)
+def test_the_order_of_axes_is_that_of_their_names(labels: str, grid: str, said: str) -> None:
+    reply = described(labels=labels, grid=grid)
+    ((part, sides),) = tiles(wcs("2.0.1", extent=(6.0, 46.0, 10.0, 48.0)), VIEW, reply)
+    assert said in part.address.replace("%28", "(").replace("%29", ")") and sides == (6.0, 46.0, 10.0, 48.0)
+
+
+def test_a_coverage_in_another_reference_system_is_asked_for_in_degrees() -> None:
+    reply = described("25832", "E N", "E N", "400000 5000000", "500000 5100000")
+    ((part, _),) = tiles(wcs("2.0.1", extent=(6.0, 46.0, 10.0, 48.0)), VIEW, reply)
+    system = "http://www.opengis.net/def/crs/EPSG/0/4326"
+    assert part.address.endswith(f"&SUBSETTINGCRS={system}&OUTPUTCRS={system}")
+    assert "in degrees" in str(levels(wcs("2.0.1"), VIEW, reply)[0]), "where it lies is not known"
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.1"])
+def test_older_versions_are_asked_by_the_oldest(version: str) -> None:
+    text = "<CoverageDescription><formats>ArcGrid GeoTIFF</formats></CoverageDescription>"
+    layer = wcs(version, (), (6.0, 46.0, 10.0, 48.0))
+    ((part, _),) = tiles(layer, VIEW, lambda _: page(text))
+    assert part.address == (
+        "http://wcs.example/wcs?SERVICE=WCS&VERSION=1.0.0&REQUEST=GetCoverage&COVERAGE=height&FORMAT=GeoTIFF"
+        "&CRS=EPSG:4326&BBOX=6,46,10,48&WIDTH=40&HEIGHT=20"
+    )
+    assert "format" in str(levels(layer, VIEW, lambda _: page("<CoverageDescription/>"))[0])
+
+
+def test_a_coverage_elsewhere_is_not_asked_for() -> None:
+    found, asked = levels(wcs("2.0.1"), replace(VIEW, box=(50.0, 0.0, 60.0, 10.0)), described())
+    assert "elsewhere" in str(found) and len(asked) == 1
+
+
+@pytest.mark.parametrize("low", ["NaN NaN", "1e999 0", "x", "", "46", "90 180"])
+@pytest.mark.parametrize("labels", ["Lat Long", "a&b c=d", "Lat", "i" * 10_000])
+def test_no_description_of_a_coverage_breaks_it(low: str, labels: str) -> None:
+    reply = described(labels=labels.replace("&", "&amp;"), low=low)
+    found, asked = levels(wcs("2.0.1"), VIEW, reply)
+    assert len(asked) == 1
+    if not isinstance(found, str):
+        assert all(each.host == "wcs.example" and "&b" not in each.address for each, _ in cover(found, VIEW.box, 4))
+
+
 # --------------------------------------------------------------------------- every kind
 
 

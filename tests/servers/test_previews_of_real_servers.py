@@ -39,6 +39,7 @@ SHOWN = [
     ("mapproxy", "wmts", "wmts"),
     ("mapcache", "wmsc", "wms"),
     ("mapproxy", "wmsc", "wms"),
+    ("mapserver", "wcs", "wcs"),
 ]
 HAVE_PROOFS = kinds_with_content()
 

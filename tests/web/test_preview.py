@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Failure, FailureCode
+from geocrawl.probe.extents import to_mercator
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview import MOST_WAITING_OF_HOST, open_previews
@@ -90,24 +91,34 @@ def test_it_is_asked_what_is_at_a_point(client: TestClient, demo_web: DemoWeb, s
 
 
 @pytest.mark.parametrize(
-    ("kind", "requests"), [("wfs", ["GetFeature"]), ("ogcapi", ["/items"]), ("wmts", ["GetTile"]), ("tms", [".png"])]
+    ("kind", "requests"),
+    [
+        ("wfs", ["GetFeature"]),
+        ("ogcapi", ["/items"]),
+        ("wmts", ["GetTile"]),
+        ("tms", [".png"]),
+        ("wmsc", ["TILED=true", "GetMap"]),
+        ("wcs", ["DescribeCoverage", "GetCoverage"]),
+        ("arcgis", ["export", "show:"]),
+    ],
 )
 def test_layers_of_other_kinds_are_drawn_of_what_their_services_send(
     client: TestClient, crawled: Path, demo_web: DemoWeb, kind: str, requests: list[str]
 ) -> None:
     reader = sqlite3.connect(crawled)
-    number, layer = reader.execute(
-        "SELECT s.id, l.position FROM service s JOIN endpoint e ON e.id = s.best_id "
-        "JOIN proof p ON p.endpoint_id = e.id JOIN layer l ON l.service_id = s.id AND l.name = p.layer "
-        "WHERE s.kind = ? AND p.outcome = 'ok'",
+    number, layer, *sides = reader.execute(
+        "SELECT s.id, l.position, s.west, s.south, s.east, s.north FROM service s JOIN endpoint e ON e.id = s.best_id "
+        "JOIN layer l ON l.service_id = s.id AND l.name <> '' WHERE s.kind = ? AND e.status = 'valid' "
+        "ORDER BY s.id, l.position",
         (kind,),
     ).fetchone()
     reader.close()
     page = client.get(f"{ITEMS}/{number}", headers={"Accept": "text/html"}).text
     assert f'data-preview="{ITEMS}/{number}/preview?layer={layer}"' in page
-    world = "-20037508,-20037508,20037508,20037508" if 'projection="EPSG:3857"' in page else "-180,-90,180,90"
+    sides = sides if sides[0] is not None else [-180.0, -85.0, 180.0, 85.0]
+    box = to_mercator(tuple(sides)) if 'projection="EPSG:3857"' in page else sides
     before = len(demo_web.requests)
-    asked = {"layer": layer, "bbox": world, "width": 256, "height": 256}
+    asked = {"layer": layer, "bbox": ",".join(map(str, box)), "width": 256, "height": 256}
     answer = client.get(f"{ITEMS}/{number}/preview", params=asked)
     assert answer.status_code == 200, answer.text
     drawn = Image.open(io.BytesIO(answer.content))

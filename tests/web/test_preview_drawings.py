@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 from collections.abc import Sequence
 
 import pytest
@@ -15,7 +16,7 @@ from geocrawl.model import Failure, FailureCode, Page, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.levels import Level, cover
 from geocrawl.probe.previews import DEGREES, Levels, View
-from geocrawl.web.preview_drawings import Drawing, features, text, tiles
+from geocrawl.web.preview_drawings import Drawing, features, image_of, text, tiles
 from tests.support.crawls import url
 
 BOX = (0.0, 40.0, 10.0, 50.0)
@@ -210,6 +211,40 @@ def test_a_service_none_of_whose_tiles_come_is_said_to_give_none() -> None:
     gone = Page(WHERE, WHERE, 404, {}, b"", 1.0, 0.0)
     content, problem = drawn(tiles(offered(levels(1)), VIEW), page(b""), gone)
     assert content == b"" and "404" in problem
+
+
+def data(mode: str, values: Sequence[float], format_: str = "TIFF", **more: object) -> Page:
+    """An image of numbers, row by row, two in each."""
+    stream, made = io.BytesIO(), Image.new(mode, (2, len(values) // 2))
+    made.putdata(values)
+    made.save(stream, format_, **more)
+    return page(stream.getvalue(), "image/tiff")
+
+
+@pytest.mark.parametrize(("mode", "format_"), [("F", "TIFF"), ("I;16", "TIFF"), ("I", "TIFF"), ("I;16", "PNG")])
+def test_an_image_of_numbers_is_drawn_in_greys(mode: str, format_: str) -> None:
+    found, problem = image_of(data(mode, [100, 300, 500, 900], format_))
+    assert found is not None, problem
+    greys = list(found.convert("L").tobytes())
+    assert greys == sorted(greys) and (greys[0], greys[-1]) == (0, 255)
+    assert found.getchannel("A").getextrema() == (255, 255)
+
+
+@pytest.mark.parametrize("missing", [float("nan"), float("inf"), -3.4e38, -9999.0])
+def test_missing_numbers_are_transparent(missing: float) -> None:
+    found, problem = image_of(data("F", [missing, 1, 2, missing], tiffinfo={42113: "-9999"}))
+    assert found is not None, problem
+    assert list(found.getchannel("A").tobytes()) == [0, 255, 255, 0]
+    assert image_of(data("F", [missing] * 4, tiffinfo={42113: "-9999"}))[0] is not None
+
+
+def test_an_image_that_cannot_be_decoded_is_not_shown_as_text() -> None:
+    """QGIS Server sends coverages with numbers of 64 bits, which Pillow does not read."""
+    tags = {256: 1, 257: 1, 258: 64, 259: 1, 262: 1, 273: 200, 277: 1, 278: 1, 279: 8, 339: 3}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    body = b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries
+    found, said = image_of(page(body.ljust(200, b"\0") + struct.pack("<d", 1.0), "image/tiff"))
+    assert (found, said) == (None, "the service sent an image of a form that cannot be shown here")
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from lxml import etree
 
-from geocrawl.formats.elements import child, children, text_of, texts
-from geocrawl.model import Item, Kind, Layer, Service
+from geocrawl.formats.elements import attribute, child, children, text_of, texts
+from geocrawl.formats.json import number_of
+from geocrawl.model import Item, Kind, Layer, Page, Service
 from geocrawl.model.declarations import KindDeclaration, PathForm, QgisLayer
-from geocrawl.probe.extents import crs_code
+from geocrawl.ports import Ask
+from geocrawl.probe.content.images import decodable
+from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
+from geocrawl.probe.levels import Level
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
 from geocrawl.probe.ows.extents import read_extent
 from geocrawl.probe.ows.items import first_line, first_text, read_keywords
-from geocrawl.probe.stream import ItemSpec
+from geocrawl.probe.previews import DEGREES, Levels, Shown, Tiles, View
+from geocrawl.probe.stream import ItemSpec, read_whole
+from geocrawl.urls import request_url
 
 KIND = KindDeclaration(
     kind=Kind.WCS,
@@ -116,3 +123,105 @@ FORM = Form(
     usual_version="1.0.0",
 )
 PROBE = OwsProbe(FORM, (None, "2.0.1", "1.1.1", "1.0.0"))
+
+
+# --------------------------------------------------------------------------- pictures of a part of a map
+# GetCoverage of a box in degrees (1.0.0, 9.2; 2.0.1, 8.4, with its extensions for reference systems, 11-053r1, and
+# scaling, 12-039). The description of the coverage is requested first: 1.0.0 has the formats there, 2.0 the names of
+# the axes. Servers of 1.1 know 1.0.0, too, whose request is much simpler.
+
+
+_ACROSS = ("x", "e", "lon", "i")
+"""Beginnings of the names of axes that point to the east."""
+_DEGREES = "http://www.opengis.net/def/crs/EPSG/0/4326"
+
+
+def _levels(shown: Shown, view: View) -> Levels:
+    """Request the description of a coverage; return the part of its extent that is in view, as one tile."""
+    is_new = shown.service.version.startswith("2")
+    asked = {
+        "SERVICE": "WCS",
+        "VERSION": shown.service.version if is_new else "1.0.0",
+        "REQUEST": "DescribeCoverage",
+        "COVERAGEID" if is_new else "COVERAGE": shown.layer.name,
+    }
+    answer = yield Ask(request_url(shown.url, asked))
+    root = read_whole(answer).root if isinstance(answer, Page) else None
+    if root is None:
+        return "the service sent no description of the coverage"
+    if (whole := shown.extent or _extent(root)) is None:
+        return "the service does not say where the coverage lies in degrees"
+    stated = [word for line in texts(root.iter("{*}formats")) for word in line.split()]
+    if not (formats := decodable((*stated, *shown.service.formats))):
+        return "the service sends the coverage in no format that can be shown"
+    west, south = map(max, whole[:2], view.box[:2])
+    east, north = map(min, whole[2:], view.box[2:])
+    if not (west < east and south < north):
+        return "the coverage lies elsewhere; move the map"
+    shares = (east - west) / (view.box[2] - view.box[0]), (north - south) / (view.box[3] - view.box[1])
+    width, height = (max(round(share * side), 1) for share, side in zip(shares, view.size, strict=True))
+    of_part = _of_part_2 if is_new else _of_part_1
+    part = of_part(root, (west, south, east, north), (width, height))
+    url = request_url(shown.url, {**asked, "REQUEST": "GetCoverage", "FORMAT": formats[0], **part})
+    return (Level(west, north, east - west, north - south, (0, 0), (0, 0), lambda column, row: url),)
+
+
+def _of_part_1(_: etree._Element, sides: Sides, size: tuple[int, int]) -> Mapping[str, str]:
+    box = ",".join(f"{side:.9g}" for side in sides)
+    return {"CRS": "EPSG:4326", "BBOX": box, "WIDTH": str(size[0]), "HEIGHT": str(size[1])}
+
+
+def _of_part_2(root: etree._Element, sides: Sides, size: tuple[int, int]) -> Mapping[str, str]:
+    """Return the parameters for a part by the axes of the coverage, and for its pixels by those of its grid."""
+    system, labels = _system_and_axes(root)
+    across, up = _east_first(labels, system) if labels else ("Long", "Lat")
+    grid = text_of(next(root.iter("{*}axisLabels"), None)).split()[:2]
+    columns, rows = _east_first(grid, system) if len(grid) == 2 else (across, up)
+    west, south, east, north = sides
+    return {
+        # Names of parameters have no case (OGC 06-121r9, 11.5.2), and this one is needed twice.
+        "SUBSET": f"{across}({west:.9g},{east:.9g})",
+        "subset": f"{up}({south:.9g},{north:.9g})",
+        "SCALESIZE": f"{columns}({size[0]}),{rows}({size[1]})",
+        **({} if is_geographic(system) else {"SUBSETTINGCRS": _DEGREES, "OUTPUTCRS": _DEGREES}),
+    }
+
+
+def _extent(root: etree._Element) -> Sides | None:
+    """Return the extent in the description of a coverage of WCS 2.0; None when it is not in degrees."""
+    system, labels = _system_and_axes(root)
+    corners = [text_of(next(root.iter(f"{{*}}{name}"), None)).split()[:2] for name in ("lowerCorner", "upperCorner")]
+    low, high = ([number for each in corner if (number := number_of(each)) is not None] for corner in corners)
+    if not is_geographic(system) or len(low) < 2 or len(high) < 2:
+        return None
+    if _is_north_first(labels, system):
+        return low[1], low[0], high[1], high[0]
+    return low[0], low[1], high[0], high[1]
+
+
+def _system_and_axes(root: etree._Element) -> tuple[str, list[str]]:
+    """Return the reference system of a coverage and the names of its first two axes, if it states them."""
+    envelope = next(root.iter("{*}Envelope", "{*}EnvelopeWithTimePeriod"), None)
+    if envelope is None:
+        return "", []
+    labels = attribute(envelope, "axisLabels").split()[:2]
+    return attribute(envelope, "srsName"), labels if len(labels) == 2 else []
+
+
+def _east_first(labels: list[str], system: str) -> tuple[str, str]:
+    return (labels[1], labels[0]) if _is_north_first(labels, system) else (labels[0], labels[1])
+
+
+def _is_north_first(labels: list[str], system: str) -> bool:
+    """Return whether the axis to the north comes first, by the names of the axes, else by the reference system."""
+    if not labels:
+        return is_latitude_first(system)
+    return labels[1].lower().startswith(_ACROSS) and not labels[0].lower().startswith(_ACROSS)
+
+
+def preview(shown: Shown) -> Tiles | None:
+    """Show a coverage by the part of it that is in view."""
+    return Tiles((DEGREES,), partial(_levels, shown)) if shown.layer.item is Item.COVERAGE else None
+
+
+PREVIEW = preview
