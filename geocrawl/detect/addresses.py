@@ -123,6 +123,8 @@ class Rules:
     of_namespace: Mapping[str, Kind]
     """Beginning of a namespace of OWS Common's root, without scheme → kind."""
     servers: KnownServers
+    query: re.Pattern[str]
+    """Pattern of texts of which every query that is worth parsing contains one, unless parts of it are escaped."""
 
     @classmethod
     def of(cls, kinds: Sequence[KindDeclaration]) -> Rules:
@@ -138,23 +140,17 @@ class Rules:
                 f"{host}/{place}": each.kind for each in kinds for place in each.namespaces for host in _OGC_HOSTS
             },
             servers=KnownServers.of(kinds),
+            query=any_of(["request", "service", *(f"{form.name}=" for each in kinds for form in each.parameters)]),
         )
 
 
 # --------------------------------------------------------------------------- queries
 
 
-_HINTS = ("request", "service", "wms", "map=")
-"""Every query with a request contains one of these (WMTVER occurs together with REQUEST)."""
 _ESCAPED_QUERY = re.compile(r"[^=&]*(?:service|request)%3d", re.IGNORECASE)
 _KML = re.compile(r"/kml/?\Z")
 """Path of GeoServer's KML service, which answers requests of WMS with a redirect."""
 RECORD_REQUESTS = frozenset({"getrecords", "getrecordbyid"})
-
-
-def may_ask(query: str) -> bool:
-    """Return whether a query (lower case) may contain a request and is worth parsing: a quick check."""
-    return "%" in query or any(hint in query for hint in _HINTS)
 
 
 def of_query(rules: Rules, url: Url, path: str) -> Candidate | None:

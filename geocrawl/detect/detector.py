@@ -7,11 +7,11 @@ any query is parsed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from geocrawl.detect.addresses import Rules, asks_for_records, may_ask, of_query, weak
+from geocrawl.detect.addresses import Rules, asks_for_records, of_query, weak
 from geocrawl.detect.software import portal_of_page, siblings_of
 from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Page, Url
 from geocrawl.model.declarations import KindDeclaration
@@ -91,7 +91,9 @@ class Detector:
         if signal == SIBLING or not (refused.weak or signal == "document"):
             return ()
         own = self.of_url(url)
-        kinds = kinds_instead(refused.endpoint.kind, own.endpoint.kind if own else None, by_report=signal == "document")
+        kinds = kinds_instead(
+            self._rules, refused.endpoint.kind, own.endpoint.kind if own else None, by_report=signal == "document"
+        )
         evidence = Evidence(SIBLING, url.address, url.address)
         return tuple(Candidate(service_endpoint(kind, url), evidence) for kind in kinds if kind in self._rules.of_kind)
 
@@ -108,7 +110,7 @@ class Detector:
     def _recognise(self, url: Url) -> Candidate | None:
         address = url.address.lower()
         path, mark, query = address[len(url.origin) :].partition("?")
-        if mark and may_ask(query):
+        if mark and ("%" in query or self._rules.query.search(query)):
             return of_query(self._rules, url, path)
         kind = self._rules.servers.find(url.host, path, query)
         return weak(kind, url) if kind else None
@@ -213,28 +215,17 @@ def _of_keys(rules: Rules, document: Document) -> Kind | None:
 # that no WMS sends.
 
 
-_COMMON = (Kind.WMTS, Kind.WCS, Kind.CSW)
-"""Kinds that send a report of OWS Common like that of a WFS when they are asked for nothing."""
-_INSTEAD: Mapping[Kind, Kind] = {
-    Kind.WMS: Kind.WFS,
-    Kind.WFS: Kind.WMS,
-    Kind.WMTS: Kind.WMS,
-    Kind.WCS: Kind.WMS,
-    Kind.CSW: Kind.WMS,
-}
-"""The likeliest kind instead of a refused one."""
-
-
-def kinds_instead(refused: Kind, of_address: Kind | None, *, by_report: bool) -> tuple[Kind, ...]:
+def kinds_instead(rules: Rules, refused: Kind, of_address: Kind | None, *, by_report: bool) -> tuple[Kind, ...]:
     """Return the kinds to ask instead of a refused one; one request each, in most cases one kind.
 
     `of_address`: the kind that the address by itself reveals, if any. `by_report`: whether the refused kind was guessed
     from an exception report alone.
     """
-    if refused not in _INSTEAD:
+    declared = rules.of_kind.get(refused)
+    if declared is None or declared.instead is None:
         return ()
     if of_address is not None and of_address is not refused:
         return (of_address,)
-    if by_report and refused is Kind.WFS:
-        return _COMMON
-    return (_INSTEAD[refused],)
+    if by_report and (alike := tuple(each.kind for each in rules.kinds if each.reports_like is refused)):
+        return alike
+    return (declared.instead,)

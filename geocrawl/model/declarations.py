@@ -93,6 +93,10 @@ class KindDeclaration:
     """Root elements of its documents that no other kind has."""
     error_roots: frozenset[str] = frozenset()
     """Root elements of its servers' answers to a request without parameters."""
+    reports_like: Kind | None = None
+    """The kind that an exception report is taken for which its servers send, too, when they are asked for nothing."""
+    instead: Kind | None = None
+    """The likeliest kind where a server refuses this one with an exception report; None: none is asked."""
     namespaces: tuple[str, ...] = ()
     """Namespaces of OWS Common's root `Capabilities` (OGC 06-121r9), without OGC's host: `wfs`."""
     operation: str = ""

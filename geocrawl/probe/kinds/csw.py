@@ -66,6 +66,8 @@ KIND = KindDeclaration(
             example="https://metadata.example.org/wss/service/CSW/guest/CSWStartup",
         ),
     ),
+    reports_like=Kind.WFS,
+    instead=Kind.WMS,
     namespaces=("cat/csw", "csw"),
     operation="GetRecords",
     client="owslib.csw:CatalogueServiceWeb",

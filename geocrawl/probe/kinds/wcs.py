@@ -51,6 +51,8 @@ KIND = KindDeclaration(
         ),
     ),
     roots=frozenset({"wcs_capabilities"}),
+    reports_like=Kind.WFS,
+    instead=Kind.WMS,
     namespaces=("wcs",),
     operation="GetCoverage",
     sections=(("Contents", "CoverageSummary"),),

@@ -78,6 +78,7 @@ KIND = KindDeclaration(
     roots=frozenset({"wfs_capabilities"}),
     # Other kinds of OWS Common send the same report; they are asked when no WFS answers.
     error_roots=frozenset({"exceptionreport"}),
+    instead=Kind.WMS,
     namespaces=("wfs",),
     operation="GetFeature",
     sections=(("FeatureTypeList",),),

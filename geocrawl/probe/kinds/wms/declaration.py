@@ -184,6 +184,7 @@ KIND = KindDeclaration(
     # WFS and WCS send the same report, and are usually next to a WMS.
     roots=frozenset({"wms_capabilities", "wmt_ms_capabilities"}),
     error_roots=frozenset({"serviceexceptionreport", "wmtexception"}),
+    instead=Kind.WFS,
     client="owslib.wms:WebMapService",
     client_versions=("1.1.1", "1.3.0"),
     connections={"": "wms"},

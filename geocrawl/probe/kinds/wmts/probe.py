@@ -49,6 +49,8 @@ KIND = KindDeclaration(
             example="https://images.example.org/erdas-iws/ogc/wmts/orthophotos",
         ),
     ),
+    reports_like=Kind.WFS,
+    instead=Kind.WMS,
     namespaces=("wmts",),
     operation="GetTile",
     sections=(("Contents", "TileMatrixSet"),),
