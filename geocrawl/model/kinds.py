@@ -24,6 +24,10 @@ class KindFacts:
     """Pattern of other words for it in a label next to an address, in any language."""
     protocol: str = ""
     """Pattern of other names of its protocol, format or conformance in metadata."""
+    queries: tuple[str, ...] = ()
+    """Other words for it in queries of people, in any language."""
+    offers: frozenset[Literal["pictures", "tiles", "features"]] = frozenset()
+    """What its services send: people ask for all kinds that do by one word."""
     mentions: tuple[str, ...] = ()
     """Texts besides the names in prose by which a script or comment is worth reading for addresses: seldom ones."""
     address: str = ""
@@ -65,6 +69,8 @@ class Kind(StrEnum):
             r"|serviço de (?:visualização|mapas)|usług[ai] przeglądania|prohlížecí služb[ay]|visningst(?:jeneste|jänst)"
             r"|karttj(?:eneste|änst)|katselupalvelu|harita servisi|картографическ\w{2,4} (?:сервис|служб)\w{0,2}"
             r"|служб\w просмотра|地图服务|地圖服務|地図(?:配信)?サービス|지도 ?서비스",
+            queries=("网络地图服务",),
+            offers=frozenset({"pictures"}),
             address=r"wms(?:server|connector|capabilities)",
         ),
     )
@@ -74,6 +80,8 @@ class Kind(StrEnum):
             prose=("wfs", "web feature service"),
             label=r"download service|downloaddienst|service de téléchargement|servicio de descarga|servizio di download"
             r"|serviço de descarregamento|usługa pobierania|要素服务|要素服務",
+            queries=("网络要素服务",),
+            offers=frozenset({"features"}),
         ),
     )
     WMTS = (
@@ -81,37 +89,59 @@ class Kind(StrEnum):
         KindFacts(
             prose=("wmts", "web map tile service"),
             label=r"tile service|kacheldienst|瓦片服务|切片服务",
+            queries=("瓦片地图服务",),
+            offers=frozenset({"pictures", "tiles"}),
             parts={
                 r"(.*?/1\.0\.0)(?:/?|/[^/]+/[^/]+(?:/[^/]+){1,3}/[^/]+/[^/]+/[^/]+"
                 r"\.(?:png|jpe?g|webp|gif|tiff?|pbf|mvt))": "/WMTSCapabilities.xml"
             },
         ),
     )
-    WCS = "wcs", KindFacts(prose=("wcs", "web coverage service"))
+    WCS = "wcs", KindFacts(prose=("wcs", "web coverage service"), queries=("coverage service", "网络覆盖服务"))
     CSW = (
         "csw",
         KindFacts(
             prose=("csw",),
             names=("catalogue service", "catalog service"),
             label=r"catalogue[ -]service|suchdienst|service de découverte|servicio de catálogo|目录服务",
+            queries=(
+                *("metadata catalogue", "metadata catalog", "catalogue service for the web", "metadatenkatalog"),
+                *("katalogdienst", "网络目录服务", "目录服务"),
+            ),
             protocol=r"catalogue[\s_-]?service[\s_-]?for[\s_-]?the[\s_-]?web|(?<![a-z])csw\d?(?![a-z])",
         ),
     )
-    WPS = "wps", KindFacts(names=("wps", "web processing service"))
-    SOS = "sos", KindFacts(names=("sos", "sensor observation service"))
+    WPS = (
+        "wps",
+        KindFacts(names=("wps", "web processing service"), queries=("processing service", "网络处理服务")),
+    )
+    SOS = "sos", KindFacts(names=("sos", "sensor observation service"), queries=("sensor service",))
     TMS = (
         "tms",
         KindFacts(
             names=("tms", "tile map service"),
+            offers=frozenset({"tiles"}),
             by_path=True,
             tiles="tms",
             parts={r"(.*?/tms(?:/[^/]+)?/1\.0\.0)(?:/.*)?": ""},
         ),
     )
-    WMSC = "wmsc", KindFacts(protocol=r"(?<![a-z])wms-c(?![a-z])", parameter="WMS")
+    WMSC = (
+        "wmsc",
+        KindFacts(
+            protocol=r"(?<![a-z])wms-c(?![a-z])", queries=("wms-c",), offers=frozenset({"tiles"}), parameter="WMS"
+        ),
+    )
     TILEJSON = (
         "tilejson",
-        KindFacts(mentions=("tilejson",), address=r"tilejson|tiles\.json", in_files=True, by_path=True, tiles="xyz"),
+        KindFacts(
+            offers=frozenset({"tiles"}),
+            mentions=("tilejson",),
+            address=r"tilejson|tiles\.json",
+            in_files=True,
+            by_path=True,
+            tiles="xyz",
+        ),
     )
     ARCGIS = (
         "arcgis",
@@ -120,6 +150,8 @@ class Kind(StrEnum):
             label=r"(?:arcgis|esri)[ -](?:rest|server)",
             protocol=r"(?:esri|arcgis)[\s:/_-]{0,3}(?:geo\s?services?\s)?rest|arcgis geoservice"
             r"|\A(?:ogc:|esri:)?arcgis\Z|esri:(?:map|image|feature)server",
+            queries=("esri", "esri rest", "mapserver rest"),
+            offers=frozenset({"pictures", "features"}),
             mentions=("arcgis", "featureserver", "imageserver"),
             address=r"(?:map|image|feature)server|arcgis/",
             by_path=True,
@@ -136,6 +168,8 @@ class Kind(StrEnum):
             names=("ogcapi", "ogc feature", "ogc api features", "ogc api processes", "ogc processes"),
             label=r"ogc[ -]{0,3}api|oapif",
             protocol=r"ogc[\s:_-]{0,3}(?:ogc[\s:_-]{0,3})?api|oapif|api[\s_-]{1,3}(?:features|records|tiles)",
+            queries=("ogc api", "oapif"),
+            offers=frozenset({"features"}),
             mentions=("/collections",),
             address=r"/collections|ogcapi|ogc-api",
             by_path=True,
@@ -149,6 +183,7 @@ class Kind(StrEnum):
         "stac",
         KindFacts(
             label="stac",
+            queries=("spatiotemporal asset catalog",),
             mentions=("/stac",),
             address=r"catalog\.json",
             in_files=True,
@@ -160,6 +195,7 @@ class Kind(StrEnum):
     SENSORTHINGS = (
         "sensorthings",
         KindFacts(
+            queries=("sensor things", "sensorthings api"),
             address=r"/v1\.[01](?:/|\Z)",
             by_path=True,
             parts={

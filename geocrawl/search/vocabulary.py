@@ -18,6 +18,10 @@ Words = tuple[str, ...]
 """Folded words in order."""
 
 
+_FORMS = ("{}", "{} service", "{} services", "{} server", "{} layer", "{} layers", "{} dienst", "{}服务")
+"""Forms in which people write the abbreviation of a kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The shipped lists, by folded words."""
@@ -42,9 +46,9 @@ class Vocabulary:
 def shipped_vocabulary() -> Vocabulary:
     """Return the vocabulary of `data/search`."""
     lists, groups = _read("query_words.toml"), _read("synonyms.toml")
-    kinds = {words: (kind,) for kind in Kind for words in spelled(str(kind))} | {
-        words: tuple(map(Kind, names.split()))
-        for names, entries in lists["kinds"].items()
+    kinds = {words: (kind,) for kind in Kind for name in _names(kind) for words in spelled(name)} | {
+        words: tuple(kind for kind in Kind if offer in kind.facts.offers)
+        for offer, entries in lists["offers"].items()
         for entry in entries
         for words in spelled(entry)
     }
@@ -80,6 +84,14 @@ def spelled(text: str) -> Iterator[Words]:
     """Yield the words of a text in each of their spellings, folded."""
     for choice in product(*(spellings(word) for word in text.split())):
         yield tuple(part for word in choice for part in word.split())
+
+
+def _names(kind: Kind) -> Iterator[str]:
+    """Yield the names by which people ask for a kind."""
+    yield from (form.format(kind) for form in _FORMS)
+    yield from kind.called
+    yield from (f"{name}s" for name in kind.called if name.endswith("service"))
+    yield from kind.facts.queries
 
 
 def _entries(languages: Mapping[str, str]) -> Iterator[str]:
