@@ -16,7 +16,8 @@ from typing import Self
 from urllib.parse import quote
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Url
+from geocrawl.model import Kind, Url
+from geocrawl.model.kinds import service_parameter
 from geocrawl.urls.hosts import read_host
 
 KEEP = "keep"
@@ -83,6 +84,9 @@ class StopRules:
         stop, keep = _Tables(), _Tables()
         for section, key, entry in [*_built_in(), *_read_extra(extra)]:
             getattr(keep if section == KEEP else stop, key)[entry] = section
+        keep.parameters.update(
+            (f"service={service.lower()}", KEEP) for kind in Kind if (service := service_parameter(kind))
+        )
         return cls(stop, keep)
 
     def reason(self, url: Url) -> str:

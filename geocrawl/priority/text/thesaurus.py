@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import resources
 
+from geocrawl.model import Kind
 from geocrawl.priority.text.keywords import Keywords
 from geocrawl.priority.text.terms import has_han
 
@@ -79,6 +80,8 @@ def shipped_thesaurus() -> Thesaurus:
     """Return the thesaurus that comes with geocrawl."""
     text = resources.files("geocrawl").joinpath("data/thesaurus.toml").read_text("utf-8")
     data = tomllib.loads(text)
+    listed = {word for family in data["family"].values() for group in family["groups"] for word in group}
+    data["family"]["standard"]["groups"] += [(str(kind), *kind.called) for kind in Kind if str(kind) not in listed]
     families = ((family["near"], family["groups"]) for family in data["family"].values())
     return Thesaurus(families, data["misleading"]["expressions"])
 
