@@ -11,18 +11,19 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
+from textwrap import indent
 from typing import TextIO
 
 from geocrawl.export.properties import description_address, extent_of, is_vector, name_of, tiles_of
 from geocrawl.model.kinds import facts_of
 from geocrawl.model.published import PublishedLayer, PublishedService
-from geocrawl.probe.registry import declared
+from geocrawl.probe.registry import declarations, declared
 from geocrawl.sanitize import plain
 
 _PAGES = Path(__file__).parents[1] / "data" / "export"
 _COPIES = "https://cdn.jsdelivr.net/npm/"
 _CHECKSUM = re.compile(r'\s+crossorigin="anonymous"\s+integrity="[^"]*"')
-_PLACE = "/*SERVICES*/\n"
+_PLACE, _PLACE_OF_KINDS = "/*SERVICES*/\n", "/*KINDS*/\n"
 MOST_LAYERS = 100
 """Most layers of one service on a page."""
 _OF_SCRIPTS = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
@@ -50,7 +51,9 @@ def write_webmap(
         if (entry := _entry(library, service, names)) is not None:
             stream.write(json.dumps(entry, ensure_ascii=False, allow_nan=False).translate(_OF_SCRIPTS) + ",\n")
             count += 1
-    stream.write(after)
+    functions = {each.kind: each.web_maps[library] for each in declarations() if library in each.web_maps}
+    code = "".join(indent(f"{kind}: {function},\n", "  ") for kind, function in functions.items())
+    stream.write(after.replace(_PLACE_OF_KINDS, code))
     return count
 
 

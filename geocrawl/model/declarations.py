@@ -130,8 +130,9 @@ class KindDeclaration:
     connection_attributes: Mapping[str, str] = field(default_factory=dict)
     """Attributes of such a connection that differ from the file's."""
     qgis_layer: QgisLayer | None = None
-    web_maps: frozenset[str] = frozenset()
-    """Libraries whose page (`export.webmaps`) shows it: openlayers, leaflet."""
+    web_maps: Mapping[str, str] = field(default_factory=dict)
+    """Name of a library whose page (`export.webmaps`) shows it: openlayers, leaflet → expression of JavaScript there: a
+    function of the service and the name of a layer that returns a layer of the library, or a promise of one."""
     web_map_ends: tuple[str, ...] = ("",)
     """Ends of an address's path, in lower case, that are shown there."""
     layers_by_name: bool = False

@@ -103,7 +103,10 @@ KIND = KindDeclaration(
     media_type="application/json",
     description_query="f=json",
     connections={"/featureserver": "arcgisfeature", "": "arcgismap"},
-    web_maps=frozenset({"openlayers", "leaflet"}),
+    web_maps={
+        "openlayers": "(service) => new ol.layer.Tile({source: new ol.source.TileArcGISRest({url: service.url})})",
+        "leaflet": "(service) => new ArcGisTiles(service.url)",
+    },
     web_map_ends=("/mapserver", "/imageserver"),
 )
 

@@ -174,7 +174,12 @@ KIND = KindDeclaration(
     connections={"": "wfs"},
     connection_attributes={"version": "OGC_API_FEATURES"},
     qgis_layer=QgisLayer(provider="OAPIF", type="vector", source="typename='{name}' url='{address}'"),
-    web_maps=frozenset({"openlayers"}),
+    web_maps={
+        "openlayers": """\
+(service, name) => features((extent) => withQuery(
+  service.url.replace(/\\/+$/, '') + '/collections/' + encodeURIComponent(name) + '/items',
+  {f: 'json', limit: 1000, bbox: inDegrees(extent)}))"""
+    },
     layers_by_name=True,
 )
 

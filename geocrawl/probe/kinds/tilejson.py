@@ -51,7 +51,7 @@ KIND = KindDeclaration(
     is_document=is_tilejson,
     standard="https://github.com/mapbox/tilejson-spec",
     media_type="application/json",
-    web_maps=frozenset({"openlayers", "leaflet"}),
+    web_maps={"openlayers": "tiles", "leaflet": "tiles"},
 )
 
 

@@ -61,7 +61,7 @@ KIND = KindDeclaration(
     ),
     roots=frozenset({"tilemapservice", "tilemap"}),
     standard="https://wiki.osgeo.org/wiki/Tile_Map_Service_Specification",
-    web_maps=frozenset({"openlayers", "leaflet"}),
+    web_maps={"openlayers": "tiles", "leaflet": "tiles"},
 )
 
 

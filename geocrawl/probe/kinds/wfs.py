@@ -86,7 +86,12 @@ KIND = KindDeclaration(
     client_versions=("1.0.0", "1.1.0", "2.0.0"),
     connections={"": "wfs"},
     qgis_layer=QgisLayer(provider="WFS", type="vector", source="typename='{name}' url='{address}' version='auto'"),
-    web_maps=frozenset({"openlayers"}),
+    web_maps={
+        "openlayers": """\
+(service, name) => features((extent) => withQuery(service.url, {
+  service: 'WFS', version: '1.1.0', request: 'GetFeature', typename: name, maxFeatures: 1000,
+  outputFormat: 'application/json', srsname: 'EPSG:3857', bbox: extent.join(',') + ',EPSG:3857'}))"""
+    },
     layers_by_name=True,
     snippets={
         "openlayers": """\

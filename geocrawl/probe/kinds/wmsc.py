@@ -37,7 +37,7 @@ KIND = KindDeclaration(
     client="owslib.wms:WebMapService",
     client_versions=("1.1.1",),
     connections={"": "wms"},
-    web_maps=frozenset({"openlayers", "leaflet"}),
+    web_maps={"openlayers": "wms", "leaflet": "wms"},
     layers_by_name=True,
 )
 

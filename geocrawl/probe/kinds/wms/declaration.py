@@ -193,7 +193,7 @@ KIND = KindDeclaration(
         type="raster",
         source="crs={crs}&format=image/png&layers={name_quoted}&styles=&url={address_quoted}",
     ),
-    web_maps=frozenset({"openlayers", "leaflet"}),
+    web_maps={"openlayers": "wms", "leaflet": "wms"},
     layers_by_name=True,
     snippets={
         "openlayers": """\

@@ -56,7 +56,15 @@ KIND = KindDeclaration(
     sections=(("Contents", "TileMatrixSet"),),
     client="owslib.wmts:WebMapTileService",
     connections={"": "wms"},
-    web_maps=frozenset({"openlayers"}),
+    web_maps={
+        "openlayers": """\
+async (service, name) => {
+  const answer = await fetch(service.description);
+  const capabilities = new ol.format.WMTSCapabilities().read(await answer.text());
+  const options = ol.source.WMTS.optionsFromCapabilities(capabilities, {layer: name});
+  return new ol.layer.Tile({source: new ol.source.WMTS(options)});
+}"""
+    },
     layers_by_name=True,
     by_capabilities=True,
     snippets={
