@@ -42,6 +42,8 @@ class KindFacts:
     parts: Mapping[str, str] = field(default_factory=dict)
     """Pattern of the whole path of a part of a service, in any case, whose first group begins the service's path → how
     that ends."""
+    has_own_content: bool = False
+    """Whether it has other content than the kinds that its server has beside it: sensors, not maps of the same data."""
     tiles: Literal["", "xyz", "tms"] = ""
     """Not empty when its address is a document about tiles, and maps take the address of the tiles in its place, with
     rows that count from the north (xyz) or from the south (tms)."""
@@ -115,7 +117,10 @@ class Kind(StrEnum):
         "wps",
         KindFacts(names=("wps", "web processing service"), queries=("processing service", "网络处理服务")),
     )
-    SOS = "sos", KindFacts(names=("sos", "sensor observation service"), queries=("sensor service",))
+    SOS = (
+        "sos",
+        KindFacts(names=("sos", "sensor observation service"), queries=("sensor service",), has_own_content=True),
+    )
     TMS = (
         "tms",
         KindFacts(
@@ -191,7 +196,7 @@ class Kind(StrEnum):
             parts={r"(.*?)/(?:collections|search|conformance|queryables)(?:/[^/.]*)*": ""},
         ),
     )
-    SPS = "sps", KindFacts(names=("sps", "sensor planning service"))
+    SPS = "sps", KindFacts(names=("sps", "sensor planning service"), has_own_content=True)
     SENSORTHINGS = (
         "sensorthings",
         KindFacts(

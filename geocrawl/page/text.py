@@ -17,6 +17,7 @@ from geocrawl.formats.text import fold
 from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
 from geocrawl.page.naming import (
     NO_SUBJECT,
+    PROSE,
     Subject,
     kind_near,
     may_be_named,
@@ -209,7 +210,8 @@ _RUN = re.compile(r"[^\s<>\"'`\\^{}|\x1e\u3000]{1,2000}")
 _WRAP = re.compile(r"\\?[ \t\r]{0,40}\n(?:[ \t]{0,8}[>|#*]{1,3}(?=[ \t]))?\s{0,40}")
 """The end of a line, and what e-mails, comments and lists put before the next one."""
 _MORE = re.compile(r"[?&]|[A-Za-z_]{2,30}=|[^\s\x1e]{0,200}[=&?]")
-_PROGRAM = re.compile(r"[\w./-]{0,60}(?:wms|wfs|wmts|wcs|csw|ows|stac|Server|mapserv)[/?.,]?(?=\s|\x1e|\Z)")
+_NAMES = "|".join(sorted(name for name in PROSE if " " not in name))
+_PROGRAM = re.compile(rf"[\w./-]{{0,60}}(?:{_NAMES}|ows|stac|Server|mapserv)[/?.,]?(?=\s|\x1e|\Z)")
 """The end of an address, which a line can consist of: `wms`, `MapServer`."""
 _TRAILING = ".,;:!?*_~·)]}>\"'"
 _CLOSED_BY = {")": "(", "]": "["}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, unquote_plus
 
-from geocrawl.model import Url
+from geocrawl.model import Kind, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.urls.reading import load_parameters, read_absolute, read_url, without_path_session
 
@@ -45,7 +45,8 @@ _ESRI = re.compile(
     r"(?:/\d+)?/?(?:[?].*)?$",
     re.I,
 )
-_LAST_WORD = re.compile(r"/(?:gwc/service/)?(?:ows|wms|wfs|wmts|wcs|csw|wps|tms)/?$", re.I)
+_SHARING = (kind for kind in Kind if service_parameter(kind) and not kind.facts.has_own_content)
+_LAST_WORD = re.compile(rf"/(?:gwc/service/)?(?:{'|'.join(_SHARING)}|ows|tms)/?$", re.I)
 
 
 def server_key(key: str) -> str:
