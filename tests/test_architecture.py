@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.model import Kind
 from geocrawl.ports import HostLeases, RobotsStore
 from scripts import architecture, ways
 from tests.support.places import ROOT
@@ -120,6 +121,81 @@ def test_every_insert_names_its_columns() -> None:
 def test_a_folder_of_tests_is_named_as_its_room() -> None:
     folders = {path.name for path in TESTS.iterdir() if any(path.glob("**/test_*.py"))}
     assert [name for name in sorted(folders - {*TESTS_OF_THE_WHOLE}) if not (PACKAGE / name).is_dir()] == []
+
+
+LISTS = {
+    "model/kinds.py": "the entries",
+    "probe/registry.py": "the lines",
+    "export/qgis.py": "the files that QGIS reads, by its own names",
+    "probe/ows/owslib_reader.py": "the three standards that are older than OWS Common",
+    "urls/endpoints.py": "services of ArcGIS Server, by its own names",
+    "urls/patterns.py": "services of GeoServer, by its own names",
+    "web/preview_requests.py": "the kinds that draw pictures, each in its own way",
+}
+"""Files that may name several kinds, and why. A list of kinds anywhere else would have to grow with each new kind."""
+_NAMES = re.compile(rf"(?<![a-z])(?:{'|'.join(Kind)})(?![a-z])")
+
+
+def kinds_named(node: ast.AST) -> set[str]:
+    """Return the kinds of which a collection, a chain of comparisons or a pattern is a list."""
+    if isinstance(node, ast.Constant):
+        return {node.value} & set(Kind) if isinstance(node.value, str) else set()
+    if isinstance(node, ast.Attribute):
+        return {node.attr.lower()} if isinstance(node.value, ast.Name) and node.value.id == "Kind" else set()
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return {name for each in node.elts for name in kinds_named(each)}
+    if isinstance(node, ast.Dict):
+        return {name for key in node.keys if key is not None for name in kinds_named(key)}
+    if isinstance(node, ast.FunctionDef):
+        compared = [each for each in ast.walk(node) if isinstance(each, ast.Compare)]
+        return {name for each in compared for side in (each.left, *each.comparators) for name in kinds_named(side)}
+    return set()
+
+
+def lists_of_kinds(code: str) -> list[int]:
+    """Return the lines at which code lists three kinds or more; what a docstring names, or "wms, wfs …", is no list."""
+    tree = ast.parse(code)
+    docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = []
+    for node in ast.walk(tree):
+        names = kinds_named(node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
+            names = set(_NAMES.findall(node.value)) if "…" not in node.value else set()
+        if isinstance(node, ast.expr | ast.stmt) and len(names) > 2:
+            found.append(node.lineno)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("code", "lists"),
+    [
+        ('KINDS = {"wms", "wfs", "csw"}', True),
+        ('NAMES = {Kind.WMS: "a", Kind.WFS: "b", Kind.CSW: "c"}', True),
+        ('PAIRS = (("stac", 1), ("tms", 2), ("wmsc", 3))', True),
+        ('PATTERN = re.compile(r"/(?:wms|wfs|wcs)/")', True),
+        ("def f(kind):\n    if kind == 'wms':\n        return 1\n    return kind in ('wfs', 'csw')", True),
+        ("def f(kind):\n    return kind is Kind.WMS", False),
+        ('def f():\n    """Return wms, wfs, csw or stac."""', False),
+        ('WORDS = ("wms", "map", "forms", "stack")', False),
+    ],
+)
+def test_a_list_of_kinds_is_seen(code: str, lists: bool) -> None:
+    assert bool(lists_of_kinds(code)) == lists
+
+
+def test_kinds_are_listed_where_a_new_one_is_added_and_nowhere_else() -> None:
+    files = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
+    names = [name for name in files if name.partition("/")[0] not in ("demo", "lab")]
+    lists = {name: lines for name in names if (lines := lists_of_kinds(files[name].read_text("utf-8")))}
+    assert {name: lines for name, lines in lists.items() if name not in LISTS} == {}, "declare it: see CONTRIBUTING.md"
+
+
+def test_data_and_pages_have_no_entry_for_each_kind() -> None:
+    files = [path for form in ("*.toml", "*.html", "*.js") for path in sorted(PACKAGE.rglob(form))]
+    key = re.compile(r"^\s*\[?\"?(\w+)\"?\]?\s*[=:\]]", re.MULTILINE)
+    keys = {path.name: set(key.findall(path.read_text("utf-8"))) for path in files}
+    assert len(keys) > 20
+    assert {name: found & set(Kind) for name, found in keys.items() if len(found & set(Kind)) > 2} == {}
 
 
 def test_no_test_imports_a_measurement() -> None:

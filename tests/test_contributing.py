@@ -130,6 +130,22 @@ print({each["type"] for each in _links(1, "sps", service.url, "", has_picture=Fa
 """
 
 
+READ_THE_NEW_KIND = """
+from geocrawl.page.naming import kind_in_label, kind_in_name, kind_of_protocol, may_be_service
+from geocrawl.priority.text.thesaurus import shipped_thesaurus
+from geocrawl.search.vocabulary import shipped_vocabulary
+from geocrawl.urls import StopRules, read_url, server_key
+
+print(kind_in_name("spsUrl"), kind_in_name("SensorPlanningService"), kind_of_protocol("OGC:SPS"))
+print(may_be_service("http://a.example/sps?x=1"), may_be_service("http://a.example/corps"))
+named = shipped_vocabulary().kinds
+print(*named["sps",], *named["sps", "services"], *named["sensor", "planning", "service"])
+print(shipped_thesaurus().similarity("sensor planning service", "wms"))
+print(StopRules.load().reason(read_url("http://a.example/a.png?service=SPS&request=Submit")) or "visited")
+print(server_key("a.example/52n/sps") == server_key("a.example/52n/wms"))
+"""
+
+
 @pytest.fixture(scope="module")
 def copy_with_the_new_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of geocrawl with the file and the lines that the text gives."""
@@ -164,6 +180,28 @@ def test_one_file_and_one_line_make_a_kind_that_is_recognised_proved_and_named(c
         "invalid other-kind sps",
         "",
     ]
+
+
+def test_pages_addresses_and_queries_name_the_new_kind_by_its_entry(copy_with_the_new_kind: Path) -> None:
+    assert _in(copy_with_the_new_kind, "-c", READ_THE_NEW_KIND).splitlines() == [
+        "sps sps sps",
+        "True False",
+        "sps sps sps",
+        "0.8",
+        "visited",
+        "False",
+    ]
+
+
+def test_nothing_names_the_new_kind_but_its_file_its_line_its_entry_and_the_demo() -> None:
+    room = Path(geocrawl.__file__).parent
+    files = [path for form in ("*.py", "*.toml", "*.html", "*.js", "*.json") for path in room.rglob(form)]
+    naming = [path.relative_to(room) for path in files if re.search(r"\bsps\b", path.read_text("utf-8"), re.IGNORECASE)]
+    assert {str(path) for path in naming if path.parts[0] != "demo"} == {
+        "probe/kinds/sps.py",
+        "probe/registry.py",
+        "model/kinds.py",
+    }
 
 
 def test_exports_and_records_name_the_new_kind_by_its_declaration(copy_with_the_new_kind: Path) -> None:
