@@ -127,15 +127,12 @@ def test_a_redirect_to_another_host_is_a_candidate_of_its_own(kind: Kind) -> Non
     assert verdict.moved_to == url("http://new.example.org/service")
 
 
-NOT_RECORDED = {Kind.TILEJSON, Kind.SPS, Kind.SENSORTHINGS}
-"""Kinds of which the corpus has no document."""
-
-
 @pytest.mark.shared
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in NOT_RECORDED])
+@pytest.mark.parametrize("kind", KINDS)
 def test_half_a_document_is_none(shared: Path, kind: Kind) -> None:
     label = "wms" if kind is Kind.WMSC else kind.value
-    for file in documents(shared, label)[:12]:
+    recorded = (shared / "corpus" / "documents" / label).is_dir()  # of a young kind there may be none
+    for file in documents(shared, label)[:12] if recorded else ():
         body = file.read_bytes()
         body = body[: len(body) // 2] if kind is not Kind.WMS else body[: body.rindex(b"Layer")]
         verdict, _ = run(BY_KIND[kind], candidate_of(kind), always(page(body)))

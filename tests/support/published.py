@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from geocrawl.model import Kind
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.probe.registry import declarations
 
@@ -49,7 +50,7 @@ HOSTILE = (
     "",
     " \t\n",
 )
-KINDS = ("wms", "wmts", "wmsc", "wfs", "wcs", "csw", "wps", "sos", "tms", "tilejson", "arcgis", "ogcapi", "stac")
+KINDS = tuple(map(str, Kind))
 WEB_MAP_KINDS = {
     library: {str(each.kind) for each in declarations() if library in each.web_maps}
     for library in ("openlayers", "leaflet")
