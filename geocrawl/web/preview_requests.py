@@ -14,12 +14,12 @@ from itertools import islice
 
 from geocrawl.model import ContentOutcome, Item, Layer, Service, Url, stored_kind
 from geocrawl.probe.extents import Sides
-from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View
+from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View, is_in
 from geocrawl.probe.registry import preview_of
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter
-from geocrawl.web.layers import systems_of
+from geocrawl.web.layers import path_of
 from geocrawl.web.preview_drawings import Drawing, features, picture, text, tiles
 from geocrawl.web.publishing import is_masked
 
@@ -45,6 +45,7 @@ class Showing:
 
     def __init__(self, service: ServiceDetail) -> None:
         self._by_position = {row.position: row for row in service.layers}
+        self._of_groups: dict[int, tuple[str, ...]] = {}
         self._preview = None if is_masked(service.best) else preview_of(stored_kind(service.kind))
         endpoint = _endpoint(service)
         self._url = read_url(endpoint.url) if endpoint is not None else None
@@ -73,12 +74,25 @@ class Showing:
             row.name,
             row.title,
             parent=row.parent,
-            crs=tuple(systems_of(row, self._by_position)),
+            crs=self._systems(row),
             queryable=row.queryable,
             item=Item(row.item),
             formats=row.formats,
         )
         return self._preview(Shown(self._url, self._described, layer, row.box, self._asked))
+
+    def _systems(self, row: LayerRow) -> tuple[str, ...]:
+        """Return the reference systems of a layer and, of those that it inherits, the ones of maps."""
+        inherited = (code for each in path_of(row, self._by_position)[1:] for code in self._systems_of_maps(each))
+        return tuple(dict.fromkeys((*map(str.upper, row.crs), *inherited)))
+
+    def _systems_of_maps(self, group: LayerRow) -> tuple[str, ...]:
+        """Return those of a group's reference systems, often thousands, that maps have; the first one for none."""
+        found = self._of_groups.get(group.position)
+        if found is None:
+            of_maps = tuple(code.upper() for code in group.crs if is_in(code, DEGREES) or is_in(code, MERCATOR))
+            found = self._of_groups[group.position] = of_maps or group.crs[:1]
+        return found
 
     def drawing(self, parameters: Mapping[str, str]) -> Drawing:
         """Return the drawing of the layer and the part of the map that a visitor wants."""

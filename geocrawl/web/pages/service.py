@@ -21,7 +21,7 @@ from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, strip
-from geocrawl.web.layers import Tree, layer_tree, systems_of
+from geocrawl.web.layers import Tree, layer_tree, path_of
 from geocrawl.web.pages.qgis_layer import chosen_layer, source_of
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.preview_requests import MOST_FEATURES, Showing
@@ -187,7 +187,9 @@ def reference_systems(service: ServiceDetail) -> Systems:
         if each["outcome"] == "ok" and each["crs"]
     ]
     by_position = {row.position: row for row in service.layers}
-    advertised = (code for row in service.layers[:300] for code in systems_of(row, by_position))
+    # Each group once: its reference systems may be thousands.
+    stating = {each.position: each for row in service.layers[:300] for each in path_of(row, by_position)}
+    advertised = (code.upper() for each in stating.values() for code in each.crs)
     found = list(dict.fromkeys(works))
     return Systems(found, [code for code in dict.fromkeys(advertised) if code not in found])
 
