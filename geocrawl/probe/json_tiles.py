@@ -14,6 +14,7 @@ from geocrawl.formats.json import MAX_ITEMS, JsonObject, integer_of, line_of, li
 from geocrawl.model import Failure, Page, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.content.images import decodable
+from geocrawl.probe.extents import PIXEL_M, metres_a_unit
 from geocrawl.probe.json_answers import json_of
 from geocrawl.probe.json_links import linked, on_host_of, relations
 from geocrawl.probe.matrices import EDGE_M, Limits, Matrix, MatrixSet
@@ -113,19 +114,23 @@ def _limits(tile_set: JsonObject) -> Mapping[str, Limits]:
     return found
 
 
-def _matrix_set(value: JsonObject, crs: str) -> MatrixSet:
-    """Return a tile matrix set, whose tiles are counted from the upper left corner and are as wide in every row."""
-    matrices = map(_matrix, objects(value.get("tileMatrices"))[:_MAX_LEVELS])
-    return MatrixSet(line_of(value.get("crs")) or crs, tuple(each for each in matrices if each is not None))
+def _matrix_set(value: JsonObject, usual: str) -> MatrixSet:
+    """Return a tile matrix set; `usual`: its reference system where it states none."""
+    crs = line_of(value.get("crs")) or usual
+    matrices = (_matrix(each, crs) for each in objects(value.get("tileMatrices"))[:_MAX_LEVELS])
+    return MatrixSet(crs, tuple(each for each in matrices if each is not None))
 
 
-def _matrix(value: JsonObject) -> Matrix | None:
+def _matrix(value: JsonObject, crs: str) -> Matrix | None:
+    """Return a matrix, unless its rows differ; by its cells, because MapProxy's scales are wrong in degrees."""
     corner = [number_of(each) for each in list_of(value.get("pointOfOrigin"))[:2]]
-    scale = number_of(value.get("scaleDenominator"))
+    cell, scale = number_of(value.get("cellSize")), number_of(value.get("scaleDenominator"))
+    scale = cell * metres_a_unit(crs) / PIXEL_M if cell else scale
     counts = [integer_of(value.get(name)) for name in ("tileWidth", "tileHeight", "matrixWidth", "matrixHeight")]
-    if value.get("cornerOfOrigin") == "bottomLeft" or value.get("variableMatrixWidths"):
+    if not scale or scale <= 0 or min(counts) < 1 or len(corner) < 2 or None in corner:
         return None
-    if not scale or scale <= 0 or min(counts) < 1 or len(corner) < 2 or corner[0] is None or corner[1] is None:
+    if value.get("variableMatrixWidths"):
         return None
-    width, height, across, down = counts
-    return Matrix(line_of(value.get("id")), scale, (corner[0], corner[1]), (width, height), (across, down))
+    (x, y), (width, height, across, down) = (number or 0.0 for number in corner), counts
+    from_south = value.get("cornerOfOrigin") == "bottomLeft"
+    return Matrix(line_of(value.get("id")), scale, (x, y), (width, height), (across, down), from_south)

@@ -33,6 +33,8 @@ class Matrix:
     """Width and height in pixels."""
     size: tuple[int, int]
     """Width and height in tiles."""
+    from_south: bool = False
+    """Whether rows are counted from the south, and the corner is the lower left one (17-083r4 alone)."""
 
     @property
     def limits(self) -> Limits:
@@ -59,8 +61,13 @@ class MatrixSet:
 
     def _level(self, matrix: Matrix, limits: Limits, address: Address) -> Level:
         first, last, left, right = limits
-        place = (*top_left(matrix, self.crs), *span(matrix, self.crs))
-        return Level(*place, (left, right), (first, last), lambda column, row: address(matrix, row, column))
+        (x, y), (across, down), rows = top_left(matrix, self.crs), span(matrix, self.crs), matrix.size[1]
+        if not matrix.from_south:
+            return Level(x, y, across, down, (left, right), (first, last), lambda c, r: address(matrix, r, c))
+        downwards = (rows - 1 - last, rows - 1 - first)
+        return Level(
+            x, y + rows * down, across, down, (left, right), downwards, lambda c, r: address(matrix, rows - 1 - r, c)
+        )
 
 
 def span(matrix: Matrix, crs: str) -> tuple[float, float]:

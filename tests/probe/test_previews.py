@@ -151,6 +151,20 @@ def test_another_tile_matrix_set_is_read() -> None:
     assert (tile.address, near(sides, (-180.0, -90.0, 0.0, 90.0))) == (f"{API}/t/a%20b/0/0?f=png", True)
 
 
+def test_tiles_of_pygeoapi_are_found() -> None:
+    """pygeoapi 0.21 has a relation of its own, and names no type of its template."""
+    template = {"rel": "item", "href": f"{API}/t/WebMercatorQuad/{TEMPLATE}", "type_": "image/png"}
+    reply = documents(
+        {
+            "sea": {"id": "sea", "links": [link(f"{REL}tilesets-raster", f"{API}/list")]},
+            "list": {"tilesets": [{**SET, "links": [link("self", f"{API}/own")]}]},
+            "own": {**SET, "dataType": "vector", "links": [template]},
+        }
+    )
+    found = tiles(OGCAPI, IN_MERCATOR, reply)
+    assert found and all(each.address.startswith(f"{API}/t/WebMercatorQuad/") for each, _ in found)
+
+
 def test_a_tile_set_has_tiles_within_its_limits_alone() -> None:
     usual = {each.address.split("/")[-3] for each, _ in tiles(OGCAPI, IN_MERCATOR, api(SET))}
     limits = [
@@ -167,9 +181,23 @@ def test_vector_tiles_have_no_picture_and_say_so() -> None:
     assert levels(OGCAPI, IN_MERCATOR, api(unlike))[0] == VECTOR_TILES
 
 
+def test_rows_may_be_counted_from_the_south() -> None:
+    """MapProxy counts them so, and its scales are wrong in degrees."""
+    other = {**OTHER, "crs": "http://www.opengis.net/def/crs/OGC/1.3/CRS84"}
+    own = {**other, "links": [link("item", f"{API}/t/{TEMPLATE}", "image/png"), *OTHER["links"]]}
+    south = {"cornerOfOrigin": "bottomLeft", "pointOfOrigin": [-180, -90], "matrixHeight": 2, "matrixWidth": 4}
+    matrix = {**MATRIX, **south, "id": "2", "cellSize": 0.3515625, "scaleDenominator": 1255.58}
+    reply = api(other, own=own, scheme={"crs": other["crs"], "tileMatrices": [matrix]})
+    ((tile, sides),) = tiles(OGCAPI, IN_DEGREES, reply)
+    assert (tile.address, near(sides, (-90.0, 0.0, 0.0, 90.0))) == (f"{API}/t/2/1/1?f=png", True)
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        {"cellSize": 1e308, "cornerOfOrigin": "bottomLeft"},
+        {"cellSize": "NaN"},
+        {"cellSize": -1},
         {"scaleDenominator": 0},
         {"scaleDenominator": -1},
         {"scaleDenominator": 1e-320},
@@ -249,17 +277,17 @@ def test_a_coverage_is_asked_for_by_its_own_axes() -> None:
     assert sides == (6.0, 46.0, 10.0, 48.0)
     assert part.address.replace("%28", "(").replace("%29", ")") == (
         "http://wcs.example/wcs?SERVICE=WCS&VERSION=2.0.1&REQUEST=GetCoverage&COVERAGEID=height&FORMAT=image/png"
-        "&SUBSET=Long(6,10)&subset=Lat(46,48)&SCALESIZE=i(40),j(20)"
-    )
+        "&SUBSET=Long(6,10)&SUBSET=Lat(46,48)&SCALESIZE={0}i(40),{0}j(20)"
+    ).format("http://www.opengis.net/def/axis/OGC/1/")
 
 
 @pytest.mark.parametrize(
     ("labels", "grid", "said"),
     [
-        ("Lat Long", "Long Lat", "SUBSET=Long(6,10)&subset=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
-        ("Long Lat", "Lat Long", "SUBSET=Long(6,10)&subset=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
-        ("y x", "", "SUBSET=x(6,10)&subset=y(46,48)&SCALESIZE=x(40),y(20)"),
-        ("", "", "SUBSET=Long(6,10)&subset=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
+        ("Lat Long", "Long Lat", "SUBSET=Long(6,10)&SUBSET=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
+        ("Long Lat", "Lat Long", "SUBSET=Long(6,10)&SUBSET=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
+        ("y x", "", "SUBSET=x(6,10)&SUBSET=y(46,48)&SCALESIZE=x(40),y(20)"),
+        ("", "", "SUBSET=Long(6,10)&SUBSET=Lat(46,48)&SCALESIZE=Long(40),Lat(20)"),
     ],
 )
 def test_the_order_of_axes_is_that_of_their_names(labels: str, grid: str, said: str) -> None:
