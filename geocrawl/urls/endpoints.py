@@ -7,7 +7,7 @@ Addresses of services are often typed by hand or cut out of a page's text, so co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, unquote_plus
 
 from geocrawl.model import Kind, Url
@@ -102,12 +102,13 @@ def below(url: Url, path: str) -> Url:
     return read_url(f"{place.rstrip('/')}/{path}{mark}{query}") or url
 
 
-def request_url(url: Url, parameters: Mapping[str, str]) -> Url:
+def request_url(url: Url, parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> Url:
     """Return another request to the endpoint that a URL addresses.
 
-    Its query is the endpoint's vendor parameters, then `parameters` in order.
+    Its query is the endpoint's vendor parameters, then `parameters` in order; as pairs, a name may occur again.
     """
-    asked = [f"{name}={quote(value, safe=':,/')}" for name, value in parameters.items()]
+    pairs = parameters.items() if isinstance(parameters, Mapping) else parameters
+    asked = [f"{name}={quote(value, safe=':,/')}" for name, value in pairs]
     return _with_query(url, [*_vendor_parts(url), *asked])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -136,6 +136,7 @@ PROBE = OwsProbe(FORM, (None, "2.0.1", "1.1.1", "1.0.0"))
 _ACROSS = ("x", "e", "lon", "i")
 """Beginnings of the names of axes that point to the east."""
 _DEGREES = "http://www.opengis.net/def/crs/EPSG/0/4326"
+_GRID = "http://www.opengis.net/def/axis/OGC/1/"
 
 
 def _levels(shown: Shown, view: View) -> Levels:
@@ -164,29 +165,34 @@ def _levels(shown: Shown, view: View) -> Levels:
     width, height = (max(round(share * side), 1) for share, side in zip(shares, view.size, strict=True))
     of_part = _of_part_2 if is_new else _of_part_1
     part = of_part(root, (west, south, east, north), (width, height))
-    url = request_url(shown.url, {**asked, "REQUEST": "GetCoverage", "FORMAT": formats[0], **part})
+    whole_asked = {**asked, "REQUEST": "GetCoverage", "FORMAT": formats[0]}
+    url = request_url(shown.url, (*whole_asked.items(), *part))
     return (Level(west, north, east - west, north - south, (0, 0), (0, 0), lambda column, row: url),)
 
 
-def _of_part_1(_: etree._Element, sides: Sides, size: tuple[int, int]) -> Mapping[str, str]:
+_Pairs = tuple[tuple[str, str], ...]
+
+
+def _of_part_1(_: etree._Element, sides: Sides, size: tuple[int, int]) -> _Pairs:
     box = ",".join(f"{side:.9g}" for side in sides)
-    return {"CRS": "EPSG:4326", "BBOX": box, "WIDTH": str(size[0]), "HEIGHT": str(size[1])}
+    return ("CRS", "EPSG:4326"), ("BBOX", box), ("WIDTH", str(size[0])), ("HEIGHT", str(size[1]))
 
 
-def _of_part_2(root: etree._Element, sides: Sides, size: tuple[int, int]) -> Mapping[str, str]:
+def _of_part_2(root: etree._Element, sides: Sides, size: tuple[int, int]) -> _Pairs:
     """Return the parameters for a part by the axes of the coverage, and for its pixels by those of its grid."""
     system, labels = _system_and_axes(root)
     across, up = _east_first(labels, system) if labels else ("Long", "Lat")
     grid = text_of(next(root.iter("{*}axisLabels"), None)).split()[:2]
     columns, rows = _east_first(grid, system) if len(grid) == 2 else (across, up)
+    if (columns, rows) == ("i", "j"):  # GeoServer knows them by their long names alone
+        columns, rows = f"{_GRID}i", f"{_GRID}j"
     west, south, east, north = sides
-    return {
-        # Names of parameters have no case (OGC 06-121r9, 11.5.2), and this one is needed twice.
-        "SUBSET": f"{across}({west:.9g},{east:.9g})",
-        "subset": f"{up}({south:.9g},{north:.9g})",
-        "SCALESIZE": f"{columns}({size[0]}),{rows}({size[1]})",
-        **({} if is_geographic(system) else {"SUBSETTINGCRS": _DEGREES, "OUTPUTCRS": _DEGREES}),
-    }
+    return (
+        ("SUBSET", f"{across}({west:.9g},{east:.9g})"),
+        ("SUBSET", f"{up}({south:.9g},{north:.9g})"),
+        ("SCALESIZE", f"{columns}({size[0]}),{rows}({size[1]})"),
+        *(() if is_geographic(system) else (("SUBSETTINGCRS", _DEGREES), ("OUTPUTCRS", _DEGREES))),
+    )
 
 
 def _extent(root: etree._Element) -> Sides | None:
