@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -18,7 +19,9 @@ from geocrawl.errors import UsageError
 from geocrawl.model import (
     Document,
     Feedback,
+    Item,
     Kind,
+    Layer,
     Link,
     Purpose,
     Rank,
@@ -160,7 +163,7 @@ def test_the_file_of_the_text_is_the_one_that_is_shipped(copy_with_the_new_kind:
     assert (copy_with_the_new_kind / "geocrawl" / "probe" / "kinds" / "sps.py").read_text() == shipped.read_text()
 
 
-def _in(root: Path, *arguments: str) -> str:
+def _in(root: Path, *arguments: str | Path) -> str:
     done = subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -211,6 +214,26 @@ def test_exports_and_records_name_the_new_kind_by_its_declaration(copy_with_the_
         "True OGC:SPS",
         "{'application/xml'}",
     ]
+
+
+def test_a_search_finds_the_new_kind_and_its_page_says_how_it_is_used(
+    copy_with_the_new_kind: Path, tmp_path: Path
+) -> None:
+    database, site = tmp_path / "c.db", tmp_path / "site"
+    world = World(database)
+    world.seed("a.example/")
+    named = candidate("http://a.example/sps")
+    named = replace(named, endpoint=replace(named.endpoint, kind=Kind.SPS))
+    world.visit(candidates=[(named, None)])
+    cameras = Layer("camera", "Camera", item=Item.OFFERING)
+    world.settle(world.lease(), verdict=verdict(service=Service(Kind.SPS, "2.0.0", "Bridges", layers=(cameras,))))
+    world.database.close()
+    told = _in(copy_with_the_new_kind, "-m", "geocrawl", "publish", "sps", "services", "--out", site, "--db", database)
+    assert told.startswith("1 service published")
+    shown = (site / "services" / "0" / "1.html").read_text("utf-8")
+    for words in ("OGC Sensor Planning Service 2.0.0", "Camera", "SERVICE=SPS&amp;REQUEST=GetCapabilities"):
+        assert words in shown
+    assert (site / "services.csv").read_text("utf-8").splitlines()[1].startswith("http://a.example/sps,sps,valid,")
 
 
 def test_the_commands_know_the_new_kind(copy_with_the_new_kind: Path) -> None:
