@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.memory import resident_mib
 from tests.support.parts import OPENSSL, RECORDED, lack, skipped_parts
 from tests.support.places import shared_folder
 from tests.support.postgres import Server, running_server
@@ -44,6 +45,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(RARE_LIMIT_S))
 
 
+_GROWTH_MIB = 100
+_resident_at_last = 0.0
+
+
 def pytest_collection_finish() -> None:
     """Collect garbage rarely, and none of modules and tests: looking through them is a tenth of a run's CPU time."""
     gc.set_threshold(50_000, 10, 10)
@@ -52,8 +57,15 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown() -> None:
-    """Collect what a test left in cycles, which of a crawl is tens of megabytes."""
+    """Collect what a test left in cycles, which of a crawl is tens of megabytes.
+
+    What was old before it was left is found by looking through everything, once the process has grown.
+    """
+    global _resident_at_last
     gc.collect(1)
+    if resident_mib() > _resident_at_last + _GROWTH_MIB:
+        gc.collect()
+        _resident_at_last = resident_mib()
 
 
 @pytest.hookimpl(trylast=True)

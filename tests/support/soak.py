@@ -49,6 +49,7 @@ from geocrawl.store import Store
 from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import read_url, service_endpoint
 from tests.support.loopback import Handler, Server, served_by
+from tests.support.memory import resident_mib
 
 DEATHS, RETURNS, BIRTHS = 0.35, 0.5, 0.15
 """Shares of the services that die, of the dead that return, and of services announced as new."""
@@ -320,12 +321,6 @@ class Silent:
         """A visit has ended."""
 
 
-def _resident_mib() -> float:
-    """Memory that this process holds now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return round(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, 1)
-
-
 def simulate(folder: Path, *, days: int, pages: int, seed: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Run the daemon's work for so many days; returns the figures. `folder` is for the web and the database."""
     make_world("mixed", pages, seed, folder / "web")
@@ -348,7 +343,7 @@ async def _simulate(
 ) -> dict[str, Any]:
     clock = SoakClock()
     transport = FaultyTransport(settings, clock, faults)
-    begun, memory, sizes = clock.now(), [_resident_mib()], list[float]()
+    begun, memory, sizes = clock.now(), [resident_mib()], list[float]()
     with Store.open(path, clock=clock) as store:
         within = Environment(clock, transport, lambda: 0)
         session = wiring.make_session(without_limits(settings), store, clock, environment=within)
@@ -421,7 +416,7 @@ async def _live(
 
 
 def _sample(day: float, memory: list[float], sizes: list[float], path: Path, say: Callable[[str], None]) -> None:
-    memory.append(_resident_mib())
+    memory.append(resident_mib())
     sizes.append(round(path.stat().st_size / 2**20, 2))
     say(f"day {day:5.1f}: {memory[-1]:.0f} MiB, database {sizes[-1]:.2f} MiB")
 
