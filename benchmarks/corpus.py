@@ -22,7 +22,6 @@ LEAST_READ = 0.98
 """Share of a label's documents that its own probe reads."""
 NONE_OF = ("exception", "other")
 """Labels of which no probe may accept any."""
-_JSON = ("ogcapi", "arcgis", "stac")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

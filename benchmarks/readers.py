@@ -27,18 +27,11 @@ from geocrawl.probe.kinds import sos, wcs, wfs, wps
 from geocrawl.probe.kinds.wms import probe as wms
 from geocrawl.probe.kinds.wmts import probe as wmts
 from geocrawl.probe.ows.capabilities import examine
+from geocrawl.probe.registry import declaration
 from tests.support.answers import page
 from tests.support.places import shared_folder
 
 FORMS = {module.FORM.kind: module.FORM for module in (wms, wfs, wmts, wcs, wps, sos)}
-_CLASSES = {
-    Kind.WMS: "wms:WebMapService",
-    Kind.WFS: "wfs:WebFeatureService",
-    Kind.WMTS: "wmts:WebMapTileService",
-    Kind.WCS: "wcs:WebCoverageService",
-    Kind.SOS: "sos:SensorObservationService",
-    Kind.WPS: "wps:WebProcessingService",
-}
 _WHERE = "http://127.0.0.1/"
 _WITHIN = 1e-5
 """Degrees by which boxes may differ."""
@@ -81,8 +74,8 @@ def by_owslib(kind: Kind, body: bytes) -> Any:
     body, version = etree.tostring(root), root.get("version") or FORMS[kind].usual_version
     if kind is Kind.WMS:
         version = "1.3.0" if version.startswith("1.3") else "1.1.1"  # the versions that it has
-    module, _, name = _CLASSES[kind].partition(":")
-    opened = getattr(import_module(f"owslib.{module}"), name)
+    module, _, name = declaration(kind).client.partition(":")
+    opened = getattr(import_module(module), name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if kind is Kind.WPS:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from geocrawl.lab.recorded_worlds.addresses import key_of, read_query
 from geocrawl.lab.recorded_worlds.replay import Request
-from geocrawl.lab.recorded_worlds.world import REST_KINDS, TOPIC_KIND, TrueService, World
+from geocrawl.lab.recorded_worlds.world import TOPIC_KIND, TrueService, World
+from geocrawl.model.kinds import facts_of
 from geocrawl.urls import endpoint_key, read_url
 
 
@@ -94,7 +95,7 @@ def read_log(world: World, log: Sequence[Request]) -> tuple[dict[str, int], int]
         if request.service is None or request.status != 200 or request.service in pages_at_finds:
             continue
         service = world.by_id[request.service]
-        whole = service.kind in REST_KINDS or service.base.endswith(".xml")
+        whole = facts_of(service.kind).by_path or service.base.endswith(".xml")
         if whole or request.request == "GetCapabilities":
             pages_at_finds[service.id] = pages
     return pages_at_finds, pages

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from geocrawl.demo.capabilities import Box, Described, capabilities
 from geocrawl.lab.made_worlds.parts import Service
 from geocrawl.lab.made_worlds.seeded_random import seeded_rng
+from geocrawl.model.kinds import facts_of
 
 _OWS = """<ows:ServiceIdentification><ows:Title>{title}</ows:Title><ows:Abstract>{abstract}</ows:Abstract>
 <ows:ServiceType>{type}</ows:ServiceType><ows:ServiceTypeVersion>{version}</ows:ServiceTypeVersion>
@@ -32,7 +33,7 @@ def document(service: Service, seed: int) -> str:
 
 def suffix(service: Service) -> str:
     """Return the suffix of the service's file: .xml or .json."""
-    return ".json" if service.kind in ("arcgis", "ogcapi", "stac") else ".xml"
+    return ".json" if facts_of(service.kind).by_path else ".xml"
 
 
 def layers(service: Service) -> tuple[tuple[str, str], ...]:

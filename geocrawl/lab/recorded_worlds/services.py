@@ -9,7 +9,8 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from geocrawl.lab.recorded_worlds.world import REST_KINDS, TrueService
+from geocrawl.lab.recorded_worlds.world import TrueService
+from geocrawl.model.kinds import facts_of
 
 SLOW_S = 20.0
 """How long a service of behaviour `slow` takes."""
@@ -79,7 +80,7 @@ def reply(service: TrueService, parameters: Mapping[str, str], document: Callabl
         case "garbage":
             whole = document() or _CUT_DOCUMENT
             return Reply(200, _document_type(whole), whole[: max(40, len(whole) * 3 // 5)])
-    if service.kind in REST_KINDS:
+    if facts_of(service.kind).by_path:
         return _rest(service, parameters, document)
     return _ogc(service, parameters, document)
 

@@ -18,10 +18,10 @@ from typing import Any
 from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.warc import Stored, WarcFile, file_sha256
+from geocrawl.model.kinds import facts_of
 
 TOPIC_KIND = "wms"
 """The kind of service that the papers count."""
-REST_KINDS = frozenset({"arcgis", "ogcapi", "stac"})
 _FILES = ("world.json", "pages.warc.gz", "services.jsonl", "truth.csv")
 
 
@@ -48,7 +48,7 @@ class TrueService:
         for address in (self.base, *self.aliases):
             place = key_of(address).partition("?")[0]
             yield place
-            if self.kind in REST_KINDS:
+            if facts_of(self.kind).by_path:
                 yield place.removesuffix("/") if place.endswith("/") else place + "/"
 
     def requirements_met(self, parameters: Mapping[str, str]) -> int | None:
