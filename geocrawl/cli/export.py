@@ -103,6 +103,7 @@ def export(
     filters = filters_of(kind, bbox, crs, alive, level)
     in_full = opt.settings_from(overrides).export_secrets
     opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
+    is_replaced = out is not None and out.is_file() and not is_standard_output(out)
     with opt.reading(overrides) as connection, connection.snapshot():
         selection = selection_of(connection, words_typed(words), filters)
         if chosen in OF_ENDPOINTS:
@@ -115,7 +116,8 @@ def export(
             count = write_services(services, layers, chosen, out, base=public_url.rstrip("/"))
             what = "connection" if chosen == "qgis" else "service"
     if not is_standard_output(out):
-        typer.echo(f"{counted(count, what)} written to {out}")
+        former = ", in the place of the file that was there" if is_replaced else ""
+        typer.echo(f"{counted(count, what)} written to {out}{former}")
 
 
 def _format_of_name(out: Path | None) -> str:

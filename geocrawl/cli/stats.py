@@ -111,10 +111,13 @@ def _draw(
         _print_bars(drawn)
     else:
         write_whole(out, charts.standalone(drawn.chart, drawn.heading))
+        if not is_standard_output(out):
+            typer.echo(f"Drawn into {out}", err=True)
 
 
 def _print_survival(found: Survival) -> None:
-    typer.echo(f"Valid at some time: {counted(found.services, 'endpoint')}; down or gone now: {found.deaths:,}.")
+    observed = counted(found.services, "endpoint")
+    typer.echo(f"Observed for an hour or more since they were valid: {observed}; down or gone now: {found.deaths:,}.")
     known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]
     if not known:
         typer.echo("No endpoint has been watched for a week yet: too short a time for statistics.")
@@ -142,7 +145,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="File to write \\[standard output].")
     ] = None,
-    json: opt.Json = False,
+    json: Annotated[bool, typer.Option("--json", help="With --by provider: print JSON.")] = False,
 ) -> None:
     """Write what happened to services in a month; or what each provider has, what is broken and how to mend it.
 

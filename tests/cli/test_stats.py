@@ -80,5 +80,6 @@ def test_an_empty_catalogue_has_pictures_too(tmp_path: Path) -> None:
 
 def test_the_survival_is_plotted_without_matplotlib(catalogue: Path, tmp_path: Path) -> None:
     done = stats(catalogue, "--survival", "--plot", str(tmp_path / "s.svg"))
-    assert done.stdout.startswith("Valid at some time: 1 endpoint")
+    assert done.stdout.startswith("Observed for an hour or more since they were valid: 1 endpoint")
+    assert done.stderr == f"Drawn into {tmp_path / 's.svg'}\n"
     assert "Share still alive of 1 endpoint" in (tmp_path / "s.svg").read_text("utf-8")

@@ -40,7 +40,9 @@ def quality_parts(endpoint: FromClause) -> Mapping[str, QualityPart]:
     code = literal('"code"')
     deviations = (func.length(its.deviations) - func.length(func.replace(its.deviations, code, ""))) / 6.0
     return {
-        "proven": QualityPart(25, case((its.level == "delivers", 1.0), (its.level == "answers", 0.5), else_=0.0)),
+        "proven": QualityPart(
+            25, case((its.level == "delivers", 1.0), (its.level == "answers", 0.5), (its.level != "", 0.0))
+        ),
         "available": QualityPart(
             25,
             case(

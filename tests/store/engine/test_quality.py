@@ -48,10 +48,10 @@ def score(world: World, number: int) -> int:
 def test_a_good_service_has_its_points_and_what_nobody_asked_counts_for_nothing(world: World) -> None:
     world.record(candidate("good.example/wms"), verdict("ok", GOOD), world.clock.time)
     assert shares(world, 1) == {
-        **{"proven": 0.0, "available": 1.0, "described": 1.0, "contact": 1.0, "licence": 1.0, "https": 0.0},
+        **{"proven": None, "available": 1.0, "described": 1.0, "contact": 1.0, "licence": 1.0, "https": 0.0},
         **{"cors": None, "conforming": 1.0},
     }
-    assert score(world, 1) == round(100 * (25 + 15 + 10 + 5 + 10) / (100 - 5))
+    assert score(world, 1) == round(100 * (25 + 15 + 10 + 5 + 10) / (100 - 5 - 25))
 
 
 def test_each_lack_costs_its_part(world: World) -> None:
