@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from geocrawl.model import ContentOutcome, Failure, Item, Layer, Page, Service, Url
+from geocrawl.model import Failure, Item, Layer, Page, Service, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_web_mercator
 from geocrawl.probe.levels import Level
@@ -31,8 +31,8 @@ class Shown:
     """With the reference systems of the groups above it."""
     extent: Sides | None
     """Its own extent in degrees, if the service states one."""
-    asked: Mapping[ContentOutcome, Url]
-    """First request of the last content check with each outcome."""
+    asked: Mapping[str, Url]
+    """First request of the last content check with each outcome (`ContentOutcome`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,9 +71,9 @@ def content_checks(*, layers: int) -> tuple[ContentCheck, ...]:
     return tuple(_module(kind).CONTENT_CHECK(layers=layers) for kind in REGISTRY if kind in kinds_with_content())
 
 
-def preview_of(kind: Kind) -> PreviewOf | None:
-    """Return what says how a layer of a kind is shown; None for a kind whose layers are not."""
-    found: PreviewOf | None = getattr(_module(kind), "PREVIEW", None)
+def preview_of(kind: str) -> PreviewOf | None:
+    """Return what says how a layer of a kind is shown, by the kind's name in the catalogue; None for one not shown."""
+    found: PreviewOf | None = getattr(_module(Kind(kind)), "PREVIEW", None) if kind in REGISTRY else None
     return found
 
 

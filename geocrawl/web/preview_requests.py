@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
 
-from geocrawl.model import ContentOutcome, Item, Layer, Service, Url, stored_kind
+from geocrawl.model import Item, Layer, Service, Url, stored_kind
 from geocrawl.probe.extents import Sides
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View, is_in
 from geocrawl.probe.registry import preview_of
@@ -35,7 +35,7 @@ _POSITION = re.compile(r"[0-9]{1,7}")
 
 def may_be_shown(kind: str) -> bool:
     """Return whether services of a kind may have previews."""
-    return preview_of(stored_kind(kind)) is not None
+    return preview_of(kind) is not None
 
 
 class Showing:
@@ -46,7 +46,7 @@ class Showing:
     def __init__(self, service: ServiceDetail) -> None:
         self._by_position = {row.position: row for row in service.layers}
         self._of_groups: dict[int, tuple[str, ...]] = {}
-        self._preview = None if is_masked(service.best) else preview_of(stored_kind(service.kind))
+        self._preview = None if is_masked(service.best) else preview_of(service.kind)
         endpoint = _endpoint(service)
         self._url = read_url(endpoint.url) if endpoint is not None else None
         self._asked = _asked(endpoint, self._url) if endpoint is not None and self._url is not None else {}
@@ -162,13 +162,13 @@ def _described(service: ServiceDetail, endpoint: EndpointRow | None) -> Service:
     )
 
 
-def _asked(endpoint: EndpointRow, url: Url) -> Mapping[ContentOutcome, Url]:
+def _asked(endpoint: EndpointRow, url: Url) -> Mapping[str, Url]:
     """Return the first request of the content check with each outcome, of those to the endpoint's host."""
-    found: dict[ContentOutcome, Url] = {}
+    found: dict[str, Url] = {}
     for each in endpoint.proof:
         asked = read_url(str(each["url"]))
         if asked is not None and asked.host == url.host and not is_masked(asked.address):
-            found.setdefault(ContentOutcome(str(each["outcome"])), asked)
+            found.setdefault(str(each["outcome"]), asked)
     return found
 
 

@@ -1,0 +1,109 @@
+"""What of a service can be shown, and in which reference system its map is."""
+
+from __future__ import annotations
+
+import pytest
+
+from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Tiles, View
+from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.web.answers import Problem
+from geocrawl.web.preview_requests import Showing
+
+VIEW = View((7.0, 46.0, 8.0, 47.0), DEGREES, (256, 256))
+
+
+def row(
+    position: int, *crs: str, name: str = "a", parent: int | None = None, item: str = "layer", queryable: bool = False
+) -> LayerRow:
+    return LayerRow(position, parent, name, name, "", crs, (), (), queryable, item, (), None)
+
+
+def showing(kind: str, *rows: LayerRow, address: str = "http://maps.example/x", version: str = "1.3.0") -> Showing:
+    endpoint = EndpointRow(
+        *(1, kind, address, 1, "valid", "ok", None, version, 200, (), 0.0, 0.0, 0.0, 1, None, None, None, None, ()),
+        entry_id=None,
+        evidence=(),
+    )
+    service = ServiceDetail(
+        *(1, kind, "title", "", (), "", {}, "", "", version, (), "", "", len(rows), None, 0.0, 0.0, rows, (endpoint,)),
+        best=address,
+        same=(),
+        quality=1,
+        quality_parts={},
+    )
+    return Showing(service)
+
+
+@pytest.mark.parametrize(
+    ("kind", "systems", "projection"),
+    [
+        ("wms", [("EPSG:4326", "EPSG:3857"), ("EPSG:4326", "EPSG:3857")], DEGREES),
+        ("wms", [("EPSG:3857",), ("EPSG:900913",), ("EPSG:4326",)], MERCATOR),
+        ("wms", [(), ("CRS:84",)], DEGREES),
+        ("wmts", [("EPSG:4326", "EPSG:3857")], MERCATOR),
+        ("tms", [("EPSG:4326",), ("EPSG:3857",)], MERCATOR),
+        ("tms", [("EPSG:4326",), ("EPSG:4326",), ("OSGEO:41001",)], DEGREES),
+        ("arcgis", [("EPSG:3857",)], DEGREES),
+    ],
+)
+def test_the_map_is_in_the_first_choice_of_most_layers(
+    kind: str, systems: list[tuple[str, ...]], projection: str
+) -> None:
+    assert showing(kind, *(row(at, *each) for at, each in enumerate(systems))).projection == projection
+
+
+def test_a_layer_is_shown_where_it_comes_in_the_reference_system_of_the_map() -> None:
+    found = showing(
+        "wms",
+        row(0, "EPSG:4326", "EPSG:25832", name=""),
+        row(1, parent=0),
+        row(2, "EPSG:3857"),
+        row(3, "EPSG:25832"),
+        row(4, *(f"EPSG:{code}" for code in range(20_000, 26_000)), name=""),
+        row(5, parent=4),
+        row(6, "epsg:4326"),
+    )
+    shown = [at for at, each in enumerate(found._by_position.values()) if found.of(each) is not None]
+    assert (shown, found.is_possible, found.projection) == ([1, 6], True, DEGREES)
+
+
+def test_nothing_of_a_service_is_shown_whose_address_has_a_key() -> None:
+    found = showing("wms", row(0, "EPSG:4326"), address="http://maps.example/x?token=secret")
+    assert not found.is_possible and found.of(row(0, "EPSG:4326")) is None
+    with pytest.raises(Problem) as raised:
+        found.drawing({"layer": "0", "bbox": "1,2,3,4"})
+    assert raised.value.status == 404
+
+
+@pytest.mark.parametrize(
+    ("kind", "item", "shown"),
+    [
+        ("wfs", "feature-type", Features),
+        ("wcs", "coverage", Tiles),
+        ("ogcapi", "collection", Features),
+        ("arcgis", "feature-type", type(None)),
+        ("tms", "folder", type(None)),
+        ("csw", "record-type", type(None)),
+        ("stac", "collection", type(None)),
+        ("of-a-later-version", "layer", type(None)),
+    ],
+)
+def test_each_kind_says_what_is_shown_of_it(kind: str, item: str, shown: type) -> None:
+    assert isinstance(showing(kind, row(0, item=item)).of(row(0, item=item)), shown)
+
+
+def test_a_layer_of_an_arcgis_map_is_asked_for_alone() -> None:
+    address = "http://gis.example/arcgis/rest/services/Roads/MapServer"
+    found = showing("arcgis", row(0, "EPSG:25832", name=""), row(1, name="7", parent=0), address=address)
+    assert "layers=show:7&" in found.picture_url(row(1, name="7", parent=0), VIEW).address + "&"
+
+
+def test_a_wms_has_legends_and_says_what_is_at_a_point_of_layers_that_can_be_asked() -> None:
+    layers = (row(0, "EPSG:4326"), row(1, "EPSG:4326", queryable=True))
+    found = showing("wms", *layers)
+    plain, queryable = map(found.of, layers)
+    assert isinstance(plain, Picture) and plain.legend is not None and plain.info is None
+    assert isinstance(queryable, Picture) and queryable.info is not None and found.answers
+    assert "SLD_VERSION=1.1.0" in (plain.legend().address) and "&I=3&J=4" in queryable.info(VIEW, 3, 4).address
+    old = showing("wms", *layers, version="1.1.1").of(layers[1])
+    assert isinstance(old, Picture) and old.info is not None and "&X=3&Y=4" in old.info(VIEW, 3, 4).address
