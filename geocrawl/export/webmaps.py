@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from html import escape
-from pathlib import Path
 from textwrap import indent
 from typing import TextIO
 
@@ -20,10 +19,9 @@ from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.probe.registry import declarations, declared
 from geocrawl.sanitize import plain
 
-_PAGES = Path(__file__).parents[1] / "data" / "export"
 _COPIES = "https://cdn.jsdelivr.net/npm/"
 _CHECKSUM = re.compile(r'\s+crossorigin="anonymous"\s+integrity="[^"]*"')
-_PLACE, _PLACE_OF_KINDS = "/*SERVICES*/\n", "/*KINDS*/\n"
+_PLACE = "/*SERVICES*/\n"
 MOST_LAYERS = 100
 """Most layers of one service on a page."""
 _OF_SCRIPTS = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
@@ -42,7 +40,14 @@ def write_webmap(
     `services` and `layers` are in the order of the services' numbers. `library_url`: address or folder from which the
     page loads the library, with the paths of npm packages (`ol@10.11.0/dist/ol.js`); its files are not checked then.
     """
-    before, _, after = (_PAGES / f"{library}.html").read_text(encoding="utf-8").partition(_PLACE)
+    from jinja2 import Environment, PackageLoader  # only these two of all formats need it
+
+    functions = {each.kind: each.web_maps[library] for each in declarations() if library in each.web_maps}
+    code = "".join(indent(f"{kind}: {function},\n", "  ") for kind, function in functions.items())
+    files = PackageLoader("geocrawl", "data/export")
+    pages = Environment(loader=files, autoescape=True, trim_blocks=True, keep_trailing_newline=True)
+    page = pages.get_template(f"{library}.html").render(library=library, kinds=code)
+    before, _, after = page.partition(_PLACE)
     if library_url:
         before = _CHECKSUM.sub("", before).replace(_COPIES, f"{escape(library_url.rstrip('/'))}/")
     stream.write(before)
@@ -51,9 +56,7 @@ def write_webmap(
         if (entry := _entry(library, service, names)) is not None:
             stream.write(json.dumps(entry, ensure_ascii=False, allow_nan=False).translate(_OF_SCRIPTS) + ",\n")
             count += 1
-    functions = {each.kind: each.web_maps[library] for each in declarations() if library in each.web_maps}
-    code = "".join(indent(f"{kind}: {function},\n", "  ") for kind, function in functions.items())
-    stream.write(after.replace(_PLACE_OF_KINDS, code))
+    stream.write(after)
     return count
 
 
