@@ -15,6 +15,8 @@ from geocrawl.probe.extents import Sides, to_mercator
 from geocrawl.probe.levels import Level, cover
 from geocrawl.probe.previews import DEGREES, MERCATOR, VECTOR_TILES, Shown, Tiles, View
 from geocrawl.probe.registry import REGISTRY, preview_of
+from tests.probe.content_runs import TILE_MAP, TILES
+from tests.probe.fuzz import mutated
 from tests.support.answers import page, url
 
 WORLD = (-180.0, -85.0, 180.0, 85.0)
@@ -332,6 +334,31 @@ def test_no_description_of_a_coverage_breaks_it(low: str, labels: str) -> None:
 
 
 # --------------------------------------------------------------------------- every kind
+
+
+LINKS = (link("item", f"{API}/t/{TEMPLATE}", "image/png"), link(f"{REL}tilesets-map", f"{API}/list"))
+OWN = {**OTHER, "links": [*LINKS, *OTHER["links"]]}
+DAMAGED = [
+    (WMSC, TILE_SET.format(minx="-180", resolutions="0.7 0.35", width="256")),
+    (shown(Kind.TMS, TILES, Layer("town", "Town", crs=("EPSG:3857",))), TILE_MAP.format(TILES)),
+    (wcs("2.0.1"), DESCRIBED.format(code="4326", labels="Lat Long", grid="i j", low="46 6", high="48 10")),
+    (
+        shown(Kind.TILEJSON, "http://t.example/t.json", Layer("a", "A", crs=("EPSG:3857",))),
+        json.dumps({"tilejson": "3.0.0", "tiles": ["http://t.example/{z}/{x}/{y}.png"], "minzoom": 2, "maxzoom": 9}),
+    ),
+    (OGCAPI, json.dumps({**OWN, "tilesets": [OWN], "tileMatrices": [MATRIX]})),
+]
+
+
+@pytest.mark.parametrize(
+    ("layer", "document"), DAMAGED, ids=lambda each: each.service.kind if isinstance(each, Shown) else ""
+)
+def test_no_damaged_document_breaks_a_preview(layer: Shown, document: str) -> None:
+    for _, body in [("", document.encode()), *mutated([("", document.encode())], 300, seed=7)]:
+        for view in (IN_DEGREES, IN_MERCATOR):
+            found, asked = levels(layer, view, lambda _, body=body: page(body))  # type: ignore[misc]
+            assert len(asked) <= 4
+            assert isinstance(found, str) or len(cover(found, view.box, 4)) <= 4
 
 
 def failed(address: str) -> Failure:
