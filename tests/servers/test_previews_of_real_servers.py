@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -44,11 +45,14 @@ SHOWN = [
 HAVE_PROOFS = kinds_with_content()
 
 
+UNSHOWN = [("qgis", "wcs", "wcs")]
+
+
 @pytest.fixture(scope="module")
 def catalogue(servers: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalogue of the servers' services."""
     command = Geocrawl(tmp_path_factory.mktemp("previews"))
-    for server, kind, entry in SHOWN:
+    for server, kind, entry in [*SHOWN, *UNSHOWN]:
         address = servers[server][entry]
         done = command.run(
             "probe",
@@ -70,10 +74,15 @@ def catalogue(servers: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempP
 @pytest.fixture(scope="module")
 def client(catalogue: Path) -> Iterator[TestClient]:
     """A client of the pages of that catalogue."""
-    settings = replace(Settings(), allow_private=True, delay_s=0.0)
-    application = make_application(Options(catalogue, requests_per_minute=0), settings)
-    with TestClient(application, base_url="http://localhost") as client:
+    with client_of(catalogue) as client:
         yield client
+
+
+def client_of(catalogue: Path) -> TestClient:
+    settings = replace(Settings(), allow_private=True, delay_s=0.0)
+    return TestClient(
+        make_application(Options(catalogue, requests_per_minute=0), settings), base_url="http://localhost"
+    )
 
 
 _PROVED = """
@@ -121,6 +130,33 @@ def test_a_collection_that_has_maps_is_drawn_by_the_server(client: TestClient, c
     assert answer.status_code == 200, answer.text
     drawn = Image.open(io.BytesIO(answer.content)).convert("RGBA")
     assert (drawn.size, max(drawn.getcolors(100_000) or ())[1]) == ((256, 96), (180, 210, 160, 255)), "its style"
+
+
+@pytest.mark.parametrize(
+    ("server", "shown"),
+    [("mapserver", ""), ("qgis", "an image of a form that cannot be shown here")],
+)
+def test_a_coverage_of_numbers_is_drawn_in_greys(
+    servers: dict[str, dict[str, Any]], catalogue: Path, tmp_path: Path, server: str, shown: str
+) -> None:
+    """Both send GeoTIFF in WCS 1.0.0: MapServer with numbers of 32 bits, QGIS Server of 64."""
+    older = Path(shutil.copy(catalogue, tmp_path))
+    with closing(sqlite3.connect(older, isolation_level=None)) as writer:
+        place = ("wcs", servers[server]["wcs"] + "%")
+        number, layer = writer.execute(_NAMED, place).fetchone()
+        writer.execute("UPDATE service SET version = '1.0.0', formats = '[]' WHERE id = ?", (number,))
+        writer.execute("UPDATE layer SET west = 6, south = 46, east = 10, north = 48 WHERE service_id = ?", (number,))
+    with client_of(older) as client:
+        asked = {"layer": layer, "bbox": "5,45,9,47", "width": 200, "height": 100}
+        answer = client.get(f"{ITEMS}/{number}/preview", params=asked)
+    if shown:
+        assert answer.status_code == 502 and shown in answer.json()["detail"], answer.text
+        return
+    assert answer.status_code == 200, answer.text
+    drawn = Image.open(io.BytesIO(answer.content)).convert("RGBA")
+    assert drawn.getchannel("R").tobytes() == drawn.getchannel("G").tobytes() == drawn.getchannel("B").tobytes()
+    assert len(drawn.getcolors(100_000) or ()) > 10, "heights"
+    assert drawn.getchannel("A").getbbox() == (50, 0, 200, 50), "the part of the map in which it lies"
 
 
 @pytest.mark.parametrize("server", ["mapserver", "qgis"])
