@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from geocrawl.model import Failure, FailureCode, Item, Kind, Layer, Page, Service, Url
 from geocrawl.probe.extents import Sides, to_mercator
 from geocrawl.probe.levels import Level, cover
-from geocrawl.probe.previews import DEGREES, MERCATOR, VECTOR_TILES, Shown, Tiles, View
+from geocrawl.probe.previews import DEGREES, MERCATOR, VECTOR_TILES, Features, Picture, Shown, Tiles, View
 from geocrawl.probe.registry import REGISTRY, preview_of
 from tests.probe.content_runs import TILE_MAP, TILES
 from tests.probe.fuzz import mutated
@@ -363,6 +363,23 @@ def test_no_damaged_document_breaks_a_preview(layer: Shown, document: str) -> No
 
 def failed(address: str) -> Failure:
     return Failure(url(address), FailureCode.TIMEOUT_READ, "")
+
+
+@pytest.mark.parametrize(
+    ("formats", "expected"),
+    [
+        ((), Features),
+        (("application/geo+json", "image/png"), Picture),
+        (("image/tiff", "image/png"), Picture),
+        (("image/tiff", "application/prs.coverage+json"), type(None)),
+        (("application/json",), Tiles),
+        (("text/csv",), type(None)),
+    ],
+)
+def test_a_collection_is_shown_by_its_map_its_features_or_its_tiles(formats: tuple[str, ...], expected: type) -> None:
+    preview = preview_of(Kind.OGCAPI)
+    assert preview is not None
+    assert isinstance(preview(shown(Kind.OGCAPI, API, replace(COLLECTION, formats=formats))), expected)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in REGISTRY if preview_of(kind) is not None])

@@ -484,8 +484,8 @@ def has_items(layer: Layer) -> bool:
 
 
 def has_map(layer: Layer) -> bool:
-    """Return whether a collection states maps."""
-    return any(name.startswith("image/") for name in layer.formats)
+    """Return whether a collection states maps; GeoTIFF alone is of coverages."""
+    return any(name.startswith("image/") and "tif" not in name for name in layer.formats)
 
 
 def _content_url(endpoint: Url, name: str, *, is_map: bool) -> Url:
