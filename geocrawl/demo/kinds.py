@@ -247,8 +247,9 @@ def find_kind(host: str, path: str) -> tuple[KindService, Office, str] | None:
         for service in office.services if office.host == host else ():
             if path.rstrip("/") == service.path:
                 return service, office, ""
-            if service.kind in _BY_PATH and path.startswith(f"{service.path}/"):
-                return service, office, path[len(service.path) + 1 :].strip("/")
+            folder = service.path.removesuffix("/tiles.json")  # beside which its tiles are
+            if service.kind in _BY_PATH and path.startswith(f"{folder}/"):
+                return service, office, path[len(folder) + 1 :].strip("/")
     return None
 
 
@@ -258,6 +259,8 @@ def answer_of(service: KindService, office: Office, below: str, query: str) -> A
     described = service.described(office)
     place = f"{below}?{sorted(asked.items())}"
     request = asked.get("request", "").lower()
+    if service.kind == "tilejson" and _TILE.search(below):
+        return Answer(200, "application/vnd.mapbox-vector-tile", rest.vector_tile(described))
     if _TILE.search(below) or request in ("gettile", "getmap", "getcoverage") or below == "export":
         width, _, height = asked.get("size", "").partition(",")
         sides = (_pixels(asked.get("width", width)), _pixels(asked.get("height", height)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import html
 import re
+import zlib
 from collections.abc import Iterable
 
 from geocrawl.formats.charset import UNMARKED_UTF_16
@@ -83,3 +84,13 @@ BINARY_STARTS = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b
 """First bytes of formats that may have no NUL for long after their beginning; all others have one at once."""
 UTF_16_STARTS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, *UNMARKED_UTF_16)
 """First bytes of text that contains NULs."""
+
+
+def gunzipped(body: bytes, most: int) -> bytes:
+    """Return the first `most` bytes in a gzip file, up to any damage; any other body unchanged."""
+    if not body.startswith(GZIP_START):
+        return body
+    try:
+        return zlib.decompressobj(wbits=31).decompress(body, most)
+    except zlib.error:
+        return body

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
 from urllib.parse import quote
 
 from geocrawl.formats.charset import UTF_8, header_charset
-from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS
+from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS, gunzipped
 from geocrawl.model import SCRIPT_SRC, Document, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
 from geocrawl.page.embedded import may_mention_services
@@ -141,7 +140,7 @@ class PageReader:
         """
         if page.location is not None:
             return _document(page, depth, UTF_8.name, Content(), (Link(page.location, where="redirect"),))
-        body = _gunzip(page.body)
+        body = gunzipped(page.body, MAX_GUNZIP_BYTES)
         if is_binary(body, page.content_type):
             return _document(page, depth, "", Content())
         decoded = decode(body, header_charset(page.headers.get("content-type", "")))
@@ -241,16 +240,6 @@ def _listed_addresses(text: str) -> list[str]:
     lines = [line for each in text.splitlines() if (line := each.strip())]
     found = [line for line in lines if _ADDRESS_LINE.fullmatch(line)]
     return found if len(found) >= _MOST_OTHER_LINES * len(lines) else []
-
-
-def _gunzip(body: bytes) -> bytes:
-    """Return the decompressed content of a gzip file, up to damage or the limit; any other body unchanged."""
-    if not body.startswith(GZIP_START):
-        return body
-    try:
-        return zlib.decompressobj(wbits=31).decompress(body, MAX_GUNZIP_BYTES)
-    except zlib.error:
-        return body
 
 
 def _with_query_in(href: str, codec: str) -> str:

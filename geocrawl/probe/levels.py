@@ -38,6 +38,15 @@ class Level:
         upper, lower = (self.top - box[3]) / self.down, (self.top - box[1]) / self.down
         return _between(first, last, self.columns), _between(upper, lower, self.rows)
 
+    def at(self, x: float, y: float) -> Url | None:
+        """Return the address of the tile that covers a point; None beside the grid."""
+        across, down = (x - self.left) / self.across, (self.top - y) / self.down
+        if not math.isfinite(across + down):
+            return None
+        column, row = math.floor(across), math.floor(down)
+        is_there = self.columns[0] <= column <= self.columns[1] and self.rows[0] <= row <= self.rows[1]
+        return self.address(column, row) if is_there else None
+
     def sides(self, column: int, row: int) -> Sides:
         """Return the extent of a tile."""
         left, top = self.left + column * self.across, self.top - row * self.down

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+import gzip
+from collections.abc import Mapping
 
-from geocrawl.model import Kind, Status
-from geocrawl.probe.kinds.tilejson import TileJsonProbe
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geocrawl.demo.kinds import OFFICES
+from geocrawl.demo.rest_documents import vector_tile
+from geocrawl.model import ContentOutcome, ContentReport, Kind, Level, Page, Service, Status
+from geocrawl.ports import Ask
+from geocrawl.probe.kinds.tilejson import TileJsonContentCheck, TileJsonProbe, judge_vector_tile
+from tests.probe.content_runs import drawn, message, outcomes, run
 from tests.probe.json_answers import answer, ask
+from tests.support.answers import page
 
 ADDRESS = "https://tiles.example.org/streets/tiles.json?key=abc"
 DOCUMENT = {
@@ -72,3 +82,100 @@ def test_half_a_document_is_truncated() -> None:
     body = answer(DOCUMENT).body
     verdict, _ = ask(TileJsonProbe(), ADDRESS, {"*": answer(body[: len(body) // 2])})
     assert (verdict.status, verdict.reason) == (Status.INVALID, "truncated")
+
+
+# --------------------------------------------------------------------------- content
+
+VECTORS = next(
+    vector_tile(service.described(office))
+    for office in OFFICES
+    for service in office.services
+    if service.kind == Kind.TILEJSON
+)
+PICTURES = {"tilejson": "2.2.0", "tiles": ["./{z}/{x}/{y}.png"], "bounds": [5.9, 45.8, 10.5, 47.8]}
+
+
+def check(document: Mapping[str, object], tiles: Mapping[str, Page]) -> tuple[ContentReport, list[str]]:
+    """Check a document whose tiles have these addresses behind the folder; the rest is not found."""
+
+    def reply(asked: Ask) -> Page:
+        if asked.url.address == ADDRESS:
+            return answer(document)
+        return tiles.get(asked.url.address.rpartition("/streets/")[2], page("nothing", status=404))
+
+    report, asked = run(TileJsonContentCheck(layers=3), ADDRESS, Service(Kind.TILEJSON, "3.0.0", "Streets"), reply)
+    return report, [address.rpartition("/streets/")[2] for address in asked[1:]]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_vector_tile_with_layers_is_content(pack: type[bytes]) -> None:
+    tile = page(pack(VECTORS), content_type="application/x-protobuf")
+    report, asked = check(DOCUMENT, {"6/33/22.pbf?key=abc": tile})
+    assert (report.level, outcomes(report), report.attempts[0].detail) == (
+        Level.DELIVERS,
+        [ContentOutcome.OK],
+        "3 layers",
+    )
+    assert asked == ["6/33/22.pbf?key=abc"]
+
+
+def test_tiles_are_tried_where_the_extent_fills_one_then_finer_then_coarsest() -> None:
+    report, asked = check(PICTURES, {"0/0/0.png": drawn(512, 512)})
+    assert asked == ["6/33/22.png", "7/66/45.png", "0/0/0.png"]
+    assert (report.level, report.attempts[0].url) == (Level.DELIVERS, "https://tiles.example.org/streets/0/0/0.png")
+
+
+def test_rows_of_a_tms_are_counted_from_the_south() -> None:
+    assert check({**PICTURES, "scheme": "tms"}, {})[1][0] == "6/33/41.png"
+
+
+def test_tiles_of_the_whole_world_have_a_middle() -> None:
+    document = {"tilejson": "2.2.0", "tiles": ["./{z}/{x}/{y}.png"], "minzoom": 1}
+    report, asked = check(document, {"1/1/1.png": drawn(256, 256)})
+    assert (report.level, asked) == (Level.DELIVERS, ["1/1/1.png"])
+
+
+@pytest.mark.parametrize(
+    ("tile", "outcome"),
+    [
+        (page("", content_type="application/x-protobuf"), ContentOutcome.BLANK),
+        (page("<html>sign in</html>", content_type="text/html"), ContentOutcome.NOT_AN_IMAGE),
+        (page(VECTORS[:-1], content_type="application/x-protobuf"), ContentOutcome.NOT_AN_IMAGE),
+        (page('{"message": "Not Authorized"}', status=401), ContentOutcome.HTTP_ERROR),
+    ],
+)
+def test_what_is_no_vector_tile_is_none(tile: Page, outcome: ContentOutcome) -> None:
+    report, asked = check(DOCUMENT, dict.fromkeys(("6/33/22.pbf?key=abc", "0/0/0.pbf?key=abc"), tile))
+    assert (outcomes(report), len(asked)) == ([outcome], 3)
+
+
+def test_a_message_that_is_drawn_into_every_tile_is_no_content() -> None:
+    tiles = dict.fromkeys(("6/33/22.png", "7/66/45.png", "0/0/0.png"), message(256, 256))
+    assert outcomes(check(PICTURES, tiles)[0]) == [ContentOutcome.IMAGE_ERROR_TEXT]
+
+
+def test_tiles_on_the_servers_own_machine_are_requested_from_its_host() -> None:
+    document = {**PICTURES, "tiles": ["http://localhost:8080/streets/{z}/{x}/{y}.png"]}
+    assert check(document, {"6/33/22.png": drawn(256, 256)})[0].attempts[0].url == (
+        "https://tiles.example.org/streets/6/33/22.png"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"projection": "EPSG:4326"},
+        {"minzoom": 9, "maxzoom": 1},
+        {"minzoom": 1e9},
+        {"tiles": ["ftp://x/{z}"]},
+        {"tiles": ["http://[/{z}"]},
+    ],
+)
+def test_a_document_whose_tiles_cannot_be_requested_proves_nothing(change: dict[str, object]) -> None:
+    report, asked = check({**PICTURES, **change}, {})
+    assert (report.level, asked) == (Level.ADVERTISED, [])
+
+
+@given(st.binary() | st.binary().map(lambda body: VECTORS + body) | st.binary().map(gzip.compress))
+def test_any_bytes_are_judged(body: bytes) -> None:
+    assert judge_vector_tile(page(body))[0] in ContentOutcome

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import csv
-import functools
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -16,6 +11,7 @@ from urllib.parse import urljoin
 import pytest
 
 from tests.servers.conftest import EXPECTED, Geocrawl
+from tests.support.loopback import folder_served
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 
@@ -25,23 +21,6 @@ PAGE = """<!DOCTYPE html><title>Maps of the town</title><h1>Web map services (WM
 <p><a href="{demo}">Tiles and maps</a> <a href="{password}?SERVICE=WMS&amp;REQUEST=GetCapabilities">Staff only</a>
 <p><a href="about.html">About</a>"""
 ABOUT = "<!DOCTYPE html><title>About</title><p>Opening hours of the town hall."
-
-
-@contextmanager
-def site(folder: Path) -> Iterator[str]:
-    """Serve `folder` on a free loopback port; yields its address."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 SAID = [
@@ -91,10 +70,10 @@ def test_a_crawl_from_a_page_catalogues_the_servers_it_names(
     page = PAGE.format(**urls, demo=servers["mapproxy"]["html"], password=servers["extras"]["password"])
     (folder / "index.html").write_text(page, encoding="utf-8")
 
-    with site(folder) as seed:
+    with folder_served(folder) as seed:
         where = ("--db", str(command.db))
         crawled = command.run(
-            "crawl", seed, *where, "--allow-private", "--delay", "0", "--max-depth", "2", "--json", "--quiet"
+            "crawl", f"{seed}/", *where, "--allow-private", "--delay", "0", "--max-depth", "2", "--json", "--quiet"
         )
     assert crawled.returncode == 0, crawled.stderr
     assert json.loads(crawled.stdout)["pages"] >= 2

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.servers.conftest import Geocrawl
-from tests.servers.test_crawling_real_servers import site
+from tests.support.loopback import folder_served
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 
@@ -86,8 +86,8 @@ def page_of_all(servers: dict[str, dict[str, Any]], folder: Path) -> Iterator[st
     )
     page = f"<!DOCTYPE html><title>Geospatial web services</title><h1>Our services</h1><ul>{links}</ul>"
     (folder / "index.html").write_text(page, encoding="utf-8")
-    with site(folder) as address:
-        yield address
+    with folder_served(folder) as address:
+        yield f"{address}/"
 
 
 def test_a_crawl_finds_every_kind_that_a_page_names(

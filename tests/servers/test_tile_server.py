@@ -1,8 +1,9 @@
-"""TileJSON of TiTiler, which draws tiles of a small grid, and maps of MapProxy's OGC API: read and previewed."""
+"""TileJSON of TiTiler, which draws tiles of a grid, and of GDAL; maps and tiles of MapProxy's OGC API."""
 
 from __future__ import annotations
 
 import io
+import json
 import socket
 import subprocess
 import time
@@ -24,6 +25,7 @@ from geocrawl.web.application import make_application
 from geocrawl.web.options import Options
 from tests.servers import mapservers
 from tests.servers.conftest import Geocrawl
+from tests.support.loopback import folder_served
 from tests.support.parts import Part, lack
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
@@ -144,10 +146,21 @@ def test_the_tilejson_of_a_tile_server_is_read(tiles: str, command: Geocrawl, ma
     assert (verdict["url"], verdict["layers"], verdict["deviations"]) == (address, 1, [])
 
 
-def test_a_layer_of_a_tile_server_is_drawn(tiles: str, command: Geocrawl) -> None:
+def test_a_layer_of_a_tile_server_is_proved_and_drawn(tiles: str, command: Geocrawl) -> None:
     address = tiles.format("WebMercatorQuad")
-    assert command.probe(address, "--kind", "tilejson", "--save", "--db", str(command.db))["exit_code"] == 0
+    verdict = command.probe(address, "--kind", "tilejson", "--maps", "--save", "--db", str(command.db))
+    assert (verdict["level"], [each["outcome"] for each in verdict["proof"]]) == ("delivers", ["ok"]), verdict
     assert _colours_of_preview(command.db, to_mercator((6.0, 46.0, 10.0, 48.0))) > 2
+
+
+def test_vector_tiles_of_gdal_are_proved(shared: Path, command: Geocrawl, tmp_path: Path) -> None:
+    regions = shared / "notes" / "servers" / "data" / "regions.geojson"
+    subprocess.run(["ogr2ogr", "-f", "MVT", tmp_path / "tiles", regions, "-dsco", "MAXZOOM=6"], check=True)
+    document = {"tilejson": "3.0.0", "tiles": ["tiles/{z}/{x}/{y}.pbf"], "bounds": [6, 46, 10, 47.5], "maxzoom": 6}
+    (tmp_path / "tiles.json").write_text(json.dumps(document), encoding="utf-8")
+    with folder_served(tmp_path) as base:
+        verdict = command.probe(f"{base}/tiles.json", "--kind", "tilejson", "--maps")
+    assert (verdict["level"], verdict["proof"][0]["detail"]) == ("delivers", "1 layer"), verdict
 
 
 def test_an_error_of_a_tile_server_is_none(tiles: str, command: Geocrawl) -> None:

@@ -12,7 +12,9 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, TypeVar
 
 
@@ -96,3 +98,19 @@ def serving(command: Sequence[str]) -> Iterator[str]:
 def served_by(module: str, *arguments: str) -> AbstractContextManager[str]:
     """Serve by `python -m module`, as `serving` does."""
     return serving([sys.executable, "-m", module, *arguments])
+
+
+@contextmanager
+def folder_served(folder: Path) -> Iterator[str]:
+    """Serve the files of a folder; yields the address of its root, without the slash."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()

@@ -1,9 +1,10 @@
-"""Probe a TileJSON 1.0 to 3.0: request the one document that locates and describes a set of tiles."""
+"""Probe a TileJSON 1.0 to 3.0: request the one document that locates and describes a set of tiles, and one of these."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from geocrawl.formats.json import (
     MAX_ITEMS,
@@ -16,15 +17,41 @@ from geocrawl.formats.json import (
     read_json,
     text_of,
 )
-from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
+from geocrawl.formats.text import gunzipped
+from geocrawl.model import (
+    Candidate,
+    ContentOutcome,
+    Deviation,
+    Endpoint,
+    Failure,
+    Kind,
+    Layer,
+    Page,
+    Purpose,
+    Service,
+    Url,
+)
 from geocrawl.model.declarations import KindDeclaration, PathForm
-from geocrawl.ports import Ask, Interview
+from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.extents import Box, crs_code, read_box
+from geocrawl.probe.content.attempts import (
+    Attempts,
+    KindContentCheck,
+    Look,
+    doubt,
+    judge_image,
+    picture_of,
+    refusal,
+)
+from geocrawl.probe.content.images import Picture
+from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box, to_mercator
 from geocrawl.probe.json_answers import examine_json, json_verdict
+from geocrawl.probe.json_links import on_host_of
 from geocrawl.probe.levels import Level
+from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, Levels, Shown, Tiles, View, by_tiles
 from geocrawl.urls import read_url
+from geocrawl.wording import counted
 
 
 def is_tilejson(value: JsonObject) -> bool:
@@ -84,7 +111,7 @@ def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
 def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
     """Return the tiles as a whole, and the layers of vector tiles below it (3.3)."""
     box, codes = _bounds(value)
-    crs = crs_code(line_of(value.get("projection"))) or MERCATOR
+    crs = _system(value)
     vectors = objects(value.get("vector_layers"))[:MAX_ITEMS]
     name = "" if vectors else line_of(value.get("id")) or line_of(value.get("name")) or "tiles"
     whole = Layer(name, line_of(value.get("name")), crs=(crs,), box=box)
@@ -94,6 +121,10 @@ def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
         if (identifier := line_of(each.get("id")))
     )
     return (whole, *below), codes
+
+
+def _system(value: JsonObject) -> str:
+    return crs_code(line_of(value.get("projection"))) or MERCATOR
 
 
 def _bounds(value: JsonObject) -> Box:
@@ -121,30 +152,25 @@ class TileJsonProbe:
         return json_verdict([examine_json(page, read_tilejson)], candidate)
 
 
-PROBE = TileJsonProbe()
-
-
 # --------------------------------------------------------------------------- tiles
 
 
 _EDGE_M = math.pi * 6_378_137.0
 """Distance of the edges of the world in Web Mercator from its middle."""
 _FINEST = 30
+_WORLD = (-180.0, -90.0, 180.0, 90.0)
 _VECTOR = re.compile(r"\.(?:pbf|mvt)(?:\?|\Z)", re.IGNORECASE)
 
 
-def _levels(shown: Shown, view: View) -> Levels:
-    """Request the document; return its levels of pictures in Web Mercator."""
-    answer = yield Ask(shown.url)
+def _tiles_of(answer: Page | Failure) -> tuple[JsonObject, tuple[Level, ...]]:
+    """Return a document and its levels of tiles in Web Mercator; none for a document of another reference system."""
     value = object_of(read_json(answer.body).value) if isinstance(answer, Page) else {}
-    if not is_tilejson(value) or view.system != MERCATOR:
-        return ()
+    if not isinstance(answer, Page) or not is_tilejson(value) or not is_web_mercator(_system(value)):
+        return value, ()
     template, by_south = line_of(list_of(value["tiles"])[0]), value.get("scheme") == "tms"
-    if _VECTOR.search(template) or "vector_layers" in value:
-        return VECTOR_TILES
     first, last = (integer_of(value.get(key), usual) for key, usual in (("minzoom", 0), ("maxzoom", 22)))
     zooms = range(max(first, 0), min(last, _FINEST) + 1)
-    return tuple(_level(shown.url, template, zoom, by_south=by_south) for zoom in zooms)
+    return value, tuple(_level(answer.final, template, zoom, by_south=by_south) for zoom in zooms)
 
 
 def _level(base: Url, template: str, zoom: int, *, by_south: bool) -> Level:
@@ -154,9 +180,110 @@ def _level(base: Url, template: str, zoom: int, *, by_south: bool) -> Level:
     def url(column: int, row: int) -> Url | None:
         values = {"z": zoom, "x": column, "y": count - 1 - row if by_south else row}
         filled = re.sub(r"\{([xyz])\}", lambda found: str(values[found[1].lower()]), template, flags=re.IGNORECASE)
-        return read_url(filled, base)
+        found = read_url(filled, base)
+        is_strange = found is not None and is_inner(found.host) and not is_inner(base.host)
+        return on_host_of(found, base, None) if found is not None and is_strange else found
 
     return Level(-_EDGE_M, _EDGE_M, span, span, (0, count - 1), (0, count - 1), url)
+
+
+def _are_vectors(value: JsonObject) -> bool:
+    return "vector_layers" in value or _VECTOR.search(line_of(list_of(value["tiles"])[0])) is not None
+
+
+# --------------------------------------------------------------------------- content
+# Tiles in the middle of the extent are requested: of the finest level that has all of it in one tile, of the next finer
+# one, of the coarsest.
+
+
+_TILES = 3
+"""Most tiles requested of a document."""
+_TRY_ON = frozenset(
+    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
+)
+_MAX_VECTOR_BYTES = 4 * 1024 * 1024
+_LAYER_FIELD = 0x1A
+"""Number and type of the field `layers` of a tile (Mapbox Vector Tile Specification 2.1, 4.1; protobuf's encoding)."""
+
+
+class TileJsonContentCheck(KindContentCheck):
+    """Checks TileJSON documents for content by one tile (`ports.ContentCheck`)."""
+
+    kind = Kind.TILEJSON
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Request the document, then tiles until one has content."""
+        attempts = Attempts()
+        value, levels = _tiles_of((yield Ask(endpoint.url, Purpose.MAP)))
+        name, found = service.layers[0].title if service.layers else service.title, _samples(value, levels)
+        for index, url in enumerate(found):
+            answer = yield Ask(url, Purpose.MAP)
+            look = judge_vector_tile(answer) if _are_vectors(value) else _judge_picture(answer)
+            look = yield from doubt(look, answer, next((each for each in found if each != url), None))
+            if look[0] not in _TRY_ON or index == len(found) - 1:
+                attempts.add(name, MERCATOR, url, answer, look)
+                break
+        return attempts.report(endpoint)
+
+
+def _samples(value: JsonObject, levels: Sequence[Level]) -> list[Url]:
+    box = _bounds(value)[0]
+    west, south, east, north = to_mercator(box.bounds if box is not None else _WORLD)
+    x, y = (west + east) / 2, (south + north) / 2
+    span = max(east - west, north - south)
+    full = max((n for n, level in enumerate(levels) if level.across >= span), default=0)
+    tiles = (levels[step].at(x, y) for step in dict.fromkeys((full, full + 1, 0)) if step < len(levels))
+    return [url for url in tiles if url is not None][:_TILES]
+
+
+def _judge_picture(answer: Page | Failure) -> Look:
+    """Return (outcome, detail) of a tile, which may have any size: documents state none."""
+    drawn = picture_of(answer) if isinstance(answer, Page) else ""
+    size = (drawn.width, drawn.height) if isinstance(drawn, Picture) else (0, 0)
+    return judge_image(answer, size)
+
+
+def judge_vector_tile(answer: Page | Failure) -> Look:
+    """Return (outcome, detail): OK for a vector tile with layers (Mapbox Vector Tile Specification 2.1), BLANK for one
+    without any, which has no bytes."""
+    if (failed := refusal(answer)) is not None or isinstance(answer, Failure):
+        return failed or (ContentOutcome.HTTP_ERROR, "")
+    layers = _count_layers(gunzipped(answer.body, _MAX_VECTOR_BYTES))
+    if layers is None:
+        return ContentOutcome.NOT_AN_IMAGE, f"no vector tile: {answer.content_type or 'no Content-Type'}"
+    return (ContentOutcome.OK if layers else ContentOutcome.BLANK), counted(layers, "layer")
+
+
+def _count_layers(tile: bytes) -> int | None:
+    """Return how many layers a tile has; None for a text that is none."""
+    layers = at = 0
+    while at < len(tile):
+        if tile[at] != _LAYER_FIELD:
+            return None
+        length = shift = 0
+        while (at := at + 1) < len(tile) and shift < 64:
+            length |= (tile[at] & 0x7F) << shift
+            shift += 7
+            if tile[at] < 0x80:
+                break
+        at += 1 + length
+        layers += 1
+    return layers if at == len(tile) else None
+
+
+PROBE = TileJsonProbe()
+CONTENT_CHECK = TileJsonContentCheck
+
+
+# --------------------------------------------------------------------------- previews
+
+
+def _levels(shown: Shown, view: View) -> Levels:
+    """Request the document; return its levels of pictures in Web Mercator."""
+    value, levels = _tiles_of((yield Ask(shown.url)))
+    if view.system != MERCATOR or not levels:
+        return ()
+    return VECTOR_TILES if _are_vectors(value) else levels
 
 
 def preview(shown: Shown) -> Tiles | None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from geocrawl.web.static_site.words import words_of
+from tests.support.loopback import folder_served
 from tests.support.made_catalogue import make_catalogue
 from tests.support.samples import sampled
 from tests.web import test_in_chromium as chromium
@@ -54,14 +52,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def served(site: Path) -> Iterator[str]:
     """The address of the site behind a server of files."""
 
-    class Silent(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *arguments: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(site))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/a%20prefix"
-        server.shutdown()
+    with folder_served(site) as base:
+        yield f"{base}/a%20prefix"
 
 
 @pytest.fixture(params=["disk", "server"])
