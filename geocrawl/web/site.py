@@ -17,6 +17,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from geocrawl import __version__
+from geocrawl.probe.registry import declared
 from geocrawl.search.places import country_name
 from geocrawl.web import charts
 from geocrawl.web.answers import Later, wanted_language
@@ -120,6 +121,7 @@ def _environment() -> Environment:
     environment.filters["json"] = _json_in_html
     environment.filters["iso"] = iso
     environment.filters["country"] = _country
+    environment.filters["kind_name"] = _kind_name
     environment.filters["code"] = _code
     environment.globals["charts"] = charts
     environment.globals["version"] = __version__
@@ -131,6 +133,11 @@ def _environment() -> Environment:
 def _country(context: Context, code: str) -> str:
     """Return the name of a country in the language of the page."""
     return country_name(code, context["t"].language)
+
+
+def _kind_name(kind: str) -> str:
+    """Return the name of a kind of service for people."""
+    return declared(kind).name
 
 
 def rendered(template: str, context: Mapping[str, Any]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from markupsafe import Markup
@@ -15,7 +14,6 @@ from starlette.responses import Response
 from geocrawl.export.mending import Explained, deviations
 from geocrawl.model.health import DAY_S, availability_by_part
 from geocrawl.probe.previews import Picture
-from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import masked
 from geocrawl.store.read.history import EndpointHistory
 from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
@@ -33,12 +31,6 @@ from geocrawl.web.texts import Words
 from geocrawl.wording import day_of
 
 _MOST_DEVIATIONS = 40
-
-
-@cache
-def kind_names() -> Mapping[str, str]:
-    """Return the names of the kinds for people."""
-    return {str(each.kind): each.name for each in declarations()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +83,6 @@ async def service(request: Request) -> Response:
     values = {
         "service": found,
         "title": found.title or masked(found.best),
-        "kind_name": kind_names().get(found.kind, found.kind.upper()),
         "best": next((each for each in found.endpoints if each.url == found.best), None),
         "health": detail.health,
         "availability": detail.availability,

@@ -17,7 +17,7 @@ from geocrawl.model.published import Box, PublishedService
 from geocrawl.search.places import country_name
 from geocrawl.store.read.show import ServiceDetail
 from geocrawl.web.layers import layer_tree
-from geocrawl.web.pages.service import facts, kind_names, reference_systems
+from geocrawl.web.pages.service import facts, reference_systems
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.publishing import as_json, is_masked, published
 from geocrawl.web.records.landing import DESCRIPTION
@@ -111,7 +111,6 @@ def service_page(look: Look, service: PublishedService, detail: ServiceDetail, *
     values = {
         "service": detail,
         "published": service,
-        "kind_name": kind_names().get(service.kind, service.kind.upper()),
         "tree": layer_tree(detail.layers, "", lambda row: ("", "", "")),
         "snippets": snippets(detail, layer),
         "is_masked": "***" in service.url or is_masked(service.url),
