@@ -17,14 +17,12 @@ from geocrawl.web.options import Options
 def mcp(
     overrides: opt.Overrides,
     http: Annotated[bool, typer.Option("--http", help="Serve HTTP instead of standard input and output.")] = False,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Port to listen on.")] = 8082,
+    host: opt.Host = "127.0.0.1",
+    port: opt.Port = 8082,
     public_url: Annotated[
         str, typer.Option("--public-url", metavar="URL", help="Address behind a reverse proxy.")
     ] = "",
-    rate: Annotated[
-        int, typer.Option("--rate", metavar="N", min=0, help="Maximum requests of a client a minute; 0: no limit.")
-    ] = 600,
+    rate: opt.Rate = 600,
 ) -> None:
     """Let assistants read the catalogue by the Model Context Protocol: search, services, layers, health, addresses.
 

@@ -20,14 +20,12 @@ from geocrawl.web.options import Options
 
 def serve(
     overrides: opt.Overrides,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Port to listen on.")] = 8080,
+    host: opt.Host = "127.0.0.1",
+    port: opt.Port = 8080,
     public_url: Annotated[
         str, typer.Option("--public-url", metavar="URL", help="Address of the pages behind a reverse proxy.")
     ] = "",
-    rate: Annotated[
-        int, typer.Option("--rate", metavar="N", min=0, help="Maximum requests of a client a minute; 0: no limit.")
-    ] = 600,
+    rate: opt.Rate = 600,
     preview: Annotated[
         bool, typer.Option("--preview/--no-preview", help="Show layers live, by asking their services.")
     ] = True,
