@@ -40,7 +40,7 @@ def detail_of(service: PublishedService, layers: Iterable[StoredLayer]) -> Servi
         abstract=service.abstract,
         keywords=service.keywords,
         provider=service.provider,
-        contact={str(number): each for number, each in enumerate(service.contact)},
+        contact=service.contact,
         fees=service.fees,
         access_constraints=service.access_constraints,
         version=service.version,

@@ -215,6 +215,16 @@ def test_pages_have_data_for_search_machines_and_records_for_programs(first: Pat
     assert len(items) == SERVICES == catalogue["numberMatched"]
 
 
+def test_a_page_says_who_can_be_asked(catalogue: Path, tmp_path: Path) -> None:
+    change(
+        catalogue,
+        """UPDATE service SET contact = '{"person": "Map desk", "email": "desk@maps.example"}' WHERE id = 7""",
+    )
+    published(catalogue, tmp_path / "site")
+    page: Any = html.fromstring((tmp_path / "site/services/0/7.html").read_bytes())
+    assert page.xpath("//dt[text()='Contact']/following-sibling::dd[1]/text()") == ["Map desk, desk@maps.example"]
+
+
 def test_feeds_and_sitemaps_name_pages_at_the_sites_address(first: Path) -> None:
     names = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9"}
     index: Any = etree.parse(first / "sitemap.xml")
