@@ -83,8 +83,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     """Print rows under named columns, numbers right-aligned, control characters in text replaced.
 
     Into a pipe or a file: tab-separated, one line a row, nothing folded or cut. Where a terminal is too narrow for
-    addresses, each row is a block with them on lines of their own, so that they can be copied. Secrets in addresses are
-    masked here: the masking stream would not recognise an address that is folded.
+    addresses or words, each row is a block with addresses on lines of their own, so that they can be copied. Secrets
+    in addresses are masked here: the masking stream would not recognise an address that is folded.
     """
     if not sys.stdout.isatty():
         for line in (columns, *rows):
@@ -99,8 +99,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     console = Console(markup=False, highlight=False)
     listed = [list(row) for row in rows]
     cells = [[_cell(value) for value in row] for row in listed]
-    widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
-    if sum(widths) + 2 * len(widths) > console.width and any("://" in cell for row in cells for cell in row):
+    # A text may be folded between its words, an address nowhere.
+    parts = [[part for cell in column for part in cell.split() or [""]] for column in zip(columns, *cells, strict=True)]
+    if any("://" in cell for row in cells for cell in row):
+        parts = [list(column) for column in zip(columns, *cells, strict=True)]
+    if sum(max(map(cell_len, column)) + 2 for column in parts) > console.width:
         _print_blocks(columns, cells)
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

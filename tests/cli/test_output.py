@@ -118,6 +118,18 @@ def test_addresses_are_whole_on_a_narrow_terminal(
     ]
 
 
+@pytest.mark.parametrize(("width", "lines"), [(40, 1), (100, 3)])
+def test_words_are_whole_on_a_narrow_terminal(
+    width: int, lines: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_table(("id", "watched", "to", "waiting"), [(1, "search 'rivers'", "file:/srv/geocrawl/alerts.txt", 0)])
+    printed = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert len(printed) == lines
+    assert all(word in " ".join(printed) for word in ("search 'rivers'", "file:/srv/geocrawl/alerts.txt", "waiting"))
+
+
 def test_times_in_json_are_iso_8601(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"at": 1.7e9, "due_at": None, "events": ({"since": 1.7e9 + 0.5, "reason": "ok"},), "elapsed_s": 1.7e9}]
     echo_json(rows)
