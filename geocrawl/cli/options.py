@@ -35,13 +35,13 @@ Overrides = dict[str, object]
 CONFIG = "config"
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, short for --format json.")]
+FORMATS = ("table", "json", "jsonl")
+"""Formats of a command's output, the default first."""
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
 Port = Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Port to listen on.")]
 Rate = Annotated[
     int, typer.Option("--rate", metavar="N", min=0, help="Maximum requests of a client a minute; 0: no limit.")
 ]
-FORMATS = ("table", "json", "jsonl")
-"""Formats of a command's output, the default first."""
 Region = Annotated[
     str | None, typer.Option("--region", metavar="NAME", help="Africa, Americas, Asia, Europe or Oceania.")
 ]
