@@ -141,6 +141,8 @@ _ENDPOINT = """
 INSERT INTO endpoint
   (id, kind, key, server, url, masked_url, host, site, weak, service_id, status, first_seen, health, level)
 VALUES (?1, ?2, ?3, ?1, ?4, ?4, ?5, ?5, 0, ?1, ?6, 1, ?7, ?8)"""
+_EVIDENCE = """
+INSERT INTO evidence (endpoint_id, signal, page, link, anchor, at) VALUES (?, 'query', ?, ?, 'a map', 1)"""
 _LAYER = """
 INSERT INTO layer (service_id, position, name, title, abstract, crs, styles, keywords, queryable)
 VALUES (?, ?, ?, ?, '', ?, '[]', '[]', 1)"""
@@ -177,6 +179,8 @@ def _add(connection: sqlite3.Connection, rng: random.Random, number: int) -> Non
     connection.execute(
         _ENDPOINT, (number, kind, address[7:], address, host, *state, rng.choice(("delivers", "answers")))
     )
+    pages = (f"http://www{number % 5000}.example/maps/{number % 300}/{page}" for page in range(3))
+    connection.executemany(_EVIDENCE, ((number, page, address) for page in pages))
     connection.executemany(_LAYER, _layers(rng, number))
     add_past(connection, rng, number)
 

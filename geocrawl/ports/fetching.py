@@ -105,8 +105,8 @@ class Turn(Protocol):
         """Request `url` from the leased host, within robots.txt and the delay.
 
         A redirect within the host is followed while `follow(target)` is true (None: always). A redirect to another host
-        is not followed: the Page then has `location` and an empty body, and the target needs a lease of its own. Content
-        (`Purpose.MAP`) of another host is requested as by `fetch_elsewhere`, where hosts can be borrowed.
+        is not followed: the Page then has `location` and an empty body, and the target needs a lease of its own.
+        Content (`Purpose.MAP`) of another host is requested as by `fetch_elsewhere`, where hosts can be borrowed.
         `validators` are sent only with the request for their own address; `Page.not_modified` is the answer 304. Raises
         GivenBack when the visit cannot go on now: another process has leased the host, or its robots.txt is redirected
         to a host that is not free.

@@ -30,6 +30,7 @@ def make_catalogue(path: Path, services: int, seed: int = 1) -> None:
                 ("endpoint", _endpoints(services)),
                 ("layer", _layers(services, draw)),
                 ("proof", _proofs(services)),
+                ("evidence", _evidence(services)),
             ):
                 _insert(connection, table, rows)
 
@@ -53,6 +54,12 @@ def _url(number: int) -> str:
     if _kind(number) == "arcgis":
         return f"{host}/arcgis/rest/services/S{number}/{('Map', 'Feature')[number % 2]}Server"
     return f"{host}/ows{number}?map=/a/{number}.map"
+
+
+def _evidence(count: int) -> Iterator[dict[str, object]]:
+    for number in range(1, count + 1):
+        page = f"http://www{number % 500}.example/maps/{number % 50}"
+        yield {"endpoint_id": number, "signal": "query", "page": page, "link": _url(number), "anchor": "", "at": 1.6e9}
 
 
 def _services(count: int, draw: random.Random) -> Iterator[dict[str, object]]:

@@ -55,7 +55,7 @@ def test_files_for_maps_have_what_the_search_finds(client: TestClient, tmp_path:
     assert {row[0] for row in database.execute("SELECT DISTINCT service_id FROM layers")} == wanted
     database.close()
     archive = zipfile.ZipFile(io.BytesIO(client.get(ITEMS, params={"q": "water", "f": "qgis"}).content))
-    assert sorted(archive.namelist()) == ["wfs.xml", "wms.xml"]
+    assert sorted(archive.namelist()) == ["vectortile.xml", "wfs.xml", "wms.xml"]
     assert len(etree.fromstring(archive.read("wms.xml"))) == len(wanted)
 
 

@@ -148,7 +148,7 @@ def catalogue_linked_data(look: Look) -> Mapping[str, Any]:
 def service_record(service: PublishedService, detail: ServiceDetail, *, has_picture: bool) -> bytes:
     """Return the record of a service, whose links to other files of the site are relative."""
     record = record_of_service(detail, service.health, "", has_picture=False)
-    outside = [each for each in record["links"] if each["rel"] in ("service", "service-desc")]
+    outside = [each for each in record["links"] if each["rel"] in ("service", "service-desc", "via")]
     own = [
         link(f"{service.id}.json", "self", GEOJSON, "this record"),
         link(f"{service.id}.html", "alternate", "text/html", "this record as a page"),

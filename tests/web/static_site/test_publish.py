@@ -207,6 +207,8 @@ def test_pages_have_data_for_search_machines_and_records_for_programs(first: Pat
     record = json.loads((first / "services/0/7.json").read_bytes())
     assert record["type"] == "Feature" and record["properties"]["geocrawl:health"] == "alive"
     assert all((first / "services/0" / each["href"]).is_file() for each in record["links"] if "://" not in each["href"])
+    named = [each["href"] for each in record["links"] if each["rel"] == "via"]
+    assert named and page.xpath("//dl[@class='about']//a/@href")[:1] == named
     catalogue = json.loads((first / "catalog.json").read_bytes())
     children = [each["href"] for each in catalogue["links"] if each["rel"] == "child"]
     items = [

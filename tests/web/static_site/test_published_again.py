@@ -130,6 +130,10 @@ IN_CATALOGUE: dict[str, tuple[str, ...]] = {
     ),
     "another address": _copied("endpoint", "id = 10", "id = 901, key = key || '/b', url = url || '/b'"),
     "a delivered tile": ("UPDATE proof SET url = url || '?a=1', zoom = 2",),
+    "a page that names it": (
+        "INSERT OR IGNORE INTO evidence (endpoint_id, signal, page, link, anchor, at) "
+        "VALUES (6, 'query', 'http://a.example/', 'http://b.example/wms', '', 1.0)",
+    ),
     "a picture": ("INSERT OR REPLACE INTO thumbnail VALUES (5, 1.0, x'89504e47')",),
     "another picture": ("INSERT OR REPLACE INTO thumbnail VALUES (4, 1.0, x'89504e48')",),
     "a picture less": ("DELETE FROM thumbnail WHERE endpoint_id = 4",),
@@ -239,6 +243,7 @@ def test_a_site_published_again_is_as_a_fresh_one(site: Site, seed: int, steps: 
         ("catalogue: a title", [7]),
         ("catalogue: a layer's title", [4]),
         ("catalogue: another picture", [4]),
+        ("catalogue: a page that names it", [6]),
         ("catalogue: one less", []),
         ("catalogue: news", []),
         ("folder: a page edited", [7]),
