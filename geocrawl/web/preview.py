@@ -15,13 +15,15 @@ from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.model import Failure, Page, Url
 from geocrawl.settings import Settings
 from geocrawl.urls.database import Place
-from geocrawl.web.answers import Problem
+from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.preview_drawings import Drawing
 from geocrawl.web.preview_requests import Showing
 from geocrawl.web.preview_turns import Fetch, PreviewTurns
 from geocrawl.web.reader import detail_of, number_of
 from geocrawl.web.site import site_of
+from geocrawl.web.texts import Words
 from geocrawl.web.visitors import VISITOR
+from geocrawl.wording import Sentence
 
 
 async def preview(request: Request) -> Response:
@@ -44,7 +46,11 @@ async def _shown(request: Request, drawing_of: Callable[[Showing], Drawing], med
     previews = site_of(request).previews
     if previews is None:
         raise Problem(404, "this server shows no previews (--no-preview)")
-    drawn = await previews.drawn(drawing_of(Showing((await detail_of(request, number_of(request))).service)))
+    try:
+        drawn = await previews.drawn(drawing_of(Showing((await detail_of(request, number_of(request))).service)))
+    except Problem as problem:
+        said = Words(wanted_language(request)).say(problem.detail)
+        raise Problem(problem.status, said, headers=problem.headers) from None
     return Response(drawn, headers={"Cache-Control": "private, max-age=600"}, media_type=media_type)
 
 
@@ -131,7 +137,7 @@ class Previews:
                 async with self._at_once, self._turns.turn(host) as fetch:
                     await self._go_on(under_way, lambda url: self._answer(url, host, fetch))
         except TimeoutError:
-            raise Problem(504, f"the service gave no picture within {WAIT_S:.0f} s") from None
+            raise Problem(504, Sentence("the service gave no picture within {n:.0f} s", n=WAIT_S)) from None
         except (GivenBack, OwnFault):
             problem = "the service's host cannot be asked now; try again"
             raise Problem(503, problem, headers={"Retry-After": "5"}) from None

@@ -26,6 +26,7 @@ from geocrawl.probe.levels import Level, cover
 from geocrawl.probe.previews import Levels, View
 from geocrawl.sanitize import plain
 from geocrawl.web.preview_features import shapes_of
+from geocrawl.wording import Sentence
 
 Drawn = tuple[bytes, str]
 """The bytes that a visitor sees and ''; or none, and why there are none."""
@@ -64,9 +65,9 @@ _WHY = {
 def _why(answer: Page | Failure) -> str:
     """Return why an answer has no content, in words; '' when it may have some."""
     if isinstance(answer, Failure):
-        return _WHY.get(answer.code, f"the service gave no answer that can be read ({answer.code})")
+        return _WHY.get(answer.code, Sentence("the service gave no answer that can be read ({code})", code=answer.code))
     if answer.status >= 400:
-        return f"the service answered with status {answer.status}"
+        return Sentence("the service answered with status {status}", status=answer.status)
     if answer.location is not None:
         return "the service leads to another host, which is not asked for previews"
     return ""
@@ -75,7 +76,9 @@ def _why(answer: Page | Failure) -> str:
 def _refusal(answer: Page | Failure) -> str:
     """Return why an answer has no content, also where the service itself says so; '' when it may have some."""
     refused = exception_of(answer) if isinstance(answer, Page) and not _why(answer) else None
-    return f"the service answered: {plain(refused.line, 200)}" if refused is not None else _why(answer)
+    if refused is None:
+        return _why(answer)
+    return Sentence("the service answered: {said}", said=plain(refused.line, 200))
 
 
 # --------------------------------------------------------------------------- pictures
@@ -97,15 +100,19 @@ def image_of(answer: Page | Failure) -> tuple[Image.Image | None, str]:
             warnings.simplefilter("error")
             opened = Image.open(io.BytesIO(answer.body), formats=_FORMATS)
             if opened.width * opened.height > MAX_PIXELS:
-                return None, f"the service sent an image of {opened.width} × {opened.height} pixels"
+                return None, Sentence(
+                    "the service sent an image of {width} × {height} pixels", width=opened.width, height=opened.height
+                )
             return _coloured(opened), ""
     except UnidentifiedImageError:
         if is_image(answer.body):
             return None, "the service sent an image of a form that cannot be shown here"
         said = plain(answer.body[:600].decode("utf-8", "replace"), 200)
-        return None, f"the service sent no image but: {said}" if said else "the service sent no image"
+        if not said:
+            return None, "the service sent no image"
+        return None, Sentence("the service sent no image but: {said}", said=said)
     except Exception as error:  # decoders raise what they like on a broken image
-        return None, f"the service sent a broken image ({plain(str(error), 100)})"
+        return None, Sentence("the service sent a broken image ({error})", error=plain(str(error), 100))
 
 
 def _coloured(image: Image.Image) -> Image.Image:

@@ -14,6 +14,7 @@ from geocrawl.formats.xml_reader import read_xml
 from geocrawl.model import Page
 from geocrawl.probe.extents import Sides, is_latitude_first
 from geocrawl.sanitize import plain
+from geocrawl.wording import Sentence
 
 MOST_POINTS = 200_000
 _MOST_DEGREES = 360.0
@@ -38,7 +39,7 @@ def shapes_of(answer: Page, box: Sides) -> tuple[list[Shape], str]:
     found, latitude_first = _read(answer)
     if found is None:
         said = plain(answer.body[:600].decode("utf-8", "replace"), 200)
-        return [], f"the service sent no features that can be drawn but: {said}"
+        return [], Sentence("the service sent no features that can be drawn but: {said}", said=said)
     if any(abs(number) > _MOST_DEGREES for shape in found for point in shape.points for number in point):
         return [], "the service sent the features in a reference system that is not in degrees"
     turned = [replace(shape, points=tuple((y, x) for x, y in shape.points)) for shape in found]

@@ -208,6 +208,9 @@ def test_a_host_that_opted_out_is_not_asked(
     before = len(demo_web.requests)
     answer = serve(catalogue).get(f"{ITEMS}/{shown[0]}/preview", params={"layer": shown[1], "bbox": BOX})
     assert answer.status_code == 502 and "owner of the host" in answer.json()["detail"]
+    in_chinese: dict[str, str | int] = {"layer": shown[1], "bbox": BOX, "lang": "zh"}
+    answer = serve(catalogue).get(f"{ITEMS}/{shown[0]}/preview", params=in_chinese)
+    assert (answer.status_code, answer.json()["detail"]) == (502, "主机所有者要求不要请求")
     assert demo_web.requests[before:] == []
 
 
