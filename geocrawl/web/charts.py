@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from geocrawl.sanitize import plain
-from geocrawl.wording import day_of, moment
+from geocrawl.wording import moment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,9 +155,12 @@ def software_curves(growth: SoftwareGrowth | None, title: str, unknown: str) -> 
 
 
 def _ends(start: float, end: float) -> tuple[str, str]:
-    """Return the labels of a span of time: days, and within one day its hours and minutes, too."""
-    first, last = day_of(start), day_of(end)
-    return (first, last) if first != last else (moment(start)[:16], moment(end)[:16])
+    """Return the labels of a span of time: days; within one day also minutes, and within one minute seconds."""
+    for length in (10, 16, 19):
+        first, last = moment(start)[:length], moment(end)[:length]
+        if first != last:
+            break
+    return first, last
 
 
 def _axes(left: int, right: int, floor: int, x_labels: tuple[str, str], most_label: str) -> list[Markup]:

@@ -45,10 +45,16 @@ def test_curves_have_their_names_beside_their_ends_and_never_on_each_other() -> 
     assert len([each for each in shapes if etree.QName(each).localname == "polyline"]) == 4
 
 
-def test_a_curve_within_a_day_has_times_at_its_ends() -> None:
+def test_the_ends_of_a_curve_differ_however_short_it_is() -> None:
     at = datetime(2026, 11, 26, 19, 30, tzinfo=UTC).timestamp()
-    ends = [re.findall(r">(20[^<]*)<", growth_curve(Growth(at, end, (1, 2)), "")) for end in (at + 240, at + 9e4)]
-    assert ends == [["2026-11-26 19:30", "2026-11-26 19:34"], ["2026-11-26", "2026-11-27"]]
+    ends = [
+        re.findall(r">(20[^<]*)<", growth_curve(Growth(at, end, (1, 2)), "")) for end in (at + 4, at + 240, at + 9e4)
+    ]
+    assert ends == [
+        ["2026-11-26 19:30:00", "2026-11-26 19:30:04"],
+        ["2026-11-26 19:30", "2026-11-26 19:34"],
+        ["2026-11-26", "2026-11-27"],
+    ]
 
 
 def test_steps_stay_until_the_next_point() -> None:

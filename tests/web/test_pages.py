@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 
 from geocrawl.export.mending import deviations, explain
 from geocrawl.web.texts import sentences, texts
+from tests.support.places import ROOT
 from tests.support.world import World
 from tests.web.conftest import Serve
 
@@ -97,6 +98,13 @@ def test_chinese_has_every_text_and_the_same_values() -> None:
         *("use-openlayers", "use-leaflet", "use-curl", "take-csv", "take-geojson", "take-gpkg"),
         *("quality-https", "quality-cors"),
     }
+
+
+def test_every_signal_has_a_name_for_people() -> None:
+    documented = (ROOT / "docs" / "finding.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[^|]*`) \|", documented, re.MULTILINE)
+    signals = {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)}
+    assert "csw-record" in signals and {f"signal-{name}" for name in signals} <= set(texts("en"))
 
 
 def lines(client: TestClient, path: str, chosen: str, language: str) -> list[str]:
