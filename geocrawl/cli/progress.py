@@ -195,7 +195,7 @@ def _answer(visit: Visit) -> dict[str, object]:
     if visit.http_status is not None:
         fields["status"] = visit.http_status
     if visit.reason == "guard":
-        fields["advice"] = "a private address was skipped; to allow it: geocrawl crawl --allow-private URL"
+        fields["advice"] = "a private address was skipped; the same command with --allow-private reads it"
     return fields
 
 

@@ -70,7 +70,7 @@ class RunSummary:
 
 
 _MOST_NAMED = 5
-_GUARDED = "Private addresses were skipped. To allow them: geocrawl crawl --allow-private URL"
+_GUARDED = "Private addresses were skipped. The same command with --allow-private reads them."
 _REASONS = {
     "http-401": "behind a login (401)",
     "http-403": "forbidden (403)",
@@ -81,7 +81,7 @@ _REASONS = {
     "robots": "forbidden by robots.txt",
     "robots-unreachable": "robots.txt unreachable",
     "truncated": "incomplete",
-    "guard": "private address",
+    "guard": "at a private address",
     "deny": "excluded by deny",
     "allow": "outside allow",
 }
