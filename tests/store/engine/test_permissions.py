@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.store.engine.sqlite.faults import fault
 from geocrawl.store.engine.sqlite.files import make_file
 from tests.support.parts import ROOT_USER, lack
 
@@ -77,6 +79,23 @@ def make_as_the_service(path: Path) -> None:
         make_file(path)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_one_that_this_user_may_not_read_names_its_owner() -> None:
+    if os.geteuid() != 0:
+        lack(ROOT_USER)
+    with tempfile.TemporaryDirectory(prefix="geocrawl-rights-") as name:
+        path, said = Path(name) / "g.db", Path(name) / "said"
+        Path(name).chmod(0o777)
+        path.touch(0o600)
+        if os.fork() == 0:  # a process that is no longer root
+            os.setuid(SERVICE)
+            said.write_text(str(fault(path, sqlite3.OperationalError("unable to open database file"))))
+            os._exit(0)
+        os.wait()
+        assert said.read_text() == (
+            f"{path}: may not be read by this user; run the command as its owner (root), or open it to others"
+        )
 
 
 def test_one_of_ours_that_was_made_before_the_folder_was_shared_is_opened_to_the_group() -> None:

@@ -47,6 +47,14 @@ def moved(path: Path) -> DatabaseFault:
     )
 
 
+def _owner(path: Path) -> str:
+    """Return the name of a file's owner, or the number of one that has no account."""
+    try:
+        return path.owner()
+    except KeyError:
+        return str(path.stat().st_uid)
+
+
 def fault(path: Path, error: Error) -> DatabaseFault:
     """Return the fault for an error of SQLite: what happened to which file, and what helps."""
     if isinstance(error, UnicodeDecodeError):
@@ -73,6 +81,11 @@ def fault(path: Path, error: Error) -> DatabaseFault:
             f"{path}: cannot be written; check the permissions of the file and its folder, or name another --db"
         )
     if "unable to open" in text:
+        if path.exists() and not os.access(path, os.R_OK):
+            return DatabaseFault(
+                f"{path}: may not be read by this user; run the command as its owner ({_owner(path)}), "
+                "or open it to others"
+            )
         return DatabaseFault(
             f"{path}: cannot be opened; check that its folder exists and may be written, or name another --db"
         )
