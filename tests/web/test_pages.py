@@ -122,6 +122,8 @@ def lines(client: TestClient, path: str, chosen: str, language: str) -> list[str
         ("/layers?q=rivers", "//p[@class='read-as']"),
         ("/operations", "//table[.//th[text()='Sub-queue' or text()='子队列']]//td[2]"),
         ("/api", "//td[2]"),
+        ("/providers?name=Norvale+Mapping+Office", "//section[@aria-labelledby='mend-title']//h3/text()/.."),
+        ("/providers?name=Norvale+Mapping+Office", "//section[@aria-labelledby='mend-title']//div/p[1]"),
     ],
 )
 def test_what_other_rooms_say_is_chinese_on_chinese_pages(client: TestClient, path: str, chosen: str) -> None:
