@@ -8,10 +8,6 @@ import pytest
 
 from tests.golden import ledger, orders
 
-SAMPLE = 10
-"""Every so many orders on recorded worlds are run: nine strategies, three a world. All of them take half an hour of one
-core, with `python -m tests.golden diff recorded`."""
-
 
 @pytest.mark.parametrize("name", orders.names())
 def test_requests_come_in_the_order_that_is_written_down(name: str) -> None:
@@ -27,7 +23,7 @@ def test_requests_to_other_made_webs_come_in_the_order_that_is_written_down(name
 @pytest.mark.shared
 @pytest.mark.long
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", orders.recorded_names()[::SAMPLE])
+@pytest.mark.parametrize("name", orders.recorded_names())
 def test_requests_to_a_recorded_world_come_in_the_order_that_is_written_down(name: str, shared: Path) -> None:
     ledger.demand(name, orders.recorded_order(name))
 
