@@ -212,7 +212,7 @@ class Kind(StrEnum):
 
     @property
     def called(self) -> tuple[str, ...]:
-        """Names of the kind in code and protocols."""
+        """Return the names of the kind in code and protocols."""
         return (*self.facts.prose, *self.facts.names) or (str(self),)
 
 
