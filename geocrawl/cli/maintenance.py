@@ -22,6 +22,7 @@ from geocrawl.config import check as check_file
 from geocrawl.config import check_all
 from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
+from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
 from geocrawl.store import Connection, read_blocked
 from geocrawl.store.maintenance.backup import back_up
@@ -119,7 +120,7 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
         return
     for a, b in decided:
         said = "are one service" if same else "are two services"
-        typer.echo(f"{a.kind.upper()} {a.url} and {b.url} {said}.")
+        typer.echo(f"{short_name(a.kind)} {a.url} and {b.url} {said}.")
 
 
 def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
@@ -137,7 +138,7 @@ def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tup
         if one_of.kind == other_of.kind and one_of.endpoint_id != other_of.endpoint_id
     ]
     if not found:
-        kinds = [", ".join(sorted({each.kind.upper() for each in side})) for side in (ones, others)]
+        kinds = [", ".join(sorted({short_name(each.kind) for each in side})) for side in (ones, others)]
         if kinds[0] == kinds[1]:
             raise UsageError(f"{one} and {other} are the same address")
         raise UsageError(

@@ -22,6 +22,7 @@ from geocrawl.cli.progress import observe
 from geocrawl.detect.overview import overview
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Kind, Url
+from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declaration, declarations, kinds_with_content
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
@@ -200,11 +201,11 @@ def _print_line(line: ProbeLine) -> None:
     if line.status == "valid":
         one, several = declaration(Kind(line.kind)).items
         named = f"{line.layers:,} {one if line.layers == 1 else several}"
-        typer.echo(f"{mark}  {line.kind.upper()} {line.version}  {plain(line.title, 100)}  ({named})")
+        typer.echo(f"{mark}  {short_name(line.kind)} {line.version}  {plain(line.title, 100)}  ({named})")
     else:
         typer.echo(f"{mark}  {line.reason}  {plain(line.detail, 200)}")
         if explanation := _EXPLANATIONS.get(line.reason):
-            typer.echo(f"         {explanation.format(kind=line.kind.upper())}")
+            typer.echo(f"         {explanation.format(kind=short_name(line.kind))}")
     typer.echo(f"         {line.url}")
     if line.level:
         typer.echo(f"         {_LEVELS[line.level]}")

@@ -14,6 +14,7 @@ from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds, read_lines, read_seed
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Failure, Url
+from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
 
 ListFile = Annotated[
@@ -98,7 +99,7 @@ def _print(found: Recognition, *, json: bool) -> None:
     if json:
         output.echo_json(found.as_json())
         return
-    known: Sequence[str] = [name for name in (found.software, found.kind.upper()) if name]
+    known: Sequence[str] = [name for name in (found.software, short_name(found.kind)) if name]
     typer.echo(f"{plain(found.address, 400)}  {', '.join(known) or 'unknown'}")
     for address in found.requests:
         typer.echo(f"    {address}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -18,12 +18,14 @@ from geocrawl.crawler.sub_queues import LINK_LEVELS, PAGE_LEVELS
 from geocrawl.detect import Detector
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import Url
+from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
 from geocrawl.store.read.history import EndpointHistory, changes_since, history_of_address, history_of_service
 from geocrawl.store.read.show import (
     EndpointRow,
+    LayerRow,
     ServiceDetail,
     UrlRow,
     Why,
@@ -34,6 +36,9 @@ from geocrawl.store.read.show import (
 )
 from geocrawl.urls import endpoint_key, service_keys
 from geocrawl.wording import counted, moment, percent, read_duration, span
+
+_NAME_WIDTH = 40
+"""Columns of a terminal that names of layers are given at most, before their titles."""
 
 
 def show(
@@ -65,7 +70,7 @@ def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
 
 def service_lines(service: ServiceDetail) -> Iterator[str]:
     """Yield the lines of `geocrawl show`: the service, its layers as a tree, its endpoints with their evidence."""
-    yield f"{service.kind.upper()} {service.version}  {plain(service.title, 200)}   (service {service.id})"
+    yield f"{short_name(service.kind)} {service.version}  {plain(service.title, 200)}   (service {service.id})"
     facts = {
         "abstract": service.abstract,
         "keywords": ", ".join(service.keywords),
@@ -83,19 +88,29 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
     yield f"  quality   {service.quality} of 100: {', '.join(_points(service))}"
     yield f"  first seen {moment(service.first_seen)}, last valid {moment(service.last_ok)} UTC"
     if service.twins:
-        yield f"  also as   {', '.join(f'{kind} (service {number})' for number, kind in service.twins.items())}"
+        others = (f"{short_name(kind)} (service {number})" for number, kind in service.twins.items())
+        yield f"  also as   {', '.join(others)}"
     yield f"  {counted(service.layer_count, 'named layer')}"
-    depth: dict[int, int] = {}
-    for layer in service.layers[:200]:
-        depth[layer.position] = depth.get(layer.parent, 0) + 1 if layer.parent is not None else 0
-        indent = "  " * min(depth[layer.position], 12)
-        yield f"    {indent}{plain(layer.name or '(group)', 80)}  {plain(layer.title, 120)}"
+    yield from _layer_lines(service.layers[:200])
     if len(service.layers) > 200:
         yield f"    … and {len(service.layers) - 200:,} more (--json has all)"
     if len(service.endpoints) > 1 or service.same:
         yield from _same_lines(service)
     for endpoint in service.endpoints:
         yield from endpoint_lines(endpoint)
+
+
+def _layer_lines(layers: Sequence[LayerRow]) -> Iterator[str]:
+    """Yield the names of layers as a tree, with their titles in a column of their own."""
+    from rich.cells import cell_len
+
+    depth: dict[int, int] = {}
+    for layer in layers:
+        depth[layer.position] = depth.get(layer.parent, 0) + 1 if layer.parent is not None else 0
+    names = ["  " * min(depth[layer.position], 12) + plain(layer.name or "(group)", 80) for layer in layers]
+    width = min(max(map(cell_len, names), default=0), _NAME_WIDTH)
+    for name, layer in zip(names, layers, strict=True):
+        yield f"    {name}{' ' * max(width - cell_len(name), 0)}  {plain(layer.title, 120)}".rstrip()
 
 
 def _points(service: ServiceDetail) -> Iterator[str]:
@@ -275,7 +290,7 @@ def history(
 def history_lines(found: EndpointHistory) -> Iterator[str]:
     """Yield the lines of an endpoint's history."""
     since = f" since {moment(found.since)} UTC" if found.since else ""
-    yield f"{found.kind.upper()}  {plain(found.url, 300)}"
+    yield f"{short_name(found.kind)}  {plain(found.url, 300)}"
     yield f"  {found.health}{since}; next probe {moment(found.due_at) + ' UTC' if found.due_at else 'none'}"
     shares = [f"{days} days {percent(share)}" for days, share in found.availability.items() if share is not None]
     observed = f"observed since {moment(found.first_seen)} UTC, {counted(found.probes, 'probe')}"
@@ -325,7 +340,7 @@ def changes(
         output.echo_json(shown)
         return
     for row in shown:
-        typer.echo(f"{moment(_number(row['at']))}  {str(row['kind']).upper()}  {plain(str(row['url']), 120)}")
+        typer.echo(f"{moment(_number(row['at']))}  {short_name(str(row['kind']))}  {plain(str(row['url']), 120)}")
         typer.echo(f"    {_change(row)}")
     if len(rows) > limit:
         typer.echo(f"the latest {limit:,}; --limit N prints more", err=True)

@@ -20,6 +20,7 @@ from geocrawl.export.files import opened
 from geocrawl.export.report import write_report_csv, write_report_html
 from geocrawl.export.report_card import card_json, card_lines, write_cards_html
 from geocrawl.files import is_standard_output, write_whole
+from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
 from geocrawl.store.read.history import Survival, read_survival
@@ -260,7 +261,7 @@ def _bars(heading: str, rows: Sequence[tuple[str, float]]) -> Picture:
 
 
 def _kinds(connection: Connection) -> Picture:
-    return _bars("Services by kind", [(each.kind.upper(), each.services) for each in kind_counts(connection)])
+    return _bars("Services by kind", [(short_name(each.kind), each.services) for each in kind_counts(connection)])
 
 
 def _countries(connection: Connection) -> Picture:

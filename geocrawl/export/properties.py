@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from shapely import MultiPolygon, Polygon, get_parts, multipolygons, to_wkb
 
-from geocrawl.model.kinds import facts_of
+from geocrawl.model.kinds import facts_of, short_name
 from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
@@ -100,7 +100,7 @@ def _plain_value(
 
 def name_of(service: PublishedService) -> str:
     """Return the title for people; for a service without one, its kind and host."""
-    return plain(service.title) or f"{service.kind.upper()} at {plain(service.host)}"
+    return plain(service.title) or f"{short_name(service.kind)} at {plain(service.host)}"
 
 
 _MAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[A-Za-z]{2,24}")

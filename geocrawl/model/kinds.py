@@ -16,6 +16,8 @@ class KindFacts:
     kind that is last in `Kind` counts: the words of WMS, the first, are those that say least.
     """
 
+    short_name: str = ""
+    """Its name for people in short; none: the kind's name in capital letters."""
     prose: tuple[str, ...] = ()
     """Names that mean the kind wherever a text contains them: those without any other meaning."""
     names: tuple[str, ...] = ()
@@ -134,12 +136,17 @@ class Kind(StrEnum):
     WMSC = (
         "wmsc",
         KindFacts(
-            protocol=r"(?<![a-z])wms-c(?![a-z])", queries=("wms-c",), offers=frozenset({"tiles"}), parameter="WMS"
+            short_name="WMS-C",
+            protocol=r"(?<![a-z])wms-c(?![a-z])",
+            queries=("wms-c",),
+            offers=frozenset({"tiles"}),
+            parameter="WMS",
         ),
     )
     TILEJSON = (
         "tilejson",
         KindFacts(
+            short_name="TileJSON",
             offers=frozenset({"tiles"}),
             mentions=("tilejson",),
             address=r"tilejson|tiles\.json",
@@ -151,6 +158,7 @@ class Kind(StrEnum):
     ARCGIS = (
         "arcgis",
         KindFacts(
+            short_name="ArcGIS",
             names=("arcgis rest", "arcgis map server", "esri map server", "esri feature server"),
             label=r"(?:arcgis|esri)[ -](?:rest|server)",
             protocol=r"(?:esri|arcgis)[\s:/_-]{0,3}(?:geo\s?services?\s)?rest|arcgis geoservice"
@@ -170,6 +178,7 @@ class Kind(StrEnum):
     OGCAPI = (
         "ogcapi",
         KindFacts(
+            short_name="OGC API",
             names=("ogcapi", "ogc feature", "ogc api features", "ogc api processes", "ogc processes"),
             label=r"ogc[ -]{0,3}api|oapif",
             protocol=r"ogc[\s:_-]{0,3}(?:ogc[\s:_-]{0,3})?api|oapif|api[\s_-]{1,3}(?:features|records|tiles)",
@@ -200,6 +209,7 @@ class Kind(StrEnum):
     SENSORTHINGS = (
         "sensorthings",
         KindFacts(
+            short_name="SensorThings",
             queries=("sensor things", "sensorthings api"),
             address=r"/v1\.[01](?:/|\Z)",
             by_path=True,
@@ -223,6 +233,11 @@ _NONE = KindFacts()
 def facts_of(kind: str) -> KindFacts:
     """Return what is known of a kind; the defaults for one that this version does not know."""
     return _FACTS.get(kind, _NONE)
+
+
+def short_name(kind: str) -> str:
+    """Return the name of a kind for people in short: WMS, ArcGIS, OGC API."""
+    return facts_of(kind).short_name or kind.upper()
 
 
 def service_parameter(kind: str) -> str:

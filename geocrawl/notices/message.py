@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from geocrawl.model.kinds import short_name
 from geocrawl.model.watches import Delivery, Notice, What
 from geocrawl.sanitize import masked, plain
 from geocrawl.wording import counted, iso, moment
@@ -59,7 +60,7 @@ def as_text(delivery: Delivery, at: float) -> str:
 def _lines(delivery: Delivery, at: float) -> Iterator[str]:
     watch = delivery.watch
     for notice in delivery.notices:
-        yield f"{_title(notice)} ({notice.kind.upper()}, number {notice.service_id}) {_WORDS[notice.what]}"
+        yield f"{_title(notice)} ({short_name(notice.kind)}, number {notice.service_id}) {_WORDS[notice.what]}"
         yield f"  {masked(plain(notice.url))}"
         if notice.moved_to:
             yield f"  moved to {masked(plain(notice.moved_to))}"

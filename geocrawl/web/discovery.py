@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.model.kinds import short_name
 from geocrawl.store.read.history import NewsRow, read_news
 from geocrawl.store.read.statistics import last_service_number, service_numbers
 from geocrawl.web.answers import Later, Problem, wanted_language
@@ -94,7 +95,7 @@ def atom_of(feed: Feed) -> str:
             f"<entry><id>{_text(_identity(each, feed.base))}</id><title>{_text(_title(each, feed.words))}</title>"
             f"<updated>{iso(each.at)}</updated><link href={_attribute(feed.place_of(each.service_id))}/>"
             f"<category term={_attribute(each.after if each.what == 'health' else each.what)}/>"
-            f"<summary>{_text(f'{each.kind.upper()} {each.url}')}</summary></entry>"
+            f"<summary>{_text(f'{short_name(each.kind)} {each.url}')}</summary></entry>"
         )
     return "\n".join([*parts, "</feed>\n"])
 
@@ -106,7 +107,7 @@ def json_feed_of(feed: Feed) -> Mapping[str, Any]:
             "id": _identity(each, feed.base),
             "url": feed.place_of(each.service_id),
             "title": _title(each, feed.words),
-            "content_text": f"{each.kind.upper()} {each.url}",
+            "content_text": f"{short_name(each.kind)} {each.url}",
             "date_published": iso(each.at),
             "tags": [each.after if each.what == "health" else each.what],
         }

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from geocrawl import __version__
+from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declared
 from geocrawl.search.places import country_name
 from geocrawl.web import charts
@@ -122,6 +123,7 @@ def _environment() -> Environment:
     environment.filters["iso"] = iso
     environment.filters["country"] = _country
     environment.filters["kind_name"] = _kind_name
+    environment.filters["short_name"] = short_name
     environment.filters["code"] = _code
     environment.globals["charts"] = charts
     environment.globals["version"] = __version__

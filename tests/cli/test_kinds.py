@@ -73,7 +73,7 @@ def test_an_address_that_says_nothing_is_asked_as_what_answers(probe: Probe, pat
         ("/features", "wms", "other-kind", "another kind than WMS"),
         ("/folder", "wfs", "other-kind", "another kind than WFS"),
         ("/page", "wms", "html", "A web page answers, not WMS"),
-        ("/page", "arcgis", "html", "A web page answers, not ARCGIS"),
+        ("/page", "arcgis", "html", "A web page answers, not ArcGIS"),
         ("/nothing", "csw", "http-404", ""),
     ],
 )

@@ -202,7 +202,7 @@ def test_every_page_counts_the_same_services(client: TestClient) -> None:
         assert sum(int(count) for _, count in counts) == every, name
         for value, count in counts:
             assert client.get(ITEMS, params={name: value}).json()["numberMatched"] == int(count), value
-    table = re.findall(r'<tr><td><span class="kind[^>]*>(\w+)</span></td><td class="number">(\d+)<', statistics)
+    table = re.findall(r'<tr><td><span class="kind[^>]*>([\w -]+)</span></td><td class="number">(\d+)<', statistics)
     assert sum(int(count) for _, count in table) == every
 
 

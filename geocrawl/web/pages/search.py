@@ -11,6 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from geocrawl.model.kinds import short_name
 from geocrawl.search.places import country_name
 from geocrawl.search.results import FacetValue, LayerResults, Results
 from geocrawl.web.answers import Problem, wanted_language
@@ -208,7 +209,7 @@ def _with(asked: Asked, links: Links, name: str, values: Sequence[str], path: st
 def _label(name: str, value: str, words: Words) -> str:
     """Return what a value is called in the visitor's language."""
     if name in ("kind", "type"):
-        return value.upper()
+        return short_name(value)
     if name == "country":
         return country_name(value, words.language)
     if name in _TIMES and value.removesuffix("d").isdecimal():

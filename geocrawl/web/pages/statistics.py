@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from geocrawl.crawler.sub_queues import sub_queues
 from geocrawl.model import State
+from geocrawl.model.kinds import short_name
 from geocrawl.priority.registry import tier_names
 from geocrawl.search.places import country_name
 from geocrawl.store import Connection
@@ -85,7 +86,7 @@ async def statistics(request: Request) -> Response:
     at_the_end = software.counts if software else ()
     values = {
         "kind_counts": kinds,
-        "kinds": [(each.kind.upper(), each.services) for each in kinds],
+        "kinds": [(short_name(each.kind), each.services) for each in kinds],
         "countries": [
             (country_name(each.value, words.language), each.count) for each in facets.get("country", ())[:_MOST_BARS]
         ],
@@ -94,7 +95,7 @@ async def statistics(request: Request) -> Response:
             :_MOST_BARS
         ],
         "software_curves": software_curves(software, words("software-over-time"), words("software-unknown")),
-        "versions": [(f"{kind.upper()} {version}".strip(), count) for kind, version, count in counts.versions][
+        "versions": [(f"{short_name(kind)} {version}".strip(), count) for kind, version, count in counts.versions][
             :_MOST_BARS
         ],
         "deviations": list(counts.deviations)[:_MOST_BARS],

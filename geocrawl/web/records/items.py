@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.model.kinds import short_name
 from geocrawl.search.places import country_name
 from geocrawl.search.results import Results
 from geocrawl.store.read.history import EndpointHistory
@@ -116,7 +117,7 @@ async def badge(request: Request) -> Response:
     state = words(f"health-{detail.health}")
     if detail.availability is not None:
         state += f" {words.percent(detail.availability)}"
-    kind = detail.service.kind.upper()
+    kind = short_name(detail.service.kind)
     left, right = _width(kind), _width(state)
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '

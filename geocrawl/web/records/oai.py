@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from geocrawl.export.iso import GMD, MDB, PREFIX, as_xml, identifier, iso19115_3, iso19139, page_of
 from geocrawl.export.properties import name_of
+from geocrawl.model.kinds import short_name
 from geocrawl.model.published import PublishedService
 from geocrawl.store import Connection
 from geocrawl.store.read.harvest import Harvested, is_gone, read_harvest, read_span
@@ -46,7 +47,7 @@ def oai_dc(service: PublishedService, base: str) -> etree._Element:
         "publisher": [service.provider],
         "date": [service.last_ok],
         "type": ["Service"],
-        "format": [service.kind.upper()],
+        "format": [short_name(service.kind)],
         "identifier": [service.url, page_of(service, base)],
         "rights": [service.access_constraints],
     }

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from geocrawl.export.properties import geojson_geometry, mail_of
+from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked
 from geocrawl.search.filters import Box
@@ -136,11 +137,11 @@ def _links(number: int, kind: str, address: str, base: str, *, has_picture: bool
                 masked(described),
                 "service-desc" if described != address else "service",
                 declared(kind).media_type,
-                kind.upper(),
+                short_name(kind),
             )
         )
         if described != address:
-            links.append(link(masked(address), "service", declared(kind).media_type, kind.upper()))
+            links.append(link(masked(address), "service", declared(kind).media_type, short_name(kind)))
     if has_picture:
         links.append(link(f"{items}/{number}/thumbnail", "preview", "image/png", "thumbnail"))
     return links
@@ -175,7 +176,7 @@ def linked_data(service: ServiceDetail, base: str) -> Mapping[str, Any]:
         **(place if service.box else {}),
         "dateModified": iso(service.last_ok),
         "distribution": [
-            {"@type": "DataDownload", "contentUrl": masked(service.best), "encodingFormat": service.kind.upper()}
+            {"@type": "DataDownload", "contentUrl": masked(service.best), "encodingFormat": short_name(service.kind)}
         ],
         "includedInDataCatalog": {"@type": "DataCatalog", "name": "geocrawl", "url": f"{base}/"},
     }

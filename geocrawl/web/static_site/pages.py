@@ -13,6 +13,7 @@ from typing import Any
 
 import geocrawl
 from geocrawl.export.properties import name_of, parts_of
+from geocrawl.model.kinds import Kind, short_name
 from geocrawl.model.published import Box, PublishedService
 from geocrawl.search.places import country_name
 from geocrawl.store.read.show import ServiceDetail
@@ -222,6 +223,7 @@ def search_texts(words: Words) -> Mapping[str, Any]:
         "most": words("site-most"),
         "square": words("site-square"),
         "failed": words("site-failed"),
+        "kind": {kind: short_name(kind) for kind in Kind},
         "health": {name: words(f"health-{name}") for name in _HEALTH},
         "level": {name: words(f"level-{name}") for name in _LEVELS},
     }

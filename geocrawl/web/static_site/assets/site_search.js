@@ -168,7 +168,7 @@
   function hit([service, card]) {
     const [title, kind, provider, country, health, level, layers, abstract] = card;
     const item = made("li", "hit", "");
-    item.append(made("span", "thumb none", kind.toUpperCase()));
+    item.append(made("span", "thumb none", texts.kind[kind] ?? kind));
     item.firstChild.setAttribute("aria-hidden", "true");
     const body = made("div", "body", "");
     const heading = made("h2", "", "");
@@ -176,7 +176,7 @@
     link.href = pageOf(service);
     heading.append(link);
     const facts = made("p", "facts", "");
-    facts.append(made("span", `kind k-${kind}`, kind.toUpperCase()), made("span", `health h-${health}`, texts.health[health] ?? health));
+    facts.append(made("span", `kind k-${kind}`, texts.kind[kind] ?? kind), made("span", `health h-${health}`, texts.health[health] ?? health));
     if (level) facts.append(made("span", `level l-${level}`, texts.level[level] ?? level));
     if (layers) facts.append(made("span", "", layers === 1 ? texts.layer : texts.layers.replace("{n}", layers.toLocaleString("en"))));
     if (country) facts.append(made("span", "", country));
