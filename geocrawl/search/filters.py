@@ -12,6 +12,7 @@ from typing import Any
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind
 from geocrawl.sanitize import plain
+from geocrawl.wording import Sentence
 
 DAY_S = 86_400.0
 LEVELS = ("advertised", "answers", "delivers")
@@ -28,8 +29,10 @@ class QueryError(UsageError):
 
 
 def unreadable(said: str, text: str, expected: str) -> QueryError:
-    """Return the error of a value that cannot be read. `said`: what the user typed before it (`kind:`, `--bbox`)."""
-    return QueryError(f"{said.rstrip(':')} “{plain(text, 80)}”: expected {expected}")
+    """Return the error of a value that cannot be read. `said`: what the user typed before it (`kind:`, `--bbox`);
+    `expected`: a Sentence where it has words."""
+    values = {"said": said.rstrip(":"), "text": plain(text, 80), "expected": expected}
+    return QueryError(Sentence("{said} “{text}”: expected {expected}", **values))
 
 
 class Sort(StrEnum):
@@ -82,7 +85,9 @@ def demand_few_values(every: Iterable[Filters]) -> None:
     """Raise QueryError when conditions have too many values together; one that is named twice counts once."""
     values = {(name, value) for filters in every for name in _SEVERAL for value in getattr(filters, name)}
     if len(values) > MOST_VALUES:
-        raise QueryError(f"the conditions have {len(values)} values together; name {MOST_VALUES} at most")
+        raise QueryError(
+            Sentence("the conditions have {n} values together; name {most} at most", n=len(values), most=MOST_VALUES)
+        )
 
 
 _URN = re.compile(r"urn:(?:x-)?ogc:def:crs:([A-Za-z]+):[\w.]*:([\w.]+)", re.I)
@@ -97,7 +102,7 @@ def read_box(text: str, said: str = "bbox") -> Box:
     before it, for the message."""
     wrong = unreadable(
         *(said, text),
-        "W,S,E,N in degrees, south below north, such as 5,47,15,55 (W above E crosses the antimeridian)",
+        Sentence("W,S,E,N in degrees, south below north, such as 5,47,15,55 (W above E crosses the antimeridian)"),
     )
     try:
         west, south, east, north = (float(part) for part in text.split(","))
@@ -120,7 +125,7 @@ def read_system(text: str, said: str = "crs") -> str:
     if named := _URN.fullmatch(code) or _URL.fullmatch(code):
         return f"{named[1].upper()}:{named[2]}"
     if not _CODE.fullmatch(code):
-        raise unreadable(said, text, "the code of a reference system, such as EPSG:4326 or CRS:84")
+        raise unreadable(said, text, Sentence("the code of a reference system, such as EPSG:4326 or CRS:84"))
     return code
 
 
@@ -128,7 +133,7 @@ def read_span(text: str, said: str) -> float:
     """Return the seconds of `12h`, `30d`, `2w`, `6m`, `1y`; a number alone means days. Raises QueryError."""
     found = _SPAN.fullmatch(text.strip())
     if found is None:
-        raise unreadable(said, text, "a time such as 12h, 30d, 2w, 6m or 1y")
+        raise unreadable(said, text, Sentence("a time such as 12h, 30d, 2w, 6m or 1y"))
     return int(found[1]) * _SPAN_S[found[2].lower()]
 
 
@@ -144,7 +149,7 @@ def read_health(text: str, said: str = "health") -> str:
 
 def _one_of(words: Sequence[str], text: str, said: str) -> str:
     if text.lower() not in words:
-        raise unreadable(said, text, f"{', '.join(words[:-1])} or {words[-1]}")
+        raise unreadable(said, text, Sentence("{one} or {other}", one=", ".join(words[:-1]), other=words[-1]))
     return text.lower()
 
 
@@ -153,4 +158,4 @@ def read_kind(text: str, said: str = "kind") -> Kind:
     try:
         return Kind(text.strip().lower())
     except ValueError:
-        raise unreadable(said, text, f"one of {', '.join(Kind)}") from None
+        raise unreadable(said, text, Sentence("one of {values}", values=", ".join(Kind))) from None

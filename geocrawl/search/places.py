@@ -18,6 +18,7 @@ from shapely import STRtree, box
 
 from geocrawl.search.filters import Box, unreadable
 from geocrawl.search.fold import words_of
+from geocrawl.wording import Sentence
 
 Words = tuple[str, ...]
 
@@ -116,7 +117,7 @@ class Places:
         for place in self.named(tuple(words_of(text))):
             if place.is_country:
                 return place.code
-        raise unreadable("country", text, "a code of two letters or a country's name, such as DE")
+        raise unreadable("country", text, Sentence("a code of two letters or a country's name, such as DE"))
 
     def _country_of_host(self, host: str) -> str:
         ending = host.rpartition(".")[2].lower()

@@ -24,7 +24,7 @@ from geocrawl.search.filters import (
     unreadable,
 )
 from geocrawl.search.places import read_country
-from geocrawl.wording import counted
+from geocrawl.wording import Sentence
 
 Condition = Callable[[Filters, str, str], Filters]
 
@@ -78,11 +78,15 @@ def read_query(text: str) -> Query:
     """Return what a query says. Raises QueryError for a query that is too long and for a condition that cannot be
     read."""
     if len(text) > MAX_CHARS:
-        raise QueryError(f"the query has {counted(len(text), 'character')}; shorten it to {MAX_CHARS:,} at most")
+        raise QueryError(
+            Sentence("the query has {n:,} characters; shorten it to {most:,} at most", n=len(text), most=MAX_CHARS)
+        )
     plain = _SYSTEM.sub(r"crs:EPSG:\1", text.translate(_QUOTES))
     found = [match for match in _TERM.finditer(plain) if match["phrase"] != ""]
     if len(found) > MAX_TERMS:
-        raise QueryError(f"the query has {counted(len(found), 'word')}; shorten it to {MAX_TERMS} at most")
+        raise QueryError(
+            Sentence("the query has {n:,} words; shorten it to {most} at most", n=len(found), most=MAX_TERMS)
+        )
     query = Query()
     for match in found:
         query = _with(query, match)
@@ -143,7 +147,9 @@ def _values(text: str) -> list[str]:
     """Return the values of `a,b,c`."""
     values = [value.strip() for value in text.split(",") if value.strip()]
     if len(values) > _MOST_VALUES:
-        raise QueryError(f"“{text[:80]}” has {len(values)} values; name {_MOST_VALUES} at most")
+        raise QueryError(
+            Sentence("“{text}” has {n} values; name {most} at most", text=text[:80], n=len(values), most=_MOST_VALUES)
+        )
     return values
 
 

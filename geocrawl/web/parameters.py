@@ -142,7 +142,7 @@ def read_known(request: Request, now: float) -> Asked:
     try:
         return _asked(_given(request), now)
     except QueryError as error:
-        raise Problem(400, str(error)) from None
+        raise Problem(400, error.args[0]) from None
 
 
 def as_typed(request: Request) -> Asked:

@@ -219,7 +219,7 @@ class Finder:
         try:
             return await self._reader.read(answer, expected_s(asked))
         except QueryError as error:
-            raise Problem(400, str(error)) from None
+            raise Problem(400, error.args[0]) from None
         finally:
             has_left.set()
 

@@ -107,6 +107,12 @@ def test_every_signal_has_a_name_for_people() -> None:
     assert "csw-record" in signals and {f"signal-{name}" for name in signals} <= set(texts("en"))
 
 
+UNREADABLE = (
+    *("q=health:poorly", "kind=xyz", "crs=four", "alive=soon", "bbox=1,2", "country=Atlantis", "q=sort:size"),
+    *(f"q={'word+' * 200}", f"q={'x' * 5000}"),
+)
+
+
 def lines(client: TestClient, path: str, chosen: str, language: str) -> list[str]:
     """Return the texts of some elements of a page, chosen by XPath."""
     page: Any = html.document_fromstring(client.get(path, headers={**HTML, "Accept-Language": language}).text)
@@ -120,6 +126,7 @@ def lines(client: TestClient, path: str, chosen: str, language: str) -> list[str
         (f"{ITEMS}?q=norvale+-cadastre+kind:wms,wfs+country:CH+crs:EPSG:4326", "//p[@class='read-as']"),
         (f"{ITEMS}?q=level:answers+alive:30d+new:7d+alive:true+bbox:5,47,15,55", "//p[@class='read-as']"),
         ("/layers?q=rivers", "//p[@class='read-as']"),
+        *((f"{ITEMS}?{query}", "//p[@class='unreadable']") for query in UNREADABLE),
         ("/operations", "//table[.//th[text()='Sub-queue' or text()='子队列']]//td[2]"),
         ("/api", "//td[2]"),
         ("/providers?name=Norvale+Mapping+Office", "//section[@aria-labelledby='mend-title']//h3/text()/.."),
