@@ -29,7 +29,7 @@ class KindFacts:
     queries: tuple[str, ...] = ()
     """Other words for it in queries of people, in any language."""
     offers: frozenset[Literal["pictures", "tiles", "features"]] = frozenset()
-    """What its services send: people ask for all kinds that do by one word."""
+    """What its services send; such a word in a query asks for all kinds that send it."""
     mentions: tuple[str, ...] = ()
     """Texts besides the names in prose by which a script or comment is worth reading for addresses: seldom ones."""
     address: str = ""

@@ -22,7 +22,7 @@ Limits = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One level of a tile matrix set."""
+    """A tile matrix: one level of a set, a grid of tiles of one scale."""
 
     name: str
     scale: float

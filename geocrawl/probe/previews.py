@@ -52,7 +52,7 @@ class Picture:
     """A layer that its service draws."""
 
     systems: tuple[str, ...]
-    """Those of DEGREES and MERCATOR in which it can be shown, the first choice first; so below."""
+    """Reference systems of maps (DEGREES, MERCATOR) in which the layer can be shown, the first choice first."""
     url: Callable[[View], Url]
     legend: Callable[[], Url] | None = None
     info: Callable[[View, int, int], Url] | None = None
@@ -69,6 +69,7 @@ class Tiles:
     """A layer that comes in pictures of fixed places, of which those in the view are put together."""
 
     systems: tuple[str, ...]
+    """As in `Picture`."""
     levels: Callable[[View], Levels]
 
 
@@ -79,6 +80,7 @@ class Features:
     url: Callable[[Sides, int], Url]
     """Box in degrees, number → the request for so many features."""
     systems: tuple[str, ...] = (DEGREES,)
+    """As in `Picture`."""
 
 
 Preview = Picture | Tiles | Features

@@ -39,7 +39,7 @@ def may_be_shown(kind: str) -> bool:
 
 
 class Showing:
-    """What can be shown of a service: nothing of one whose address has a key, which visitors do not see.
+    """Tells what can be shown of a service: nothing where its address has a key, which visitors do not see.
 
     Methods that make requests raise Problem: 400 for parameters that are none, 404 for what cannot be shown."""
 

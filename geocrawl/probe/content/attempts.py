@@ -65,6 +65,10 @@ T = TypeVar("T")
 
 MAX_ADDRESS_CHARS = 8_000
 """The longest address that common web servers accept (RFC 9110, 4.1)."""
+WITHOUT_CONTENT = frozenset(
+    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
+)
+"""Outcomes after which a tile of another place or scale may have content."""
 _HOPELESS = frozenset({ContentOutcome.TIMEOUT, ContentOutcome.REFUSED})
 _ANSWERED = frozenset(
     {ContentOutcome.BLANK, ContentOutcome.WRONG_SIZE, ContentOutcome.AXIS_ORDER, ContentOutcome.IMAGE_ERROR_TEXT}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
@@ -35,6 +34,7 @@ from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.content.attempts import (
+    WITHOUT_CONTENT,
     Attempts,
     KindContentCheck,
     Look,
@@ -48,6 +48,7 @@ from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box, to_
 from geocrawl.probe.json_answers import examine_json, json_verdict
 from geocrawl.probe.json_links import on_host_of
 from geocrawl.probe.levels import Level
+from geocrawl.probe.matrices import EDGE_M
 from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, Levels, Shown, Tiles, View, by_tiles
 from geocrawl.urls import read_url
@@ -155,8 +156,6 @@ class TileJsonProbe:
 # --------------------------------------------------------------------------- tiles
 
 
-_EDGE_M = math.pi * 6_378_137.0
-"""Distance of the edges of the world in Web Mercator from its middle."""
 _FINEST = 30
 _WORLD = (-180.0, -90.0, 180.0, 90.0)
 _VECTOR = re.compile(r"\.(?:pbf|mvt)(?:\?|\Z)", re.IGNORECASE)
@@ -175,7 +174,7 @@ def _tiles_of(answer: Page | Failure) -> tuple[JsonObject, tuple[Level, ...]]:
 
 def _level(base: Url, template: str, zoom: int, *, by_south: bool) -> Level:
     count = 2**zoom
-    span = 2 * _EDGE_M / count
+    span = 2 * EDGE_M / count
 
     def url(column: int, row: int) -> Url | None:
         values = {"z": zoom, "x": column, "y": count - 1 - row if by_south else row}
@@ -184,7 +183,7 @@ def _level(base: Url, template: str, zoom: int, *, by_south: bool) -> Level:
         is_strange = found is not None and is_inner(found.host) and not is_inner(base.host)
         return on_host_of(found, base, None) if found is not None and is_strange else found
 
-    return Level(-_EDGE_M, _EDGE_M, span, span, (0, count - 1), (0, count - 1), url)
+    return Level(-EDGE_M, EDGE_M, span, span, (0, count - 1), (0, count - 1), url)
 
 
 def _are_vectors(value: JsonObject) -> bool:
@@ -196,11 +195,6 @@ def _are_vectors(value: JsonObject) -> bool:
 # one, of the coarsest.
 
 
-_TILES = 3
-"""Most tiles requested of a document."""
-_TRY_ON = frozenset(
-    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
-)
 _MAX_VECTOR_BYTES = 4 * 1024 * 1024
 _LAYER_FIELD = 0x1A
 """Number and type of the field `layers` of a tile (Mapbox Vector Tile Specification 2.1, 4.1; protobuf's encoding)."""
@@ -220,20 +214,21 @@ class TileJsonContentCheck(KindContentCheck):
             answer = yield Ask(url, Purpose.MAP)
             look = judge_vector_tile(answer) if _are_vectors(value) else _judge_picture(answer)
             look = yield from doubt(look, answer, next((each for each in found if each != url), None))
-            if look[0] not in _TRY_ON or index == len(found) - 1:
+            if look[0] not in WITHOUT_CONTENT or index == len(found) - 1:
                 attempts.add(name, MERCATOR, url, answer, look)
                 break
         return attempts.report(endpoint)
 
 
 def _samples(value: JsonObject, levels: Sequence[Level]) -> list[Url]:
+    """Return the addresses of the tiles to request, at most three, in the order of choice."""
     box = _bounds(value)[0]
     west, south, east, north = to_mercator(box.bounds if box is not None else _WORLD)
     x, y = (west + east) / 2, (south + north) / 2
     span = max(east - west, north - south)
     full = max((n for n, level in enumerate(levels) if level.across >= span), default=0)
     tiles = (levels[step].at(x, y) for step in dict.fromkeys((full, full + 1, 0)) if step < len(levels))
-    return [url for url in tiles if url is not None][:_TILES]
+    return [url for url in tiles if url is not None]
 
 
 def _judge_picture(answer: Page | Failure) -> Look:

@@ -20,7 +20,6 @@ from geocrawl.formats.json import number_of
 from geocrawl.formats.xml_reader import Reading
 from geocrawl.model import (
     Candidate,
-    ContentOutcome,
     Deviation,
     Endpoint,
     Failure,
@@ -36,11 +35,12 @@ from geocrawl.model import (
 from geocrawl.model.declarations import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
-from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_image, spread
+from geocrawl.probe.content.attempts import WITHOUT_CONTENT, Attempts, KindContentCheck, doubt, judge_image, spread
 from geocrawl.probe.extents import Box, Sides, in_system, is_web_mercator
 from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
 from geocrawl.probe.json_links import on_host_of
 from geocrawl.probe.levels import Level, level_from_south
+from geocrawl.probe.matrices import EDGE_M
 from geocrawl.probe.ows.owslib_reader import read_wms_section
 from geocrawl.probe.previews import Levels, Shown, Tiles, View, by_tiles, is_in
 from geocrawl.probe.stream import read_whole
@@ -209,13 +209,10 @@ def other_spelling(url: Url) -> Url:
 
 _TILES = 3
 """Most tiles requested of one map."""
-_WORLD_M = 2 * math.pi * 6378137.0
+_WORLD_M = 2 * EDGE_M
 """Width of the world in metres of Web Mercator (EPSG:3857)."""
 _NEARLY = 0.01
 """Share by which the scale or the origin of a grid may differ from those of the web's."""
-_TRY_ON = frozenset(
-    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
-)
 _USUAL_PIXELS = 256
 _MAX_LEVELS = 60
 
@@ -349,7 +346,7 @@ def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page 
         answer = yield Ask(tile.url, Purpose.MAP)
         look = judge_image(answer, tiles.size)
         look = yield from doubt(look, answer, next((each.url for each in found if each.url != tile.url), None))
-        if look[0] not in _TRY_ON or index == len(found) - 1:
+        if look[0] not in WITHOUT_CONTENT or index == len(found) - 1:
             attempts.add(name, tiles.code, tile.url, answer, look, zoom=tile.zoom)
             return
 
