@@ -15,34 +15,24 @@ import time
 from benchmarks import machine
 
 NAMES = (
-    "corpus",
     "readers",
-    "starts",
     "frame",
-    "probes",
-    "shipped",
     "peers",
     "processes",
     "live_areas",
     "plans",
     "walks",
-    "exposures",
     "search",
     "serve",
     "pages",
     "publish",
     "visitors",
-    "crowd",
-    "silent",
-    "ip_bound",
     "attacks",
     "politeness",
-    "fuzzed_visits",
     "soak",
-    "fates",
     "statement_kills",
 )
-SMALL_IN_TESTS = {"ip_bound", "attacks", "politeness", "soak", "fates", "statement_kills"}
+SMALL_IN_TESTS = {"attacks", "politeness", "soak", "statement_kills"}
 """What `tests.support` measures and tests run with smaller sizes: `benchmarks.same_as_tests` has the full ones."""
 ON_DEMAND = ("page_cpu", "search_engines")
 """What needs arguments, or a package that is no part of the project."""

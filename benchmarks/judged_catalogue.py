@@ -10,11 +10,11 @@ from pathlib import Path
 
 from shapely.geometry import box
 
-from benchmarks.corpus import judge
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
 from geocrawl.probe.registry import probes
 from geocrawl.search.places import Place, shipped_places
 from geocrawl.urls import endpoint_key, read_url
+from tests.support.interviews import interview
 from tests.support.places import ROOT
 from tests.support.world import World, verdict
 
@@ -144,7 +144,9 @@ def _recorded(shared: Path) -> Iterator[tuple[Service, str, Truth]]:
     for probe in probes():
         folder = shared / "corpus" / "documents" / probe.kind
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            found = judge(probe, path).service
+            body = path.read_bytes()
+            content_type = "application/json" if body.lstrip()[:1] in (b"{", b"[") else "text/xml"
+            found = interview(probe, body, content_type).service
             if found is not None:
                 address = f"http://{path.stem.lower().replace('_', '-')}.example/{probe.kind}?service={probe.kind}"
                 texts = (found.title, found.provider, found.abstract, path.stem, *(each.title for each in found.layers))

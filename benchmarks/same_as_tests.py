@@ -1,5 +1,4 @@
-"""Attacks, politeness, requests to one IP address, a quarter of a year of the daemon, and kills at statements, at full
-size.
+"""Measure attacks, politeness, a quarter of a year of the daemon, and kills at statements, at full size.
 
 Tests run the same with fewer hosts, attacks, days and statements.
 """
@@ -11,21 +10,19 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.app import one_address
 from tests.attacks import attacks, politeness
-from tests.fates import __main__ as fates
 from tests.store.maintenance import statement_kills
 from tests.support import soak
 from tests.support.postgres import running_server
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of each of the five."""
+    """Add the options of each of the four."""
     parser.add_argument("--only", default="", help="attacks, statement_kills: those whose name holds this")
     parser.add_argument("--step", type=int, default=1, help="statement_kills: at each n-th [1]")
-    parser.add_argument("--hosts", type=int, default=None, help="politeness: of each sort [12]; ip_bound [40]")
-    parser.add_argument("--days", type=int, default=90, help="soak and fates [90]")
-    parser.add_argument("--seed", type=int, default=11, help="soak and fates [11]")
+    parser.add_argument("--hosts", type=int, default=None, help="politeness: of each sort [12]")
+    parser.add_argument("--days", type=int, default=90, help="soak [90]")
+    parser.add_argument("--seed", type=int, default=11, help="soak [11]")
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
@@ -33,8 +30,6 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {
         "attacks": lambda: _attacks(options.only),
         "politeness": lambda: politeness.measure(options.hosts or 12, 25),
-        "ip_bound": lambda: _one_address(options.hosts or 40),
-        "fates": lambda: fates.measure(days=options.days, seed=options.seed),
         "soak": lambda: _soak(options.days, options.seed),
         "statement_kills": lambda: _statement_kills(options.only, options.step),
     }[options.name]()
@@ -45,15 +40,6 @@ def _attacks(only: str) -> dict[str, Any]:
     """Return what stopped each attack, its seconds, and its memory beside that of a small page."""
     rows = attacks.measure(only)
     return {"attacks": rows, "missed": [row["attack"] for row in rows if not row["held"]]}
-
-
-def _one_address(hosts: int) -> dict[str, Any]:
-    """Return the requests to one machine by its own log: one crawl, crawls side by side, several processes."""
-    rows = []
-    for crawls, processes in ((1, 1), (2, 1), (4, 1), (1, 4)):
-        with tempfile.TemporaryDirectory(prefix="geocrawl-ip-") as folder:
-            rows.append(one_address.measure(Path(folder), hosts=hosts, crawls=crawls, processes=processes))
-    return {"runs": rows}
 
 
 def _statement_kills(only: str, step: int) -> dict[str, Any]:

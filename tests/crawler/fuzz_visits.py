@@ -1,7 +1,4 @@
-"""Crawls of fuzzed webs: whole visits into a database, which is then used by the commands that people type.
-
-`python -m benchmarks fuzzed_visits` runs them at full size.
-"""
+"""Crawls of fuzzed webs: whole visits into a database, which is then used by the commands that people type."""
 
 from __future__ import annotations
 

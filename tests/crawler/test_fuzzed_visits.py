@@ -1,4 +1,4 @@
-"""Visits of damaged and hostile answers, into a database (`python -m benchmarks fuzzed_visits` at full size)."""
+"""Visits of damaged and hostile answers, into a database."""
 
 from __future__ import annotations
 
