@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.golden import ledger, orders, parts
+from tests.golden import ledger, parts
 from tests.support.places import ROOT, shared_folder
 
 
@@ -27,12 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     diff.add_argument(
         "--against",
         metavar="COMMIT",
-        help="run the code of that commit, too, and compare the two: orders on recorded worlds with their addresses",
+        help="run the code of that commit, too, and compare the two, orders and lists as a whole",
     )
     accept = commands.add_parser("accept", help="make what comes out now the expected texts")
     accept.add_argument("names", nargs="+", metavar="NAME")
     accept.add_argument("--reason", required=True, help="why the new texts are right; kept in the ledger")
-    show = commands.add_parser("show", help="print what comes out now, orders on recorded worlds with their addresses")
+    show = commands.add_parser("show", help="print what comes out now, orders and lists as a whole")
     show.add_argument("names", nargs=1, metavar="NAME")
     asked = parser.parse_args(arguments)
     try:
@@ -59,7 +59,7 @@ def _run(asked: argparse.Namespace) -> int:
 def _texts(names: Sequence[str]) -> dict[str, str | None]:
     """Return the texts of the wanted runs, None for those that have an expected text and are no longer made."""
     texts: dict[str, str | None] = dict(parts.made(names))
-    prefixes = names or [each for each in parts.PARTS if each not in parts.UNASKED]
+    prefixes = names or [part for part in parts.PARTS if part not in parts.UNASKED]
     missing = set(ledger.names_under(prefixes)) - set(texts) - parts.cannot_be_made()
     return {**texts, **dict.fromkeys(sorted(missing))}
 
@@ -74,13 +74,11 @@ def _print(differences: Sequence[Sequence[str]]) -> int:
 
 
 def _whole(name: str) -> str:
-    """Return the text of a run; of an order on a recorded world with its addresses."""
-    if name in orders.recorded_names():
-        return "\n".join([*orders.whole_recorded_order(name), ""])
-    found = dict(parts.made([name]))
-    if name not in found:
+    """Return the whole text of a run; of a folder all texts, below their names."""
+    texts = dict(parts.made([name], whole=True))
+    if not texts:
         raise ValueError(f"{name} is the name of no run")
-    return found[name]
+    return texts[name] if name in texts else "\n".join(f"== {run}\n{text}" for run, text in texts.items())
 
 
 def _against(name: str, commit: str) -> list[str]:

@@ -7,15 +7,15 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from importlib.util import find_spec
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from geocrawl.demo import DemoWeb
+from tests.golden.layout import Layout
 from tests.golden.masks import masked
 from tests.golden.replay import TODAY
 from tests.support.commands import Said, geocrawl
-from tests.support.postgres import Server, name_of, programs, running_server
+from tests.support.postgres import Server, name_of, running_server
 
 ENGINES = ("sqlite", "postgres")
 CONTACT = "golden@localhost"
@@ -34,6 +34,13 @@ class Catalogue:
     """That of PostgreSQL."""
     crawl: Said
     """How the crawl ended."""
+    whole: bool = False
+    """Whether texts have all items of their lists."""
+
+    @property
+    def layout(self) -> Layout:
+        """How texts of this catalogue are laid out."""
+        return Layout(self.masked, self.whole)
 
     def masked(self, text: str) -> str:
         """Return a text with hidden names of this run and all that is volatile."""
@@ -51,7 +58,7 @@ class Catalogue:
         else:
             url = self.server.new_database(template=name_of(self.url))
         try:
-            yield Catalogue(url, self.folder, self.web, self.server, self.crawl)
+            yield replace(self, url=url)
         finally:
             if self.server is not None:
                 self.server.drop(url)
@@ -59,13 +66,8 @@ class Catalogue:
                 Path(url).unlink()
 
 
-def has_postgres() -> bool:
-    """Whether PostgreSQL and its driver are installed."""
-    return programs() is not None and find_spec("psycopg") is not None
-
-
 @contextmanager
-def crawled(engine: str, running: Server | None = None) -> Iterator[Catalogue]:
+def crawled(engine: str, running: Server | None = None, whole: bool = False) -> Iterator[Catalogue]:
     """Crawl the demo's web with one worker, and yield the catalogue; `running` is a server of PostgreSQL to use."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp")))
@@ -77,7 +79,7 @@ def crawled(engine: str, running: Server | None = None) -> Iterator[Catalogue]:
             url = server.new_database()
             stack.callback(server.drop, url)
         said = geocrawl("crawl", *web.seeds, *asked_of(web), "--workers", "1", "--db", url)
-        yield Catalogue(url, folder, web, server, said)
+        yield Catalogue(url, folder, web, server, said, whole)
 
 
 def asked_of(web: DemoWeb) -> list[str]:

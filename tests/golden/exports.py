@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import shapely
 
 from tests.golden.catalogue import Catalogue
+from tests.golden.layout import Layout
 from tests.support.commands import geocrawl
 
 PLAIN: Mapping[str, tuple[str, ...]] = {
@@ -31,6 +32,8 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
 }
 """Name → options of exports that are text on standard output."""
 GEOPARQUET = "exports/geoparquet"
+KEPT = (0, 4, 14, 24)
+"""Positions of the rows that are kept of each list: texts in Chinese and English, and several kinds."""
 
 
 def texts(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -38,14 +41,27 @@ def texts(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for name, options in PLAIN.items():
         said = geocrawl("export", *options, "--db", catalogue.url)
         assert said.code == 0, f"{name}: {said.err}"
-        yield f"exports/{name}", catalogue.masked(f"{said.out}{said.err}")
-    yield "exports/dcat-json", catalogue.masked(_written(catalogue, "dcat", "services.jsonld").read_text("utf-8"))
+        lines = _listed(f"{said.out}{said.err}", name, catalogue.layout)
+        yield f"exports/{name}", catalogue.masked("".join(f"{line}\n" for line in lines))
+    linked = json.loads(_written(catalogue, "dcat", "services.jsonld").read_text("utf-8"))
+    yield "exports/dcat-json", catalogue.masked(f"{catalogue.layout.json(linked)}\n")
     folder = _written(catalogue, "qgis", "qgis")
     for path in sorted(folder.iterdir()):
         yield f"exports/qgis/{path.name}", catalogue.masked(path.read_text("utf-8"))
-    yield "exports/gpkg", catalogue.masked(_geopackage(_written(catalogue, "gpkg", "services.gpkg")))
+    yield "exports/gpkg", catalogue.masked(_geopackage(_written(catalogue, "gpkg", "services.gpkg"), catalogue.layout))
     if has_pyarrow():
-        yield GEOPARQUET, catalogue.masked(_geoparquet(_written(catalogue, "geoparquet", "s.parquet")))
+        path = _written(catalogue, "geoparquet", "s.parquet")
+        yield GEOPARQUET, catalogue.masked(_geoparquet(path, catalogue.layout))
+
+
+def _listed(text: str, name: str, layout: Layout) -> list[str]:
+    """Return the lines of a text, of services some: they are paragraphs in DCAT and lines elsewhere."""
+    if name in ("openlayers", "leaflet"):
+        return text.splitlines()
+    if name == "dcat":
+        head, *services = text.rstrip("\n").split("\n\n")
+        return "\n\n".join([head, *layout.listed(services, KEPT)]).split("\n")
+    return layout.listed(text.splitlines(), KEPT)
 
 
 def has_pyarrow() -> bool:
@@ -61,31 +77,34 @@ def _written(catalogue: Catalogue, format_: str, name: str) -> Path:
     return path
 
 
-def _geopackage(path: Path) -> str:
+def _geopackage(path: Path, layout: Layout) -> str:
     """Return a line for each value of all tables of a GeoPackage, whose spatial index is left to its own tests."""
     lines = []
     with closing(sqlite3.connect(path)) as connection:
         tables = [
             row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")
         ]
-        for table in (each for each in tables if not each.startswith("rtree_")):
+        for table in (name for name in tables if not name.startswith("rtree_")):
             cursor = connection.execute(f'SELECT * FROM "{table}" ORDER BY 1, 2')
-            columns = [each[0] for each in cursor.description]
-            for number, row in enumerate(cursor, 1):
-                lines += [f"{table} {number} {c} = {_shown(value)}" for c, value in zip(columns, row, strict=True)]
+            columns = [column[0] for column in cursor.description]
+            rows = [_row(f"{table} {number}", columns, row) for number, row in enumerate(cursor, 1)]
+            lines += layout.listed(rows, KEPT)
     return "\n".join([*lines, ""])
 
 
-def _geoparquet(path: Path) -> str:
+def _geoparquet(path: Path, layout: Layout) -> str:
     """Return the metadata and a line for each value of a GeoParquet file."""
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(path)
     geo = json.loads(table.schema.metadata[b"geo"])
-    lines = [*json.dumps(geo, indent=1, sort_keys=True).split("\n"), *(f"{f.name}: {f.type}" for f in table.schema)]
-    for number, row in enumerate(table.to_pylist(), 1):
-        lines += [f"{number} {column} = {_shown(value)}" for column, value in row.items()]
-    return "\n".join([*lines, ""])
+    rows = [_row(str(number), list(row), list(row.values())) for number, row in enumerate(table.to_pylist(), 1)]
+    types = [f"{field.name}: {field.type}" for field in table.schema]
+    return "\n".join([layout.json(geo), *types, *layout.listed(rows, KEPT), ""])
+
+
+def _row(name: str, columns: Sequence[str], values: Sequence[Any]) -> str:
+    return "\n".join(f"{name} {column} = {_shown(value)}" for column, value in zip(columns, values, strict=True))
 
 
 def _shown(value: Any) -> str:

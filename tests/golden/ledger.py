@@ -57,9 +57,13 @@ def demand_all(texts: Mapping[str, str]) -> None:
     shown = [line for lines in differing.values() for line in lines]
     left_out = [f"… {len(shown) - SHOWN_LINES} more lines"] if len(shown) > SHOWN_LINES else []
     names = " ".join(differing)
-    told = [f"\npython -m tests.golden diff {names}", f'python -m tests.golden accept {names} --reason "…"']
+    advice = [
+        f"\npython -m tests.golden diff {names}",
+        f"python -m tests.golden diff {names} --against HEAD  # with all addresses, and all items of lists",
+        f'python -m tests.golden accept {names} --reason "…"',
+    ]
     if differing:
-        raise AssertionError("\n".join([*shown[:SHOWN_LINES], *left_out, *told]))
+        raise AssertionError("\n".join([*shown[:SHOWN_LINES], *left_out, *advice]))
 
 
 def accept(texts: Mapping[str, str | None], reason: str) -> list[str]:
@@ -104,8 +108,8 @@ def names_under(prefixes: Sequence[str]) -> Iterator[str]:
 
 
 def is_under(name: str, prefixes: Sequence[str]) -> bool:
-    """Whether a name is one of `prefixes`, that of another engine or stands below one; without any every name does."""
-    return not prefixes or any(name == each or name.startswith((f"{each}/", f"{each}@")) for each in prefixes)
+    """Whether a name is one of `prefixes` or stands below one; without any every name does."""
+    return not prefixes or any(name == prefix or name.startswith(f"{prefix}/") for prefix in prefixes)
 
 
 def _ledger() -> Path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.golden.layout import hash_of
 from tests.golden.replay import crawl_demo, crawl_world
 from tests.support.commands import geocrawl
 from tests.support.places import shared_folder
@@ -20,14 +20,16 @@ STRATEGIES = (
     *("best-first-anchor:paper", "best-n-first:paper", "hits:paper", "adaptive:paper", "ipagerank:paper"),
     *("pagerank:paper", "bayes:paper", "bayes:anchors", "bayes:pages"),
 )
+FIRST = 20
+"""Requests of an order that are kept with their addresses, the others by a hash."""
 AS_USED = "as-used"
 """The default strategy with the workers and the delay of a crawl, in virtual time."""
 MADE, PAGES, BUDGET = ("mixed", "portal", "agency"), 300, 120
 """Kinds of made webs, their pages, and how many of them a crawl downloads."""
 OFTEN = {"hits.p": "40", "ipagerank.q": "40", "pagerank.q": "40", "bayes.revise": "40", "fusion.every": "40"}
 """So often are links ranked anew on made webs, whose crawls are short; on the demo's as often as by default."""
-RECORDED, RECORDED_BUDGET, STEP = ("portal", "agency", "mixed"), 2_000, 100
-"""Recorded worlds, the pages that a crawl of one downloads, and after how many requests a hash is kept."""
+RECORDED, RECORDED_BUDGET = ("portal", "agency", "mixed"), 2_000
+"""Recorded worlds, and the pages that a crawl of one downloads."""
 RECORDED_DEPTH = 5
 """Links that crawls of recorded worlds follow, but for the default strategy: links that are too deep are held, too."""
 
@@ -53,15 +55,32 @@ def file_name(strategy: str) -> str:
     return strategy.replace(":", "_")
 
 
-def order(name: str) -> str:
-    """Run the crawl of one of `names`; return its requests, one a line."""
+def text(name: str, whole: bool = False) -> str:
+    """Run a crawl; return its requests, one a line, or what is kept of them: a hash, the first and the last lines.
+
+    The addresses of recorded worlds are those of real hosts and stay out of this project's files.
+    """
+    lines = _requests(name)
+    if not whole:
+        first = 0 if name.startswith("recorded/") else FIRST
+        services = sum(line.startswith("service ") and " -> " not in line for line in lines)
+        count = f"{len(lines) - 2} requests, {services} answers of services, {hash_of(lines)}"
+        lines = [count, *lines[: min(first, len(lines) - 2)], *lines[-2:]]
+    return "\n".join([*lines, ""])
+
+
+def _requests(name: str) -> list[str]:
+    """Run the crawl of an order; return its requests, why it ended and how many services are valid."""
     _, web, strategy = name.split("/")
     strategy, more = strategy.replace("_", ":"), dict[str, object]()
+    if name.startswith("recorded/"):
+        depth = None if strategy == "fusion" else RECORDED_DEPTH
+        return crawl_world(shared_folder() / "worlds" / web, strategy, RECORDED_BUDGET, {}, max_depth=depth)
     if strategy == AS_USED:
         strategy, more = "fusion", {"workers": 5, "delay_s": 1.0}
     if web == "demo":
-        return "\n".join([*crawl_demo(strategy, 1_000, {}, **more), ""])
-    return "\n".join([*crawl_world(_made_web(web), strategy, BUDGET, OFTEN, **more), ""])
+        return crawl_demo(strategy, 1_000, {}, **more)
+    return crawl_world(_made_web(web), strategy, BUDGET, OFTEN, **more)
 
 
 @cache
@@ -76,30 +95,6 @@ def _made_web(kind: str) -> Path:
 @cache
 def _kept() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="geocrawl-golden-")
-
-
-def recorded_order(name: str) -> str:
-    """Run the crawl of one of `recorded_names`; return a hash after every hundred requests, and the valid services.
-
-    The addresses of recorded worlds are those of real hosts and stay out of this project's files.
-    """
-    lines = whole_recorded_order(name)
-    digest, kept = hashlib.sha256(), []
-    services = 0
-    for number, line in enumerate(lines, 1):
-        digest.update(f"{line}\n".encode())
-        services += line.startswith("service ") and " -> " not in line
-        if number % STEP == 0 or number == len(lines):
-            kept.append(f"{number:>5} requests, {services:>4} answers of services, {digest.hexdigest()[:16]}")
-    return "\n".join([*kept, *lines[-2:], ""])
-
-
-def whole_recorded_order(name: str) -> list[str]:
-    """Run the crawl of one of `recorded_names`; return its requests."""
-    _, world, strategy = name.split("/")
-    folder = shared_folder() / "worlds" / world
-    depth = None if strategy == "fusion" else RECORDED_DEPTH
-    return crawl_world(folder, strategy.replace("_", ":"), RECORDED_BUDGET, {}, max_depth=depth)
 
 
 def listed_strategies() -> Iterator[str]:

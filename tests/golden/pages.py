@@ -17,6 +17,7 @@ from urllib.parse import quote
 from PIL import Image
 
 from tests.golden.catalogue import CONTACT, Catalogue
+from tests.golden.layout import Layout
 from tests.golden.masks import VOLATILE_HEADERS
 from tests.support.processes import Started, clean_environment, geocrawl
 
@@ -56,7 +57,7 @@ HTML_ALONE = {
     "nothing-there": "/nothing",
 }
 PROGRAMS = {
-    **{f"items/{number}": f"{ITEMS}/{number}" for number in range(2, 26)},
+    **{f"items/{number}": f"{ITEMS}/{number}" for number in (4, 7, 15, 25)},
     "search/box": f"{ITEMS}?bbox=100,20,130,50",
     "search/datetime": f"{ITEMS}?datetime=2020-01-01/..&limit=2",
     "search/past": f"{ITEMS}?datetime=../2020-01-01",
@@ -98,6 +99,20 @@ PROGRAMS = {
     "robots": "/robots.txt",
 }
 """Name → path of what is asked without a wish for a format."""
+USUAL: Mapping[str, str] = {
+    "access-control-allow-origin": "*",
+    "cache-control": "no-cache",
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "manifest-src 'self'",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "geolocation=(), camera=(), microphone=(), payment=(), usb=()",
+    "referrer-policy": "no-referrer",
+    "vary": "Accept, Accept-Encoding, Accept-Language, HX-Request",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+"""Headers that nearly all answers have: a text names those that are lacking or have another value."""
 
 
 class Asked(NamedTuple):
@@ -133,11 +148,11 @@ def texts(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
         for name, asked in requests().items():
             status, headers, body = ask(port, asked)
             static |= set(re.findall(r'(?:src|href)="(/static/[^"]+)"', body.decode("utf-8", "replace")))
-            yield f"web/{name}", copy.masked(_shown(status, headers, body))
+            yield f"web/{name}", copy.masked(_shown(status, headers, body, copy.layout))
         yield "web/static", "".join(f"{path} {_static(port, path)}\n" for path in sorted(static))
         _, headers, _ = ask(port, Asked("/", HTML))
         unchanged = ask(port, Asked("/", {**HTML, "If-None-Match": dict(headers)["etag"]}))
-        yield "web/html/unchanged", copy.masked(_shown(*unchanged))
+        yield "web/html/unchanged", copy.masked(_shown(*unchanged, copy.layout))
 
 
 def ask(port: int, asked: Asked) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -151,20 +166,26 @@ def ask(port: int, asked: Asked) -> tuple[int, list[tuple[str, str]], bytes]:
         connection.close()
 
 
-def _shown(status: int, headers: list[tuple[str, str]], body: bytes) -> str:
-    """Return an answer as text: HTML and XML with a line for each element, JSON indented, pictures as a hash."""
+def _shown(status: int, headers: list[tuple[str, str]], body: bytes, layout: Layout) -> str:
+    """Return an answer as text: HTML, XML and JSON in lines of a readable width, pictures as a hash."""
     kind = dict(headers).get("content-type", "")
-    lines = [str(status)]
-    lines += [f"{name}: {f'<{name}>' if name in VOLATILE_HEADERS else value}" for name, value in sorted(headers)]
+    lines = [str(status), *_unusual(headers)]
     if not body:
         text = ""
     elif "json" in kind:
-        text = json.dumps(json.loads(body), indent=1, ensure_ascii=False)
+        text = layout.json(json.loads(body))
     elif kind.startswith(("image/png", "image/jpeg")):
         text = _picture(body)
     else:
-        text = re.sub(r">\s*<", ">\n<", body.decode())
+        text = layout.markup(body.decode())
     return "\n".join([*lines, "", text.rstrip(), ""])
+
+
+def _unusual(headers: list[tuple[str, str]]) -> list[str]:
+    """Return a line for each header that is not as usual."""
+    shown = [(name, f"<{name}>" if name in VOLATILE_HEADERS else value) for name, value in sorted(headers)]
+    unusual = [f"{name}: {value}" for name, value in shown if USUAL.get(name) != value]
+    return [*unusual, *(f"lacks {name}" for name in USUAL if name not in dict(headers))]
 
 
 def _picture(body: bytes) -> str:

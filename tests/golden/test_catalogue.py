@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.golden import exports, ledger, parts
+from tests.golden import ledger, parts, usages
 from tests.golden.catalogue import ENGINES, Catalogue, crawled, environment
-from tests.golden.usages import help_texts
 from tests.support.postgres import Server
 
 pytestmark = pytest.mark.timeout(300)  # a hundred commands, and a server of PostgreSQL
@@ -23,17 +22,17 @@ def catalogue(request: pytest.FixtureRequest) -> Iterator[Catalogue]:
 
 
 @pytest.mark.parametrize("part", parts.OF_A_CATALOGUE)
-def test_what_people_see_of_a_catalogue_is_written_down(catalogue: Catalogue, part: str) -> None:
-    found = dict(parts.of_catalogue(catalogue, [part]))
-    expected = {name for name in ledger.names_under([part]) if not name.endswith(parts.POSTGRES)}
-    assert set(found) == expected - ({exports.GEOPARQUET} if not exports.has_pyarrow() else set())
-    in_postgres = set(ledger.names_under([part])) - expected if catalogue.server is not None else set()
-    own = {name: f"{name}{parts.POSTGRES}" for name in found if f"{name}{parts.POSTGRES}" in in_postgres}
-    ledger.demand_all({own.get(name, name): text for name, text in found.items()})
+def test_people_see_the_same_of_a_catalogue_in_each_engine_and_it_is_written_down(
+    catalogue: Catalogue, part: str
+) -> None:
+    made = dict(parts.of_catalogue(catalogue, [part]))
+    written = set(ledger.names_under([part])) - parts.cannot_be_made()
+    assert set(made) == (written if catalogue.server is None else written - set(usages.OF_SQLITE_ALONE))
+    ledger.demand_all(made)
 
 
 def test_the_help_of_every_command_is_written_down() -> None:
     with environment():
-        found = dict(help_texts())
-    assert set(found) == set(ledger.names_under(["help"]))
-    ledger.demand_all(found)
+        made = dict(usages.help_texts())
+    assert set(made) == set(ledger.names_under(["help"]))
+    ledger.demand_all(made)

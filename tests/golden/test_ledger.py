@@ -14,7 +14,7 @@ from tests.golden import ledger, parts
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder of expected texts, and one run, `help/one`."""
     monkeypatch.setattr(ledger, "FOLDER", tmp_path)
-    monkeypatch.setattr(parts, "PARTS", {"help": lambda wanted: iter([("help/one", "first\nsecond\n")])})
+    monkeypatch.setattr(parts, "PARTS", {"help": lambda wanted, whole: iter([("help/one", "first\nsecond\n")])})
     return tmp_path
 
 

@@ -11,13 +11,13 @@ from tests.golden import ledger, orders
 
 @pytest.mark.parametrize("name", orders.names())
 def test_requests_come_in_the_order_that_is_written_down(name: str) -> None:
-    ledger.demand(name, orders.order(name))
+    ledger.demand(name, orders.text(name))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", orders.more_names())
 def test_requests_to_other_made_webs_come_in_the_order_that_is_written_down(name: str) -> None:
-    ledger.demand(name, orders.order(name))
+    ledger.demand(name, orders.text(name))
 
 
 @pytest.mark.shared
@@ -25,7 +25,7 @@ def test_requests_to_other_made_webs_come_in_the_order_that_is_written_down(name
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", orders.recorded_names())
 def test_requests_to_a_recorded_world_come_in_the_order_that_is_written_down(name: str, shared: Path) -> None:
-    ledger.demand(name, orders.recorded_order(name))
+    ledger.demand(name, orders.text(name))
 
 
 def test_every_strategy_and_preset_has_orders() -> None:
