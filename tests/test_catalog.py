@@ -16,7 +16,7 @@ from threading import Thread
 import pytest
 
 from geocrawl import Catalog
-from geocrawl.demo.capabilities import Described, capabilities
+from geocrawl.demo.ows_documents import Described, capabilities
 from geocrawl.errors import DatabaseFault, NothingFound, UsageError
 from geocrawl.search.filters import Filters, QueryError
 from tests.store.read.test_published import DEAD, PACIFIC, ROADS

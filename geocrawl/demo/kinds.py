@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from geocrawl.demo import rest_documents as rest
-from geocrawl.demo.capabilities import Box, Described, capabilities, exception, picture
-from geocrawl.demo.ows_documents import coverage, feature, ows_document, records
+from geocrawl.demo.ows_documents import (
+    Box,
+    Described,
+    coverage,
+    exception,
+    feature,
+    ows_document,
+    picture,
+    records,
+    tile_sets,
+)
 from geocrawl.demo.services import Answer
+from geocrawl.model.kinds import service_parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +69,9 @@ class KindService:
 
     def link(self, office: Office) -> str:
         """Return the address as a page gives it: of a kind that is asked by queries, that of its capabilities."""
-        address = self.address(office)
-        if self.kind in _BY_PATH:
-            return address
-        return f"{address}?service={'WMS' if self.kind == 'wmsc' else self.kind.upper()}&request=GetCapabilities" + (
-            "&version=1.1.1&tiled=true" if self.kind == "wmsc" else ""
-        )
+        tiled = "&version=1.1.1&tiled=true" if self.kind == "wmsc" else ""
+        parameter = service_parameter(self.kind)
+        return self.address(office) + (f"?service={parameter}&request=GetCapabilities{tiled}" if parameter else "")
 
 
 def _name(title: str, number: int) -> str:
@@ -248,7 +255,7 @@ def find_kind(host: str, path: str) -> tuple[KindService, Office, str] | None:
             if path.rstrip("/") == service.path:
                 return service, office, ""
             folder = service.path.removesuffix("/tiles.json")  # beside which its tiles are
-            if service.kind in _BY_PATH and path.startswith(f"{folder}/"):
+            if service.kind in rest.BY_PATH and path.startswith(f"{folder}/"):
                 return service, office, path[len(folder) + 1 :].strip("/")
     return None
 
@@ -262,12 +269,11 @@ def answer_of(service: KindService, office: Office, below: str, query: str) -> A
     if service.kind == "tilejson" and _TILE.search(below):
         return Answer(200, "application/vnd.mapbox-vector-tile", rest.vector_tile(described))
     if _TILE.search(below) or request in ("gettile", "getmap", "getcoverage") or below == "export":
-        width, _, height = asked.get("size", "").partition(",")
-        sides = (_pixels(asked.get("width", width)), _pixels(asked.get("height", height)))
+        width, _, height = asked.get("size", "256,256").partition(",")
+        sides = asked.get("width", width), asked.get("height", height)
         return Answer(200, "image/png", picture(*sides, 64 + zlib.crc32(place.encode()) % 128))
-    document = (
-        _BY_PATH[service.kind](described, below) if service.kind in _BY_PATH else _by_query(service, described, asked)
-    )
+    by_path = rest.BY_PATH.get(service.kind)
+    document = by_path(described, below) if by_path is not None else _by_query(service, described, asked)
     if document is None:
         return Answer(404, "text/html", b"<!DOCTYPE html><title>Not found</title><p>There is nothing here.</p>")
     if isinstance(document, str):
@@ -275,14 +281,10 @@ def answer_of(service: KindService, office: Office, below: str, query: str) -> A
     return Answer(200, "application/json", rest.as_json(document))
 
 
-def _pixels(side: str) -> int:
-    return min(max(int(side), 1), 512) if side.isdecimal() else 256
-
-
 def _by_query(service: KindService, described: Described, asked: Mapping[str, str]) -> str | None:
     request = asked.get("request", "").lower()
     if request == "getcapabilities":
-        return _tile_sets(described) if service.kind == "wmsc" else ows_document(service.kind, described)
+        return tile_sets(described) if service.kind == "wmsc" else ows_document(service.kind, described)
     if request == "getfeature":
         return feature(described, asked.get("typenames", ""))
     if request == "describecoverage":
@@ -293,28 +295,4 @@ def _by_query(service: KindService, described: Described, asked: Mapping[str, st
     return exception("Missing or unknown parameter: request", "MissingParameterValue")
 
 
-def _tile_sets(described: Described) -> str:
-    """Return capabilities of WMS 1.1.1 with tile sets (WMS Tiling Client Recommendation)."""
-    west, south, east, north = described.box
-    sets = "".join(
-        f'<TileSet><SRS>EPSG:4326</SRS><BoundingBox SRS="EPSG:4326" minx="{west}" miny="{south}" maxx="{east}" '
-        f'maxy="{north}"/><Resolutions>0.02 0.01 0.005</Resolutions><Width>256</Width><Height>256</Height>'
-        f"<Format>image/png</Format><Layers>{name}</Layers><Styles/></TileSet>"
-        for name, _ in described.layers
-    )
-    text = capabilities(described, "1.1.1")
-    return text.replace(
-        "</Exception>\n", f"</Exception>\n<VendorSpecificCapabilities>{sets}</VendorSpecificCapabilities>\n"
-    )
-
-
 _TILE = re.compile(r"(?:^|/)\d+/\d+/\d+\.(?:png|pbf)$")
-_BY_PATH: Mapping[str, Callable[[Described, str], object | None]] = {
-    "tms": rest.tms_document,
-    "tilejson": rest.tilejson_document,
-    "arcgis": rest.arcgis_document,
-    "ogcapi": rest.ogcapi_document,
-    "stac": rest.stac_document,
-    "sensorthings": rest.sensorthings_document,
-}
-"""Kind → maker of the document at a path below the service's."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from geocrawl.demo.capabilities import Box, Described, shrunk
+from geocrawl.demo.ows_documents import Box, Described, shrunk
 
 _HALF = math.pi * 6_378_137.0
 """Half the width of the earth in Web Mercator, metres."""
@@ -217,6 +217,17 @@ def sensorthings_document(described: Described, below: str) -> object | None:
             "value": [{"name": title, "description": f"{title}. {described.abstract}"} for _, title in described.layers]
         }
     return None
+
+
+BY_PATH: Mapping[str, Callable[[Described, str], object | None]] = {
+    "tms": tms_document,
+    "tilejson": tilejson_document,
+    "arcgis": arcgis_document,
+    "ogcapi": ogcapi_document,
+    "stac": stac_document,
+    "sensorthings": sensorthings_document,
+}
+"""Kind → maker of the document at a path below the service's."""
 
 
 def as_json(value: object) -> bytes:

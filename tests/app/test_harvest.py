@@ -13,8 +13,7 @@ from geocrawl.app.harvest import find_start, run_harvest
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
-from geocrawl.demo.capabilities import Described, capabilities
-from geocrawl.demo.ows_documents import ows_document
+from geocrawl.demo.ows_documents import Described, capabilities, ows_document
 from geocrawl.detect import Detector
 from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings

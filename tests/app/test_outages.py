@@ -16,7 +16,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.app.probe import run_probe
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
-from geocrawl.demo.content import SEEDS
+from geocrawl.demo.web import SEEDS
 from geocrawl.model import Entry, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import open_readonly

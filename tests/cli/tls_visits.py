@@ -9,12 +9,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from geocrawl.demo.capabilities import Described, capabilities, picture
+from geocrawl.demo.ows_documents import Described, capabilities, picture
 from tests.support import forked
 from tests.support.http_server import answer
 from tests.support.tls_zoo import ANIMALS, housed, make_zoo
 
-_MAP = answer(picture(256, 256, 40), content_type="image/png")
+_MAP = answer(picture("256", "256", 40), content_type="image/png")
 
 
 def measure(folder: Path, names: Iterable[str] = ANIMALS) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from threading import Timer
 
 import pytest
 
-from geocrawl.demo.content import SEEDS
-from geocrawl.demo.web import DemoWeb
+from geocrawl.demo.web import SEEDS, DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import State, Visit
 from geocrawl.store.engine.database import Database

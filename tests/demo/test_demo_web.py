@@ -14,8 +14,8 @@ from owslib.map.wms111 import WebMapService_1_1_1
 from owslib.map.wms130 import WebMapService_1_3_0
 
 from geocrawl.demo import Behaviour, Content, DemoService, DemoWeb, build_content
-from geocrawl.demo.content import SEEDS, is_disallowed, key_of, without_session
 from geocrawl.demo.services import SERVICES, answer, find_service
+from geocrawl.demo.web import SEEDS, is_disallowed, key_of, without_session
 
 TODAY = datetime.date(2024, 5, 17)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from geocrawl.demo.content import SEEDS
+from geocrawl.demo.web import SEEDS
 from tests.systemd.container import CannotBootError
 from tests.systemd.service import CONFIGURATION, MEMBER, Service, machine
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from geocrawl.demo.content import build_content
+from geocrawl.demo.web import build_content
 from tests.support.places import ROOT
 from tests.support.processes import Run
 from tests.systemd.container import CannotBootError, Container, booted

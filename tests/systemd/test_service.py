@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from geocrawl.demo.content import build_content
+from geocrawl.demo.web import build_content
 from tests.systemd.service import CONFIGURATION, DB, GEOCRAWL, MEMBER, STRANGER, Service
 
 pytestmark = pytest.mark.systemd
