@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.model import Kind
-from geocrawl.ports import HostLeases, RobotsStore
+from geocrawl.ports import Politeness
 from scripts import architecture, ways
 from tests.support.places import ROOT
 
@@ -82,9 +82,8 @@ def test_the_picture_is_current() -> None:
     assert architecture.PICTURE.read_text("utf-8") == architecture.picture(), "make architecture"
 
 
-@pytest.mark.parametrize("port", [HostLeases, RobotsStore])
-def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
-    methods = {name: method for name, method in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"}
+def test_what_the_loop_asks_of_a_store_is_awaited() -> None:
+    methods = {name: method for name, method in inspect.getmembers(Politeness, inspect.isfunction) if name[0] != "_"}
     assert methods
     assert [name for name, method in methods.items() if not inspect.iscoroutinefunction(method)] == []
 

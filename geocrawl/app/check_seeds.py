@@ -1,7 +1,7 @@
 """Check whether start pages still answer: one polite request each, redirects followed, nothing crawled.
 
 Several hosts are requested at the same time, the pages of one host one after the other. Politeness is shared with the
-catalogue (`shared_politeness.py`): delays, back-offs and robots.txt are the daemon's, and the check waits for a host
+catalogue (`fetch/guests.py`): delays, back-offs and robots.txt are the daemon's, and the check waits for a host
 that the daemon has leased.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from geocrawl.app import fetchers, wiring
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
+from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import Fetcher
 from geocrawl.settings import Settings
 from geocrawl.urls.database import Place
@@ -52,8 +52,8 @@ def check_seeds(
     hosts' politeness and robots.txt are written.
     """
     clock = SystemClock()
-    with wiring.shared_politeness(path, settings, clock, say) as sharing:
-        fetcher = fetchers.make_fetcher(settings, RobotsInMemory(), clock, share_with=sharing)
+    with wiring.shared_politeness(path, settings, clock, say) as politeness:
+        fetcher = fetchers.make_guest_fetcher(settings, politeness, clock, say)
         checker = Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
         return asyncio.run(checker.ask_all(seeds, on_answer))
 
@@ -65,8 +65,6 @@ class Checker:
         self._fetcher = fetcher
         self._max_redirects = max_redirects
         self._at_once = asyncio.Semaphore(workers)
-        self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
-        self._hosts: dict[str, HostState] = {}
         self._detector = wiring.make_detector()
 
     async def ask_all(
@@ -103,13 +101,11 @@ class Checker:
         purpose = Purpose.PAGE if candidate is None or candidate.weak else Purpose.PROBE
         at = url
         for _ in range(self._max_redirects + 1):
-            async with self._turns[at.host]:
-                async with self._fetcher.turn(self._hosts.get(at.host) or HostState(at.host)) as turn:
-                    try:
-                        answer = await turn.fetch(at, purpose=purpose)
-                    except GivenBack as later:
-                        answer = Failure(at, FailureCode.RESTING, str(later))
-                self._hosts[at.host] = turn.host
+            async with self._fetcher.turn(HostState(at.host)) as turn:
+                try:
+                    answer = await turn.fetch(at, purpose=purpose)
+                except GivenBack as later:
+                    answer = Failure(at, FailureCode.RESTING, str(later))
             if isinstance(answer, Failure) or answer.location is None:
                 return answer
             at = answer.location
@@ -133,16 +129,3 @@ def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
         return SeedAnswer(DEAD, f"http-{found.status}", detail, "", found.status, round(found.elapsed_ms, 1))
     outcome = MOVED if moved_to else ANSWERS
     return SeedAnswer(outcome, "ok", "", moved_to, found.status, round(found.elapsed_ms, 1))
-
-
-class RobotsInMemory:
-    """Stores robots.txt answers in memory for one run (`ports.RobotsStore`)."""
-
-    def __init__(self) -> None:
-        self._records: dict[str, RobotsRecord] = {}
-
-    async def read_robots(self, origin: str) -> RobotsRecord | None:
-        return self._records.get(origin)
-
-    async def write_robots(self, record: RobotsRecord) -> None:
-        self._records[record.origin] = record

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from geocrawl import __version__
 from geocrawl.browser.chromium import find_chromium
-from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
+from geocrawl.fetch.fetcher import PoliteFetcher
+from geocrawl.fetch.guests import GuestFetcher
 from geocrawl.fetch.http import user_agent
 from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.proxy import proxy_from_environment
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.rests import Rests
 from geocrawl.model import Url
-from geocrawl.ports import Clock, Fetcher, HostLeases, Renderer, RobotsStore
+from geocrawl.ports import Clock, Fetcher, Politeness, Renderer
 from geocrawl.settings import Settings
 from geocrawl.urls import AddressRules
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import httpx
 
     from geocrawl.app.session import Session
-    from geocrawl.app.shared_politeness import SharedPoliteness
 
 
 OnReceived = Callable[[int], object]
@@ -42,12 +42,10 @@ def make_session_fetcher(
 
     `record`: a WARC file to which every answer is written; `say` receives a line when writing to it fails.
     """
-    return make_fetcher(
+    fetcher = make_fetcher(
         session.settings,
-        session.store.robots(),
+        session.guest_of or session.store.politeness(session.settings),
         session.clock,
-        hosts=session.store.host_leases(session.settings),
-        share_with=session.share_with,
         transport=session.environment.transport if session.environment else None,
         resolver=session.environment.resolver if session.environment else None,
         recorder=_make_recorder(record, session, say) if record else None,
@@ -55,37 +53,54 @@ def make_session_fetcher(
         may_put_off=True,
         rests=session.rests,
     )
+    if session.guest_of is None:
+        return fetcher
+    return GuestFetcher(fetcher, session.guest_of, session.settings, session.clock, session.say)
+
+
+def make_guest_fetcher(
+    settings: Settings,
+    politeness: Politeness,
+    clock: Clock,
+    say: Callable[[str], object] = lambda line: None,
+    *,
+    for_visitors: bool = False,
+) -> Fetcher:
+    """Return a fetcher that leases the host of each turn by itself, for requests that come from no queue.
+
+    `say`, `for_visitors`: as in `GuestFetcher`.
+    """
+    fetcher = make_fetcher(settings, politeness, clock, for_visitors=for_visitors)
+    return GuestFetcher(fetcher, politeness, settings, clock, say, for_visitors=for_visitors)
 
 
 def make_fetcher(
     settings: Settings,
-    robots: RobotsStore,
+    politeness: Politeness,
     clock: Clock,
     *,
-    hosts: HostLeases | None = None,
-    share_with: SharedPoliteness | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
     resolver: Resolver | None = None,
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,
     may_put_off: bool = False,
     rests: Rests | None = None,
-) -> Fetcher:
-    """Return a fetcher that refuses hosts that `hosts` covers, and addresses that the operator's lists exclude.
+    for_visitors: bool = False,
+) -> PoliteFetcher:
+    """Return a fetcher for turns of leased hosts, which refuses hosts that opted out, and addresses that the operator's
+    lists exclude.
 
-    `hosts`, `may_put_off`, `rests`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays
-    and back-offs also apply. `transport`, `resolver`: replace the real network and its names.
+    `may_put_off`, `rests`, `for_visitors`: as in `PoliteFetcher`. `transport`, `resolver`: replace the real network and
+    its names.
     """
-    rules, own = AddressRules(settings.allow, settings.deny), hosts or OwnHosts()
+    rules = AddressRules(settings.allow, settings.deny)
 
     async def reason_not_to_ask(url: Url) -> str:
-        if await own.covers(url.host) or (share_with and await share_with.covers(url.host)):
-            return "forgotten"
-        return rules.reason(url)
+        return "forgotten" if await politeness.covers(url.host) else rules.reason(url)
 
-    fetcher = PoliteFetcher(
+    return PoliteFetcher(
         settings,
-        share_with.robots(robots) if share_with else robots,
+        politeness,
         clock,
         user_agent=user_agent(settings, __version__),
         environment=None if transport else proxy_from_environment(os.environ),
@@ -93,12 +108,11 @@ def make_fetcher(
         resolver=resolver,
         recorder=recorder,
         refusal_of=reason_not_to_ask,
-        hosts=share_with.hosts(own) if share_with else own,
         on_received=on_received,
         may_put_off=may_put_off,
         rests=rests,
+        for_visitors=for_visitors,
     )
-    return share_with.fetcher(fetcher) if share_with else fetcher
 
 
 def _make_recorder(path: Path, session: Session, say: Callable[[str], object]) -> WarcRecorder:

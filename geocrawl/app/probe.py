@@ -1,7 +1,7 @@
 """Probe the addresses that a person names until each has a verdict, without a crawl, resumable and politely.
 
 The crawl loop runs on a queue that contains only probes: with `--save` the catalogue's queue, else that of a scratch
-database, which shares politeness with the catalogue (`shared_politeness.py`). A journal in the user's cache folder
+database, which shares politeness with the catalogue (`fetch/guests.py`). A journal in the user's cache folder
 stores the finished lines of a list until the whole list is done, so that the same command resumes an interrupted list.
 """
 
@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -167,14 +167,13 @@ def run_probes(
     """
     clock = SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
-    with wiring.shared_politeness(share_with, settings, clock, say) as sharing:
+    sharing = nullcontext() if share_with is None else wiring.shared_politeness(share_with, settings, clock, say)
+    with sharing as politeness:
 
         def begin(store: Store) -> Session:
             stored = replace(with_stored_depth(settings, store), siblings=0)
-            if sharing is not None:  # the scratch session's lease has to outlast the wait for another process's
-                stored = replace(stored, lease_s=2 * stored.lease_s)
             kind = SessionKind(named_only=True, wants_lead=wants_lead)
-            session = wiring.make_session(stored, store, clock, kind, share_with=sharing)
+            session = wiring.make_session(stored, store, clock, kind, guest_of=politeness, say=say)
             session.frontier.add_candidates(candidates, again=True)
             return session
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from geocrawl.app import fetchers, wiring
-from geocrawl.app.check_seeds import Checker, RobotsInMemory
+from geocrawl.app.check_seeds import Checker
 from geocrawl.detect.software import Portal, portal_of, portal_of_page
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Document, Failure, Link, Page, Url
@@ -103,7 +103,7 @@ def fetch_page(
         finally:
             await fetcher.close()
 
-    with wiring.shared_politeness(catalogue, settings, clock, say) as sharing:
-        fetcher = fetchers.make_fetcher(settings, RobotsInMemory(), clock, share_with=sharing)
+    with wiring.shared_politeness(catalogue, settings, clock, say) as politeness:
+        fetcher = fetchers.make_guest_fetcher(settings, politeness, clock, say)
         checker = Checker(fetcher, workers=1, max_redirects=settings.max_redirects)
         return asyncio.run(ask())

@@ -15,7 +15,7 @@ from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.rests import Rests
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, FrontierStats, Rank, Url
 from geocrawl.page.document import PageReader
-from geocrawl.ports import Clock, ReadingPool, StoreRunner, Strategy
+from geocrawl.ports import Clock, Politeness, ReadingPool, StoreRunner, Strategy
 from geocrawl.settings import Settings
 from geocrawl.store.maintenance.seeds import seed_addresses
 from geocrawl.urls import read_url
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.store import Catalog, SqlFrontier, Store
 
 
@@ -104,8 +103,10 @@ class Session:
     reader: PageReader
     pool: ReadingPool
     environment: Environment | None
-    share_with: SharedPoliteness | None
-    """The catalogue with which a scratch session shares politeness."""
+    guest_of: Politeness | None
+    """Politeness of the catalogue that a scratch session shares; None: that of its own database."""
+    say: Callable[[str], object] = lambda line: None
+    """Given a line for a person when a guest waits for a host."""
     rests: Rests = field(default_factory=Rests)
     """What asked to be left alone, kept from one run to the next."""
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import CRAWL, Environment, LatestStats, Session, SessionKind
-from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
 from geocrawl.app.topics import demand_topic, find_topic
 from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.learning import Learning
@@ -27,7 +26,7 @@ from geocrawl.fetch.guard import AddressGuard
 from geocrawl.model import FailureCode, Purpose, Relevance, Url
 from geocrawl.page.document import PageReader
 from geocrawl.page.following import is_empty_without_script, may_be_followed
-from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, ReadsKeywords, Renderer, Strategy
+from geocrawl.ports import Clock, Fetcher, Observer, Politeness, ReadingPool, ReadsKeywords, Renderer, Strategy
 from geocrawl.priority import registry
 from geocrawl.priority.ipagerank import PageFilter, make_page_filter
 from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
@@ -41,6 +40,7 @@ from geocrawl.urls import AddressRules
 from geocrawl.urls.database import Place
 from geocrawl.wording import date_of
 
+IN_MEMORY = "sqlite://"
 READING_TIME_S, READING_MEMORY_BYTES = 60.0, 1 << 30
 """CPU time for reading one answer (by the clock five times that), and memory of a process that reads."""
 
@@ -71,22 +71,21 @@ def retry_policy(settings: Settings, path: Place, clock: Clock, observer: Observ
 
 @contextmanager
 def shared_politeness(
-    catalog: Place | None, settings: Settings, clock: Clock, say: Callable[[str], object]
-) -> Iterator[SharedPoliteness | None]:
-    """Share the politeness of the catalogue at `catalog`; yield None when there is none or it cannot be used.
-
-    `say` is called with lines for a person: which process's lease delays a request, or why nothing is shared.
-    """
-    try:
-        store = Store.join(catalog, clock=clock) if catalog is not None and Store.exists(catalog) else None
-    except DatabaseFault as error:
-        say(not_shared(error))
-        store = None
-    try:
-        yield SharedPoliteness(store, settings, clock, say) if store else None
-    finally:
-        if store is not None:
-            store.close()
+    catalogue: Place | None, settings: Settings, clock: Clock, say: Callable[[str], object]
+) -> Iterator[Politeness]:
+    """Yield the politeness of a catalogue; one in memory when there is none, or it cannot be written now, which `say`
+    is told."""
+    store: Store | None = None
+    with ExitStack() as stack:
+        try:
+            if catalogue is not None and Store.exists(catalogue):
+                store = stack.enter_context(Store.join(catalogue, clock=clock))
+                store.demand_writable()
+        except DatabaseFault as error:
+            say(f"{error}. Continuing without it: delays between requests are not shared with other processes")
+            store = None
+        store = store or stack.enter_context(Store.open(IN_MEMORY, clock=clock))
+        yield store.politeness(settings)
 
 
 # --------------------------------------------------------------------------- session
@@ -99,11 +98,13 @@ def make_session(
     kind: SessionKind = CRAWL,
     *,
     environment: Environment | None = None,
-    share_with: SharedPoliteness | None = None,
+    guest_of: Politeness | None = None,
+    say: Callable[[str], object] = lambda line: None,
 ) -> Session:
     """Return a session with the settings' strategy and topic, or else those with which the database was crawled.
 
-    `environment`: replaces the machine's clock and the real web. Raises UsageError for invalid settings.
+    `environment`: replaces the machine's clock and the real web. `guest_of`: politeness of a catalogue that the session
+    shares; `say` is given a line for a person when it waits for a host. Raises UsageError for invalid settings.
     """
     if environment is not None:
         store.stay_in_loop()
@@ -131,7 +132,8 @@ def make_session(
         reader=_make_reader(settings, strategy),
         pool=_make_reading_pool(settings, environment),
         environment=environment,
-        share_with=share_with,
+        guest_of=guest_of,
+        say=say,
     )
 
 

@@ -7,7 +7,6 @@ other.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer_reader import Answer
+from geocrawl.fetch.guests import BorrowedHosts
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.names import Resolver
-from geocrawl.fetch.paced_host import WHY_REFUSED, BorrowedHosts, PacedHost, Parts, RefusalOf
+from geocrawl.fetch.paced_host import UNLEASED, WHY_REFUSED, PacedHost, Parts, RefusalOf
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.rests import Rests
 from geocrawl.fetch.robots import OriginRobots, RobotsCache, product_token
@@ -26,16 +26,12 @@ from geocrawl.model import (
     Failure,
     FailureCode,
     HostState,
-    IpPlace,
-    IpRequest,
-    IpSlot,
     Page,
     Purpose,
     Url,
     Validators,
-    find_place,
 )
-from geocrawl.ports import Clock, HeldHost, HostBusy, HostLease, HostLeases, NetworkWait, RobotsStore
+from geocrawl.ports import Clock, HeldHost, HostBusy, NetworkWait, Politeness
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,82 +40,9 @@ if TYPE_CHECKING:
     from geocrawl.fetch.cookies import Cookies
     from geocrawl.fetch.record import WarcRecorder
 
-
-_MOST_ADDRESSES = 4096
-
-
-class Unleased:
-    """A host that nobody else requests (`ports.HeldHost`)."""
-
-    async def extend(self, until: float) -> None:
-        """Do nothing: there is no lease that could end."""
-
-
-UNLEASED = Unleased()
-
-
-class _OwnLease(Unleased):
-    """A host that another worker of this process must not request meanwhile (`ports.HostLease`)."""
-
-    def __init__(self, hosts: OwnHosts, state: HostState) -> None:
-        self._hosts = hosts
-        self.state = state
-
-    async def release(self, state: HostState, now: float) -> None:
-        """End the lease and keep the host's politeness."""
-        self._hosts.take_back(state)
-
-
-class OwnHosts:
-    """`ports.HostLeases` in memory, for a fetcher that shares its hosts with no other process."""
-
-    def __init__(self) -> None:
-        self._leased: set[str] = set()
-        self._states: dict[str, HostState] = {}
-        self._slots: OrderedDict[str, dict[int, IpSlot]] = OrderedDict()
-        """IP address → its slots by number."""
-
-    async def covers(self, host: str) -> bool:
-        """Return False: nobody opted out."""
-        return False
-
-    async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
-        """Lease a host, unless it is leased or backs off for longer than `wait_s`."""
-        state = self._states.get(name) or HostState(name)
-        if name in self._leased:
-            return HostBusy(now, "this process")
-        if state.next_at - now > wait_s:
-            return HostBusy(state.next_at, "")
-        self._leased.add(name)
-        return _OwnLease(self, state)
-
-    def take_back(self, state: HostState) -> None:
-        """End the lease of a host and keep its politeness."""
-        self._leased.discard(state.name)
-        self._states[state.name] = state
-
-    async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
-        """Take one of the places of an IP address, or return when to ask again."""
-        slots = self._slots.get(ip, {})
-        place = find_place(ip, tuple(slots.values()), now, request)
-        if isinstance(place, IpPlace):
-            until = place.begins_at + request.lasts_s
-            self._slots[ip] = slots | {place.slot: IpSlot(place.slot, place.begins_at, until)}
-            self._slots.move_to_end(ip)
-            if len(self._slots) > _MOST_ADDRESSES:
-                self._slots.popitem(last=False)
-        return place
-
-    async def leave_ip(self, place: IpPlace, now: float) -> None:
-        """Give a place back."""
-        if place.ip in self._slots:
-            self._slots[place.ip][place.slot] = IpSlot(place.slot, place.begins_at, 0.0)
-
-
 _OF_SERVICES = (Purpose.PROBE, Purpose.MAP)
 _ELSEWHERE_EXCHANGES = 4
 """Exchanges that one request for content on another host may take: robots.txt, the content, each of them twice."""
-_TRIES_ELSEWHERE = 5
 _CUT_SHORT = (Purpose.MAP, Purpose.DATA)
 """Purposes of requests beside a visit's first ones, which end with the host's requests of the day."""
 _SHORT_WAIT_S = 10.0
@@ -137,7 +60,7 @@ class PoliteFetcher:
     def __init__(
         self,
         settings: Settings,
-        robots: RobotsStore,
+        politeness: Politeness,
         clock: Clock,
         *,
         user_agent: str,
@@ -146,38 +69,38 @@ class PoliteFetcher:
         resolver: Resolver | None = None,
         recorder: WarcRecorder | None = None,
         refusal_of: RefusalOf = nothing_refused,
-        hosts: HostLeases | None = None,
         on_received: Callable[[int], object] = lambda received_bytes: None,
         may_put_off: bool = False,
         rests: Rests | None = None,
+        for_visitors: bool = False,
     ) -> None:
         """Raise UsageError for a proxy that cannot be used, EnvironmentFault for certificates that cannot be read.
 
         `environment`: proxies of the environment (`proxy.proxy_from_environment`), used where the settings name none.
         `transport` and `resolver` replace the network and its names; `recorder` records every answer. `refusal_of`:
         awaited before every request, returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if
-        it may. `hosts` leases the hosts to which others' robots.txt are redirected and has the places of IP addresses;
-        None: no other process sends requests to them. `on_received`: as in `HttpClient`. `may_put_off`: a turn at an IP
-        address that is busy with other hosts ends with GivenBack;
-        else it waits. `rests`: what former fetchers of this process know of hosts' Retry-After (`Parts.rests`).
+        it may. `on_received`: as in `HttpClient`. `may_put_off`: a turn at an IP address that is busy with other hosts
+        ends with GivenBack; else it waits. `rests`: what former fetchers of this process know of hosts' Retry-After
+        (`Parts.rests`). `for_visitors`: content of other hosts is not requested, and no robots.txt is stored as
+        unreachable.
         """
         proxies = environment or EnvironmentProxies()
-        hosts = hosts or OwnHosts()
         http = HttpClient(
             settings,
             clock,
             proxies,
-            hosts,
+            politeness,
             user_agent=user_agent,
             transport=transport,
             resolver=resolver,
             recorder=recorder,
             on_received=on_received,
         )
-        cache = RobotsCache(robots, product_token(user_agent))
-        self._parts = Parts(settings, clock, http, refusal_of, hosts, rests or Rests())
-        self._others = BorrowedHosts(self._parts)
-        self._origin_robots = OriginRobots(self._parts, self._others, cache)
+        cache = RobotsCache(politeness, product_token(user_agent), keeps_failures=not for_visitors)
+        self._parts = Parts(settings, clock, http, refusal_of, politeness, rests or Rests())
+        others = BorrowedHosts(self._parts)
+        self._others = None if for_visitors else others
+        self._origin_robots = OriginRobots(self._parts, others, cache)
         self._may_put_off = may_put_off
 
     @asynccontextmanager
@@ -282,7 +205,7 @@ class PoliteTurn:
 
     async def _lent(self, url: Url, purpose: Purpose, others: BorrowedHosts) -> Page | Failure:
         try:
-            async with others.lend(url.host, self._host.waiting, tries=_TRIES_ELSEWHERE) as host:
+            async with others.lend(url.host, self._host.waiting, is_patient=True) as host:
                 if isinstance(host, HostBusy):
                     return Failure(url, FailureCode.RESTING, f"{url.host} is not free")
                 return await PoliteTurn(self._parts, self._origin_robots, host).fetch(url, purpose=purpose)

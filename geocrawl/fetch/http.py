@@ -27,7 +27,7 @@ from geocrawl.fetch.tls import tls_deviation
 from geocrawl.fetch.transport import PooledTransport, Route, fields_of, request_for
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.web import conditions
-from geocrawl.ports import Clock, HostLeases, NetworkWait
+from geocrawl.ports import Clock, NetworkWait, Politeness
 from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
 
@@ -68,7 +68,7 @@ class HttpClient:
         settings: Settings,
         clock: Clock,
         environment: EnvironmentProxies,
-        hosts: HostLeases,
+        politeness: Politeness,
         *,
         user_agent: str,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -76,7 +76,7 @@ class HttpClient:
         recorder: WarcRecorder | None = None,
         on_received: Callable[[int], object] = lambda received_bytes: None,
     ) -> None:
-        """Raise UsageError for a proxy that cannot be used. `hosts` has the places of IP addresses; `transport`
+        """Raise UsageError for a proxy that cannot be used. `politeness` has the places of IP addresses; `transport`
         replaces the network, `resolver` its names: without one, the addresses behind a replaced network are not known.
 
         `on_received` is called with the number of bytes of everything received, whatever becomes of the answer: header
@@ -90,7 +90,7 @@ class HttpClient:
         names = Names(settings.dns_timeout_s)
         self._names = resolver if transport else names
         self._ip_bounds = IpBounds(
-            clock, hosts, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
+            clock, politeness, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
         )
         connections = transport or PooledTransport(settings, self._guard, names)
         self._client = httpx.AsyncClient(

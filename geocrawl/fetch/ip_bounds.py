@@ -2,7 +2,7 @@
 
 The delay spares a host; but five hundred hosts may be one machine. At most `requests_per_ip` requests to an IP address
 are under way at once, and their beginnings are `ip_delay_factor` of the delay apart. The places of an address are rows
-of the catalogue (`ports.HostLeases`), so all processes on one catalogue keep the bound together.
+of the catalogue (`ports.Politeness`), so all processes on one catalogue keep the bound together.
 
 A turn whose first request would have to wait for longer than a moment is put off: the visit is given back, and its
 worker visits a host elsewhere. Turns that are put off get different times to come back, so that five hundred hosts of
@@ -21,7 +21,7 @@ from contextlib import asynccontextmanager, suppress
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import IpPlace, IpRequest
-from geocrawl.ports import Clock, HostLeases
+from geocrawl.ports import Clock, Politeness
 
 _MOMENT_S = 1.0
 """Longest wait for the first request of a turn, seconds."""
@@ -48,11 +48,11 @@ class PutOff(Exception):
 class IpBounds:
     """Lets requests to IP addresses begin when they may."""
 
-    def __init__(self, clock: Clock, hosts: HostLeases, *, most_at_once: int, lasts_s: float) -> None:
+    def __init__(self, clock: Clock, politeness: Politeness, *, most_at_once: int, lasts_s: float) -> None:
         """`most_at_once`: limit on concurrent requests to one address; 0: no limit. `lasts_s`: longest duration of a
         request."""
         self._clock = clock
-        self._hosts = hosts
+        self._politeness = politeness
         self._most_at_once = most_at_once
         self._lasts_s = lasts_s
         self._put_off_to: OrderedDict[str, float] = OrderedDict()
@@ -89,17 +89,17 @@ class IpBounds:
 
     async def _leave(self, place: IpPlace) -> None:
         with suppress(DatabaseFault):  # the place ends by itself
-            await self._hosts.leave_ip(place, self._clock.now())
+            await self._politeness.leave_ip(place, self._clock.now())
 
     async def _enter(self, ip: str, gap_s: float, *, begins_turn: bool) -> IpPlace:
         """Take a place, however long that takes; raise PutOff for a turn that has not begun."""
         wanted = IpRequest(self._most_at_once, gap_s, _MOMENT_S if begins_turn else math.inf, self._lasts_s)
         while True:
-            found = await self._hosts.enter_ip(ip, self._clock.now(), wanted)
-            if isinstance(found, IpPlace):
-                return found
+            place = await self._politeness.enter_ip(ip, self._clock.now(), wanted)
+            if isinstance(place, IpPlace):
+                return place
             if begins_turn:
-                raise self._put_off(ip, found, gap_s)
+                raise self._put_off(ip, place, gap_s)
             await self._clock.sleep(_LOOK_S)
 
     def _put_off(self, ip: str, free_at: float, gap_s: float) -> PutOff:

@@ -1,15 +1,9 @@
-"""Make the requests of one leased host: each waits for the host's delay and back-off, and changes the host's state.
-
-A visit may borrow another host: when a robots.txt is redirected there, when a document names the host for its content,
-or when the scripts of a page request something there in a browser. It does not wait for a host that is leased elsewhere
-or in back-off, but is given back until that host should be free. Many hosts may redirect to one host, so their visits
-get different times, one after the other at that host's pace, instead of all coming back at once.
-"""
+"""Make the requests of one leased host: each waits for the host's delay and back-off, and changes the host's state."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
@@ -32,9 +26,8 @@ from geocrawl.fetch.politeness import (
 )
 from geocrawl.fetch.rests import Rests
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
-from geocrawl.ports import Clock, HeldHost, HostBusy, HostLeases, NetworkWait
+from geocrawl.ports import Clock, HeldHost, NetworkWait, Politeness
 from geocrawl.settings import Settings
-from geocrawl.wording import moment
 
 if TYPE_CHECKING:
     from geocrawl.fetch.cookies import Cookies
@@ -62,9 +55,18 @@ class Parts:
     clock: Clock
     http: HttpClient
     refusal_of: RefusalOf
-    hosts: HostLeases
-    """Leases of hosts to which a robots.txt is redirected."""
+    politeness: Politeness
     rests: Rests
+
+
+class Unleased:
+    """A host that nobody else requests (`ports.HeldHost`)."""
+
+    async def extend(self, until: float) -> None:
+        """Do nothing: there is no lease that could end."""
+
+
+UNLEASED = Unleased()
 
 
 class PacedHost:
@@ -287,68 +289,3 @@ class PacedHost:
 def robots_address(url: Url) -> str:
     """Return the address of the robots.txt that applies to `url`."""
     return f"{url.origin}/robots.txt"
-
-
-_SOON_S = 5.0
-"""The longest wait for another host's delay in the middle of a visit."""
-_BETWEEN_TRIES_S = 1.0
-_LEAST_APART_S = 0.2
-"""Time between two visits that wait for the same host, where it has no delay."""
-_MOST_RETURNS = 1000
-"""Number of hosts with a remembered time at which times in the past are dropped."""
-
-
-class BorrowedHosts:
-    """Leases other hosts in the middle of a turn."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._return_at: dict[str, float] = {}
-        """Host → the latest time at which a visit that was given back comes back for the host."""
-
-    @asynccontextmanager
-    async def borrow(self, name: str, borrower: PacedHost) -> AsyncIterator[PacedHost]:
-        """Lease a host, and write its state back at the end.
-
-        Raises GivenBack when the host is not free soon; the borrower gets no requests until it is.
-        """
-        async with self.lend(name, borrower.waiting) as found:
-            if isinstance(found, HostBusy):
-                now = self._parts.clock.now()
-                at = self._next_return(name, now if found.holder else found.until - _SOON_S, now)
-                borrower.rest_until(at)
-                detail = f"robots.txt of {borrower.name} redirects to {name}, to be asked from {moment(at)} UTC on"
-                raise GivenBack(detail)
-            yield found
-
-    @asynccontextmanager
-    async def lend(self, name: str, waiting: NetworkWait, *, tries: int = 1) -> AsyncIterator[PacedHost | HostBusy]:
-        """Lease a host, and write its state back at the end; yield HostBusy when it is not free soon.
-
-        `waiting`: as in `ports.Fetcher.turn`. `tries`: how often to try, a second apart, while another worker has
-        leased the host.
-        """
-        leases, clock = self._parts.hosts, self._parts.clock
-        found = await leases.lease(name, clock.now(), wait_s=_SOON_S)
-        for _ in range(tries - 1):
-            if not isinstance(found, HostBusy) or not found.holder:
-                break
-            await clock.sleep(_BETWEEN_TRIES_S)
-            found = await leases.lease(name, clock.now(), wait_s=_SOON_S)
-        if isinstance(found, HostBusy):
-            yield found
-            return
-        host = PacedHost(self._parts, found.state, found, waiting)
-        try:
-            yield host
-        finally:
-            await found.release(host.state, self._parts.clock.now())
-
-    def _next_return(self, name: str, earliest: float, now: float) -> float:
-        """Return when to come back for a host: later than all times returned before."""
-        if len(self._return_at) > _MOST_RETURNS:
-            self._return_at = {host: at for host, at in self._return_at.items() if at > now}
-        apart_s = max(self._parts.settings.delay_of_s(name), _LEAST_APART_S)
-        at = max(self._return_at.get(name, 0.0), earliest, now) + apart_s
-        self._return_at[name] = at
-        return at

@@ -7,7 +7,7 @@
                                  days; from then on no rules, and everything is allowed
 
 Rules come from memory or the store, else by asking for robots.txt in the turn of its host. Redirects are followed five
-times, to other hosts too (2.3.1.2). Another host is borrowed for the request (`paced_host`): its delay, back-off and
+times, to other hosts too (2.3.1.2). Another host is borrowed for the request (`guests`): its delay, back-off and
 daily limit apply, and what it answers changes its own state. Its own robots.txt applies as well, except to itself: a
 target that it forbids is not requested, and like one that is not there it contains no rules. A target that the
 operator's lists, an opt-out or the address guard exclude, or whose own robots.txt is not available, counts as unread:
@@ -24,9 +24,10 @@ from protego import Protego
 
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer_reader import ROBOTS_BODY_BYTES, Answer
-from geocrawl.fetch.paced_host import THINKING_S, BorrowedHosts, PacedHost, Parts, robots_address
+from geocrawl.fetch.guests import BorrowedHosts
+from geocrawl.fetch.paced_host import THINKING_S, PacedHost, Parts, robots_address
 from geocrawl.model import Failure, FailureCode, Purpose, RobotsRecord, Url
-from geocrawl.ports import RobotsStore
+from geocrawl.ports import Politeness
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
@@ -78,7 +79,9 @@ class RobotsCache:
     A record that is kept costs no wait for the store.
     """
 
-    def __init__(self, store: RobotsStore, token: str) -> None:
+    def __init__(self, store: Politeness, token: str, *, keeps_failures: bool = True) -> None:
+        """`keeps_failures`: whether to store that a robots.txt is unreachable."""
+        self._keeps_failures = keeps_failures
         self._store = store
         self._token = token
         self._parsed: OrderedDict[str, tuple[RobotsRecord, Rules | None]] = OrderedDict()
@@ -102,7 +105,8 @@ class RobotsCache:
         """Keep a new record, here and in the store, and return it with its rules."""
         if is_unreachable(record.status):
             record = following(await self._store.read_robots(record.origin), record)
-        await self._store.write_robots(record)
+        if record.body is not None or self._keeps_failures:
+            await self._store.write_robots(record)
         return self._remember(record)
 
     def _remember(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:

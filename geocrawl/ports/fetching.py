@@ -49,13 +49,12 @@ class HostBusy:
     """Who has leased the host, for a person; '' when it backs off."""
 
 
-class HostLeases(Protocol):
-    """Hosts of a catalogue, leased without their URLs.
+class Politeness(Protocol):
+    """What all who ask hosts share: leases of hosts without their URLs, delays and back-offs, opt-outs, bounds of IP
+    addresses and answers for robots.txt.
 
-    For the turns of a session that shares the catalogue's politeness, and for single requests in the middle of another
-    host's turn.
-
-    Every method is awaited, as those of `CrawlQueue` are, and raises DatabaseFault.
+    For requests that come from no queue, as those of guests and in the middle of another host's turn. Every method is
+    awaited, as those of `CrawlQueue` are, and raises DatabaseFault.
     """
 
     async def covers(self, host: str) -> bool:
@@ -70,6 +69,12 @@ class HostLeases(Protocol):
 
     async def leave_ip(self, place: IpPlace, now: float) -> None:
         """Give a place back."""
+
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
+        """Return the last answer of an origin for /robots.txt, expired or not; None when the origin was never asked."""
+
+    async def write_robots(self, record: RobotsRecord) -> None:
+        """Write an answer for /robots.txt, which replaces the last one of its origin."""
 
 
 class Clock(Protocol):
@@ -138,19 +143,6 @@ class Fetcher(Protocol):
         answer and the host's delay; by default nobody is told."""
 
     async def close(self) -> None: ...
-
-
-class RobotsStore(Protocol):
-    """Stores robots.txt answers for all processes and over restarts.
-
-    Both methods are awaited, as those of `CrawlQueue` are: a request waits for them.
-    """
-
-    async def read_robots(self, origin: str) -> RobotsRecord | None:
-        """Return the last answer of an origin, expired or not; None when the origin was never asked."""
-
-    async def write_robots(self, record: RobotsRecord) -> None:
-        """Write an answer, which replaces the last one of its origin."""
 
 
 class Renderer(Protocol):

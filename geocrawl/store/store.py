@@ -26,7 +26,7 @@ from geocrawl.urls.database import Place, place_of
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from geocrawl.ports import Clock, HostLeases, RobotsStore, StoreRunner
+    from geocrawl.ports import Clock, Politeness, StoreRunner
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.engine.connection import Connection
@@ -144,23 +144,16 @@ class Store:
 
         return SqlFrontier(self.database, settings, self.clock, catalog=catalog, options=options or FrontierOptions())
 
-    def host_leases(self, settings: Settings) -> HostLeases:
-        """Return the hosts' leases for a session that shares this database's politeness."""
-        from geocrawl.store.frontier.host_leases import SharedLeases
+    def politeness(self, settings: Settings) -> Politeness:
+        """Return what all who ask hosts share by this database: leases, delays, opt-outs and robots.txt."""
+        from geocrawl.store.frontier.politeness import SqlPoliteness
 
-        return SharedLeases(self.database, settings)
+        return SqlPoliteness(self.database, settings)
 
-    def robots(self) -> RobotsStore:
-        """Return the store of robots.txt answers."""
-        from geocrawl.store.frontier.host_leases import SqlRobots
-
-        return SqlRobots(self.database)
-
-    def shared_robots(self, own: RobotsStore) -> RobotsStore:
-        """Return a store of robots.txt answers that reads and writes both this database's and `own`."""
-        from geocrawl.store.frontier.host_leases import SharedRobots
-
-        return SharedRobots(self.database, own)
+    def demand_writable(self) -> None:
+        """Raise DatabaseFault when the database cannot be written now."""
+        with self.database.transaction:
+            pass
 
     # ----------------------------------------------------------------------- runs
 

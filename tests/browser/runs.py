@@ -12,24 +12,12 @@ from geocrawl.app.fetchers import make_fetcher
 from geocrawl.browser.chromium import descendants, find_chromium
 from geocrawl.browser.renderer import BrowserRenderer
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model import HostState, Page, Purpose, Rendered, RobotsRecord
+from geocrawl.model import HostState, Page, Purpose, Rendered
 from geocrawl.settings import Settings
 from tests.support.crawls import url
+from tests.support.politeness import MemoryPoliteness
 
 SETTINGS = Settings(delay_s=0.0, browser=True, browser_time_s=60.0)
-
-
-class NoRobots:
-    """`ports.RobotsStore` in memory."""
-
-    def __init__(self) -> None:
-        self._records: dict[str, RobotsRecord] = {}
-
-    async def read_robots(self, origin: str) -> RobotsRecord | None:
-        return self._records.get(origin)
-
-    async def write_robots(self, record: RobotsRecord) -> None:
-        self._records[record.origin] = record
 
 
 class Run:
@@ -37,7 +25,7 @@ class Run:
 
     def __init__(self, settings: Settings) -> None:
         self.said: list[str] = []
-        self._fetcher = make_fetcher(settings, NoRobots(), SystemClock())
+        self._fetcher = make_fetcher(settings, MemoryPoliteness(), SystemClock())
         self.renderer = BrowserRenderer(settings, find_chromium(""), user_agent="geocrawl/test", say=self.said.append)
 
     def set_time(self, time_s: float) -> None:

@@ -135,7 +135,7 @@ async def test_a_visit_whose_robots_txt_leads_to_a_host_that_is_leased_waits_and
     async with serve(pages(web)) as server:
         settings = settings_for(delay_s=0.3, proxy=server.base, max_time_s=0.8)
         with Store.open(path, clock=SystemClock()) as store:
-            leases = store.host_leases(settings)
+            leases = store.politeness(settings)
             lease = await leases.lease("b.example", time.time(), wait_s=0.0)
             assert not isinstance(lease, HostBusy)
             await _start(path, settings, ["http://a.example/"], store)[1]

@@ -11,27 +11,13 @@ import pytest
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher, PoliteTurn
 from geocrawl.fetch.proxy import EnvironmentProxies
-from geocrawl.model import Failure, HostState, Page, Purpose, RobotsRecord, Url
+from geocrawl.model import Failure, HostState, Page, Purpose, Url
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
+from tests.support.politeness import MemoryPoliteness
 
 AGENT = "geocrawl/0.0 (+https://example.org/bot)"
-
-
-class MemoryRobots:
-    """A RobotsStore in memory."""
-
-    def __init__(self) -> None:
-        self.records: dict[str, RobotsRecord] = {}
-        self.reads = 0
-
-    async def read_robots(self, origin: str) -> RobotsRecord | None:
-        self.reads += 1
-        return self.records.get(origin)
-
-    async def write_robots(self, record: RobotsRecord) -> None:
-        self.records[record.origin] = record
 
 
 class VirtualClock:
@@ -69,9 +55,9 @@ class Kit:
     def __init__(
         self, chosen: Settings, clock: Clock | None = None, environment: EnvironmentProxies | None = None
     ) -> None:
-        self.robots = MemoryRobots()
         self.clock = clock or SystemClock()
-        self.fetcher = PoliteFetcher(chosen, self.robots, self.clock, user_agent=AGENT, environment=environment)
+        self.politeness = MemoryPoliteness(self.clock, chosen)
+        self.fetcher = PoliteFetcher(chosen, self.politeness, self.clock, user_agent=AGENT, environment=environment)
 
     async def get(self, text: str, purpose: Purpose = Purpose.PAGE) -> Page | Failure:
         """One address in a turn of its own."""

@@ -16,11 +16,12 @@ from pathlib import Path
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.model import Failure, HostState, Purpose, RobotsRecord
+from geocrawl.model import Failure, HostState, Purpose
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 from tests.support.http_server import answer, serve
 from tests.support.own_network import LOOPBACK, UNSHARE, ask_own_name_server, bring_up
+from tests.support.politeness import MemoryPoliteness
 
 _LIMIT_S = 600
 
@@ -48,7 +49,7 @@ def main() -> None:
 
 async def _ask(slow: int, good: int) -> dict[str, dict[str, int]]:
     settings = Settings(allow_private=True, ignore_robots=True, delay_s=0.0, dns_timeout_s=1.0, connect_timeout_s=2.0)
-    fetcher = PoliteFetcher(settings, _NoRobots(), SystemClock(), user_agent="geocrawl/0.0")
+    fetcher = PoliteFetcher(settings, MemoryPoliteness(), SystemClock(), user_agent="geocrawl/0.0")
     async with serve(lambda target, writer: answer(b"<p>map</p>")) as server:
         asked = [f"http://slow{n}.example:{server.port}/" for n in range(slow)]
         asked += [f"http://good{n}.example:{server.port}/" for n in range(good)]
@@ -63,16 +64,6 @@ async def _outcome(fetcher: PoliteFetcher, address: str) -> str:
     async with fetcher.turn(HostState(url.host)) as turn:
         got = await turn.fetch(url, purpose=Purpose.PAGE)
     return str(got.code) if isinstance(got, Failure) else "ok"
-
-
-class _NoRobots:
-    """A RobotsStore of nothing."""
-
-    async def read_robots(self, origin: str) -> RobotsRecord | None:
-        return None
-
-    async def write_robots(self, record: RobotsRecord) -> None:
-        pass
 
 
 def _serve_names() -> None:

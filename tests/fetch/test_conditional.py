@@ -12,8 +12,9 @@ from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.model import Failure, HostState, Page, Purpose, Validators
 from tests.support.http_server import Loopback, answer, pages, redirect, serve
+from tests.support.politeness import MemoryPoliteness
 
-from .conftest import AGENT, Kit, MemoryRobots, settings, url
+from .conftest import AGENT, Kit, settings, url
 
 MakeKit = Callable[..., Kit]
 
@@ -102,7 +103,7 @@ async def test_a_crawl_that_is_recorded_asks_for_whole_documents(tmp_path: Path)
     async with serve(pages({"/a": answer(b"whole")})) as server:
         recorder = WarcRecorder(tmp_path / "a.warc.gz", software="test", seeds=[])
         clock = Kit(settings()).clock
-        fetcher = PoliteFetcher(settings(), MemoryRobots(), clock, user_agent=AGENT, recorder=recorder)
+        fetcher = PoliteFetcher(settings(), MemoryPoliteness(), clock, user_agent=AGENT, recorder=recorder)
         address = url(f"{server.base}/a")
         async with fetcher.turn(HostState(address.host)) as turn:
             got = await turn.fetch(address, purpose=Purpose.PAGE, validators=Validators(address.address, '"a"'))

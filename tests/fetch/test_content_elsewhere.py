@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
+from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import HostBusy, HostLease
 from tests.support.http_server import Loopback, answer, pages, redirect, serve
+from tests.support.politeness import MemoryPoliteness
 
-from .conftest import AGENT, MemoryRobots, VirtualClock, settings, url
+from .conftest import AGENT, VirtualClock, settings, url
 
 MAP = "http://maps.example/draw?request=GetMap"
 FORBIDS_ALL = answer(b"User-agent: *\nDisallow: /", content_type="text/plain")
@@ -27,14 +28,14 @@ class World:
     """A fetcher whose proxy serves all hosts."""
 
     def __init__(self, server: Loopback, refusal_of: Callable[[Url], object] = nothing_refused) -> None:
-        self.server, self.clock, self.hosts = server, VirtualClock(), OwnHosts()
+        self.server, self.clock = server, VirtualClock()
         chosen = settings(ignore_robots=False, proxy=server.base, delay_s=2.0)
+        self.hosts = MemoryPoliteness(self.clock, chosen)
         self.fetcher = PoliteFetcher(
             chosen,
-            MemoryRobots(),
+            self.hosts,
             self.clock,
             user_agent=AGENT,
-            hosts=self.hosts,
             refusal_of=refusal_of,  # type: ignore[arg-type]
         )
 

@@ -11,13 +11,14 @@ import pytest
 
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
+from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.ip_bounds import IpBounds, PutOff
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from geocrawl.ports import Clock
 from tests.support.http_server import answer, serve
+from tests.support.politeness import MemoryPoliteness
 
-from .conftest import AGENT, Kit, MemoryRobots, VirtualClock, settings, url
+from .conftest import AGENT, Kit, VirtualClock, settings, url
 
 MakeKit = Callable[..., Kit]
 
@@ -96,7 +97,7 @@ async def test_half_the_delay_lies_between_two_requests_to_an_address(kit: MakeK
 
 
 def _bounds(clock: Clock, most: int) -> IpBounds:
-    return IpBounds(clock, OwnHosts(), most_at_once=most, lasts_s=30.0)
+    return IpBounds(clock, MemoryPoliteness(), most_at_once=most, lasts_s=30.0)
 
 
 async def _enter(stack: AsyncExitStack, bounds: IpBounds, gap_s: float = 10.0, *, begins_turn: bool = True) -> None:
@@ -174,7 +175,7 @@ async def test_a_request_that_is_given_up_leaves_its_place(kit: MakeKit) -> None
 async def test_a_fetcher_that_may_put_off_says_when_the_host_may_come_again(ignore_robots: bool) -> None:
     clock = VirtualClock()
     chosen = settings(delay_s=10.0, ignore_robots=ignore_robots)
-    fetcher = PoliteFetcher(chosen, MemoryRobots(), clock, user_agent=AGENT, may_put_off=True)
+    fetcher = PoliteFetcher(chosen, MemoryPoliteness(), clock, user_agent=AGENT, may_put_off=True)
     async with serve(lambda target, writer: answer(b"<p>map</p>", content_type="text/plain")) as server:
         async with fetcher.turn(HostState("host0.example")) as turn:
             for purpose in (Purpose.PAGE, Purpose.PROBE):  # its later requests wait

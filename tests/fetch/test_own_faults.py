@@ -195,13 +195,13 @@ from pathlib import Path
 from geocrawl.errors import OwnFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.http import HttpClient
-from geocrawl.fetch.fetcher import OwnHosts
+from tests.support.politeness import MemoryPoliteness
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.model import Purpose
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 async def ask(*addresses, **settings):
-    client = HttpClient(Settings(**settings), SystemClock(), EnvironmentProxies(), OwnHosts(), user_agent="x")
+    client = HttpClient(Settings(**settings), SystemClock(), EnvironmentProxies(), MemoryPoliteness(), user_agent="x")
     for address in addresses:
         try:
             print(await client.get(read_url(address), Purpose.PAGE))

@@ -395,7 +395,7 @@ async def test_no_step_of_the_clock_shortens_a_retry_after_within_a_process(set_
         async with kit.fetcher.turn(HostState(page.host)) as turn:
             assert isinstance(await turn.fetch(page, purpose=Purpose.PAGE), Failure)
         clock.set_by_s = set_by_s
-        kit.robots.records.clear()  # has expired, and so has the host's rest
+        kit.politeness.records.clear()  # has expired, and so has the host's rest
         clock.time += 1_000.0
         async with kit.fetcher.turn(HostState(page.host)) as turn:
             with pytest.raises(GivenBack, match="left alone for another 2,600 s"):

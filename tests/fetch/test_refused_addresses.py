@@ -9,8 +9,9 @@ from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.urls import AddressRules
 from tests.support.http_server import answer, pages, redirect, serve
+from tests.support.politeness import MemoryPoliteness
 
-from .conftest import AGENT, MemoryRobots, VirtualClock, settings, url
+from .conftest import AGENT, VirtualClock, settings, url
 
 
 def fetcher(*deny: str) -> PoliteFetcher:
@@ -20,7 +21,7 @@ def fetcher(*deny: str) -> PoliteFetcher:
         return rules.reason(asked)
 
     chosen = settings(ignore_robots=False)
-    return PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, refusal_of=reason)
+    return PoliteFetcher(chosen, MemoryPoliteness(), SystemClock(), user_agent=AGENT, refusal_of=reason)
 
 
 async def test_nothing_of_a_denied_host_is_asked_and_neither_is_its_robots_txt() -> None:
@@ -59,7 +60,7 @@ async def test_a_host_that_is_denied_while_a_request_waits_is_not_asked_any_more
             denied = len(server.targets) == ["robots.txt", "the page", "the second request"].index(at)
             await super().sleep(seconds)
 
-    robots, clock = MemoryRobots(), Denying()
+    robots, clock = MemoryPoliteness(), Denying()
     async with serve(pages({"/a": answer(b"ok"), "/b": answer(b"ok"), "/robots.txt": answer(b"")})) as server:
         chosen = settings(ignore_robots=False, delay_s=5.0)
         asking = PoliteFetcher(chosen, robots, clock, user_agent=AGENT, refusal_of=reason)
@@ -82,7 +83,7 @@ async def test_an_allow_list_of_folders_does_not_forbid_their_robots_txt() -> No
 
     async with serve(pages({"/maps/a": answer(b"ok")})) as server:
         chosen = settings(ignore_robots=False)
-        asking = PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, refusal_of=reason)
+        asking = PoliteFetcher(chosen, MemoryPoliteness(), SystemClock(), user_agent=AGENT, refusal_of=reason)
         async with asking.turn(HostState("127.0.0.1")) as turn:
             assert isinstance(await turn.fetch(url(f"{server.base}/maps/a"), purpose=Purpose.PAGE), Page)
         await asking.close()

@@ -15,8 +15,9 @@ from geocrawl.fetch.robots import RobotsCache, Rules, product_token, read_text, 
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord
 from geocrawl.settings import Settings, SiteSettings
 from tests.support.http_server import Behaviour, answer, pages, redirect, serve
+from tests.support.politeness import MemoryPoliteness
 
-from .conftest import AGENT, Kit, MemoryRobots, VirtualClock, settings, url
+from .conftest import AGENT, Kit, VirtualClock, settings, url
 
 MakeKit = Callable[..., Kit]
 S = Settings()
@@ -87,7 +88,7 @@ async def test_a_host_that_is_not_there_fails_by_its_own_cause_and_leaves_no_rec
     assert isinstance(got, Failure)
     assert got.code is FailureCode.DNS
     assert got.url.address == "http://no-such-host.invalid/page"
-    assert asking.robots.records == {}
+    assert asking.politeness.records == {}
 
 
 async def test_redirects_of_a_robots_txt_are_followed_to_other_hosts(kit: MakeKit) -> None:
@@ -132,7 +133,7 @@ async def test_a_robots_txt_is_believed_for_a_day(kit: MakeKit) -> None:
 async def test_a_record_of_an_earlier_run_is_used(kit: MakeKit) -> None:
     asking = kit(ignore_robots=False)
     async with serve(pages({"/": answer(b"ok")})) as server:
-        asking.robots.records[server.base] = RobotsRecord(server.base, 200, "User-agent: *\nDisallow: /", 0, 9e9)
+        asking.politeness.records[server.base] = RobotsRecord(server.base, 200, "User-agent: *\nDisallow: /", 0, 9e9)
         got = await asking.get(server.base)
     assert isinstance(got, Failure)
     assert server.lines == []
@@ -143,13 +144,13 @@ async def test_a_failure_that_the_store_has_deleted_is_forgotten(kit: MakeKit) -
     answers = {"/robots.txt": answer(b"", "503 Service Unavailable"), "/": answer(b"ok")}
     async with serve(pages(answers)) as server:
         assert isinstance(await asking.get(server.base), Failure)
-        asking.robots.records.clear()  # as when an outage of ours is undone
+        asking.politeness.records.clear()  # as when an outage of ours is undone
         del answers["/robots.txt"]
         assert isinstance(await asking.get(server.base), Page)
 
 
-class RobotsBehindANetwork(MemoryRobots):
-    """A RobotsStore that answers only when another task has run meanwhile."""
+class RobotsBehindANetwork(MemoryPoliteness):
+    """Politeness whose store of robots.txt answers only when another task has run meanwhile."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -177,7 +178,7 @@ async def test_other_tasks_run_while_the_store_is_read_and_a_known_record_needs_
 
 
 async def test_the_rules_in_memory_are_bounded() -> None:
-    store = MemoryRobots()
+    store = MemoryPoliteness()
     memory = RobotsCache(store, "geocrawl")
     text = "User-agent: *\nDisallow: /x\n" + "#" * 400_000
     for number in range(100):

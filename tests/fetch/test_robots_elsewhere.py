@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from geocrawl.errors import GivenBack
-from geocrawl.fetch.fetcher import OwnHosts, PoliteFetcher
+from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.politeness import DAY_S
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import HostBusy, HostLease
 from tests.support.http_server import Loopback, answer, pages, redirect, serve
+from tests.support.politeness import MemoryPoliteness
 
-from .conftest import AGENT, MemoryRobots, VirtualClock, settings, url
+from .conftest import AGENT, VirtualClock, settings, url
 
 FORBIDS_ALL = answer(b"User-agent: *\nDisallow: /", content_type="text/plain")
 VICTIM = "http://victim.example"
@@ -33,15 +34,13 @@ class World:
     ) -> None:
         self.server = server
         self.clock = VirtualClock()
-        self.hosts = OwnHosts()
-        self.robots = MemoryRobots()
         chosen = settings(ignore_robots=False, proxy=server.base, **{"delay_s": 1.0, **changes})
+        self.hosts = MemoryPoliteness(self.clock, chosen)
         self.fetcher = PoliteFetcher(
             chosen,
-            self.robots,
+            self.hosts,
             self.clock,
             user_agent=AGENT,
-            hosts=self.hosts,
             refusal_of=refusal_of,  # type: ignore[arg-type]
         )
 
@@ -103,7 +102,7 @@ async def test_the_other_hosts_trouble_is_its_own(status: str) -> None:
 async def test_a_host_that_is_leased_is_not_asked_and_the_visits_come_back_one_after_the_other(
     monkeypatch: pytest.MonkeyPatch, remembered: int, delay_s: float, apart_s: float
 ) -> None:
-    monkeypatch.setattr("geocrawl.fetch.paced_host._MOST_RETURNS", remembered)
+    monkeypatch.setattr("geocrawl.fetch.guests._MOST_RETURNS", remembered)
     strangers = [f"http://s{n}.example" for n in range(20)]
     web = {f"{one}/robots.txt": redirect(f"{VICTIM}/robots.txt") for one in strangers}
     async with serve(pages(web)) as server:

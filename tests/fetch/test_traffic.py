@@ -10,8 +10,9 @@ import pytest
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
-from tests.fetch.conftest import AGENT, MemoryRobots, settings, url
+from tests.fetch.conftest import AGENT, settings, url
 from tests.support.http_server import Behaviour, answer, pages, serve
+from tests.support.politeness import MemoryPoliteness
 
 STATUS_LINE = len("HTTP/1.1 200 OK\r\n") + len("\r\n")
 BODY = b"<p>map</p>" * 5000
@@ -21,7 +22,7 @@ async def on_received(behaviour: Behaviour, target: str, **changes: object) -> t
     """What came of asking for a target, and how many bytes were told."""
     told: list[int] = []
     chosen = settings(**changes)
-    fetcher = PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, on_received=told.append)
+    fetcher = PoliteFetcher(chosen, MemoryPoliteness(), SystemClock(), user_agent=AGENT, on_received=told.append)
     async with serve(behaviour) as server:
         async with fetcher.turn(HostState("127.0.0.1")) as turn:
             found = await turn.fetch(url(server.base + target), purpose=Purpose.PAGE)

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from geocrawl.fetch.fetcher import OwnHosts
 from geocrawl.model import Lease, Rank
 from geocrawl.store.engine.connection import Statement
 from geocrawl.store.frontier.frontier import SqlFrontier
@@ -28,6 +27,7 @@ from tests.simulation.database import InterruptedConnection, SimulatedStore, eng
 from tests.simulation.processes import PROCESS, Process
 from tests.simulation.run import Result
 from tests.simulation.seeds import Simulator
+from tests.support.politeness import MemoryPoliteness
 
 SEEDS = 300
 """Within so many seeds each defect is found."""
@@ -102,21 +102,21 @@ def missing_rollback() -> Iterator[None]:
 @contextmanager
 def bounds_of_each_process() -> Iterator[None]:
     """Bound the requests to an IP address in each process alone."""
-    host_leases = SimulatedStore.host_leases
+    shared = SimulatedStore.politeness
 
-    def leases_of_process(self: SimulatedStore, settings: Any) -> Any:
-        leases, own = host_leases(self, settings), OwnHosts()
+    def politeness_of_process(self: SimulatedStore, settings: Any) -> Any:
+        politeness, own = shared(self, settings), MemoryPoliteness(self.clock)
 
-        class Leases:
+        class Mixed:
             enter_ip, leave_ip = own.enter_ip, own.leave_ip
 
             def __getattr__(self, name: str) -> Any:
-                return getattr(leases, name)
+                return getattr(politeness, name)
 
-        return Leases()
+        return Mixed()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SimulatedStore, "host_leases", leases_of_process)
+        patch.setattr(SimulatedStore, "politeness", politeness_of_process)
         yield
 
 

@@ -35,8 +35,8 @@ def test_a_database_in_memory_is_whole_and_its_own(tmp_path: Path, monkeypatch: 
     with Store.open("sqlite://", clock=ManualClock()) as one, Store.open("sqlite://", clock=ManualClock()) as other:
         frontier = one.frontier(Settings(), one.catalog())
         assert frontier.add_seeds([url("a.example/")], SEED_RANK) == 1
-        asyncio.run(one.robots().write_robots(RobotsRecord("http://a.example", 200, "", 1.0, 2.0)))
-        assert asyncio.run(one.robots().read_robots("http://a.example")) is not None
+        asyncio.run(one.politeness(Settings()).write_robots(RobotsRecord("http://a.example", 200, "", 1.0, 2.0)))
+        assert asyncio.run(one.politeness(Settings()).read_robots("http://a.example")) is not None
         assert list(other.frontier(Settings(), other.catalog()).seeds()) == []
     assert list(tmp_path.iterdir()) == []
 

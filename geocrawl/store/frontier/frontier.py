@@ -37,7 +37,6 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import QUARANTINED, BudgetReopener, Budgets, Caps
 from geocrawl.store.frontier.counters import Heartbeat, read_stats
 from geocrawl.store.frontier.enqueue import Enqueuer
-from geocrawl.store.frontier.host_leases import SqlHeldHost
 from geocrawl.store.frontier.hosts import leased_by, leased_by_dead_processes, release
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lease import Leases
@@ -45,6 +44,7 @@ from geocrawl.store.frontier.lifecycle import NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import ArrivalRules, Limits, SettlementRules
+from geocrawl.store.frontier.politeness import SqlHeldHost
 from geocrawl.store.frontier.queue import changing, heed_depth, retry, waiting_pages
 from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits

@@ -39,8 +39,8 @@ from geocrawl.store.engine.constructs import in_list
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import ChunkedWork, batches, run
 from geocrawl.store.frontier.counters import read_totals
-from geocrawl.store.frontier.host_leases import EXPIRED_ROBOTS
 from geocrawl.store.frontier.page_store import drop_page
+from geocrawl.store.frontier.politeness import EXPIRED_ROBOTS
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.maintenance.forget import finish_forgetting
 from geocrawl.store.schema.tables import (

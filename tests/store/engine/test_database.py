@@ -15,10 +15,11 @@ import pytest
 
 from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue
 from geocrawl.model import RobotsRecord
+from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database, open_readonly
 from geocrawl.store.engine.migrations import REVISIONS
 from geocrawl.store.engine.sqlite import faults
-from geocrawl.store.frontier.host_leases import SqlRobots
+from geocrawl.store.frontier.politeness import SqlPoliteness
 from tests.support.invariants import check_invariants
 from tests.support.places import ROOT
 from tests.support.world import ManualClock, World, link, url
@@ -182,7 +183,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing_that_was_settled(path: Path) 
 
 
 async def test_robots_answers_are_kept(path: Path) -> None:
-    robots = SqlRobots(create(path))
+    robots = SqlPoliteness(create(path), Settings())
     assert await robots.read_robots("http://a.example") is None
     for record in (
         RobotsRecord("http://a.example", 200, "Disallow: /", 1.0, 2.0),

@@ -10,7 +10,7 @@ import pytest
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.model import Kind, RobotsRecord, Service, State
 from geocrawl.settings import Settings
-from geocrawl.store.frontier.host_leases import SqlRobots
+from geocrawl.store.frontier.politeness import SqlPoliteness
 from geocrawl.store.store import Store
 from tests.support.world import World, candidate, link, verdict
 
@@ -38,7 +38,7 @@ def visit_all(world: World) -> None:
         else:
             world.settle(lease, state=State.FAILED, reason="reset", retry_after_s=600.0, next_at=now + 60)
     record = RobotsRecord("http://a.example", 200, "", now, now + DAY)
-    asyncio.run(SqlRobots(world.database).write_robots(record))
+    asyncio.run(SqlPoliteness(world.database, SETTINGS).write_robots(record))
 
 
 def latest(world: World) -> dict[str, float]:

@@ -41,7 +41,9 @@ def copied(source: str, target: str) -> dict[str, TableSum]:
 async def test_there_and_back_again_is_the_same(tmp_path: Path, postgres_url: str) -> None:
     first, last = f"sqlite:///{tmp_path / 'a.db'}", f"sqlite:///{tmp_path / 'b.db'}"
     world = filled(first)
-    await world.store.robots().write_robots(RobotsRecord("http://a.example", 200, "User-agent: *\n" * 50, 1.0, 2.0))
+    await world.store.politeness(world.settings).write_robots(
+        RobotsRecord("http://a.example", 200, "User-agent: *\n" * 50, 1.0, 2.0)
+    )
     world.store.close()
     there = copied(first, postgres_url)
     back = copied(postgres_url, last)

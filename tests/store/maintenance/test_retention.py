@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
 from geocrawl.settings import Settings
-from geocrawl.store.frontier.host_leases import SqlRobots
+from geocrawl.store.frontier.politeness import SqlPoliteness
 from geocrawl.store.maintenance.retention import Retention
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
@@ -97,7 +97,7 @@ def test_a_page_that_is_being_visited_stays(world: World) -> None:
 
 
 def write_robots(world: World, count: int, text: str, expires_in_s: float = 86_400.0) -> None:
-    robots, now = SqlRobots(world.database), world.clock.now()
+    robots, now = SqlPoliteness(world.database, world.settings), world.clock.now()
     for number in range(count):
         origin = f"http://h{number}.example"
         record = RobotsRecord(origin, 200, text, now, now + expires_in_s)
@@ -108,7 +108,7 @@ def test_a_long_robots_txt_takes_little_room_and_is_read_as_it_was(world: World)
     text, before = "User-agent: *\nDisallow: /ä\n" * 17_000, used(world)
     write_robots(world, 50, text)
     assert used(world) - before < 500_000
-    record = asyncio.run(SqlRobots(world.database).read_robots("http://h7.example"))
+    record = asyncio.run(SqlPoliteness(world.database, world.settings).read_robots("http://h7.example"))
     assert record is not None and record.body == text
 
 
@@ -121,7 +121,7 @@ def test_expired_robots_txt_go_without_any_limit(world: World) -> None:
 
 
 def test_expired_robots_txt_go_without_a_daemon(world: World) -> None:
-    robots, now = SqlRobots(world.database), world.clock.now()
+    robots, now = SqlPoliteness(world.database, world.settings), world.clock.now()
 
     async def grow() -> None:
         for number in range(2_000):
@@ -134,11 +134,15 @@ def test_expired_robots_txt_go_without_a_daemon(world: World) -> None:
 
 
 def test_since_when_a_robots_txt_is_unreachable_is_kept_for_a_month(world: World) -> None:
-    robots, now = SqlRobots(world.database), world.clock.now()
+    robots, now = SqlPoliteness(world.database, world.settings), world.clock.now()
     asyncio.run(robots.write_robots(RobotsRecord("http://down.example", 503, None, now, now + 600)))
     for days, is_kept in ((20, True), (40, False)):
         at = now + 86_400 * days
-        asyncio.run(SqlRobots(world.database).write_robots(RobotsRecord("http://a.example", 200, "", at, at + 600)))
+        asyncio.run(
+            SqlPoliteness(world.database, world.settings).write_robots(
+                RobotsRecord("http://a.example", 200, "", at, at + 600)
+            )
+        )
         assert (asyncio.run(robots.read_robots("http://down.example")) is not None) is is_kept
 
 

@@ -1,8 +1,8 @@
-"""Lease hosts without their URLs, and keep what origins answered for /robots.txt, shared with a scratch session.
+"""Carry the politeness that all processes on a database share: leases of hosts without their URLs, and robots.txt.
 
-A scratch session (`app.shared_politeness`) has no URL in the catalogue, and neither has a request for a robots.txt that
-another host redirects to. Otherwise such a lease is like any other: it has an owner and an end, the fencing number of a
-later lease invalidates it, and the lease of a killed process ends at once.
+Guests (`fetch.guests`) have no URL in the queue, and neither has a request for a robots.txt that another host redirects
+to. Otherwise such a lease is like any other: it has an owner and an end, the fencing number of a later lease
+invalidates it, and the lease of a killed process ends at once. Who has no catalogue uses a database in memory.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import asdict, replace
 
 from sqlalchemy import BindParameter, Float, bindparam, delete, func, or_, select, update
 
-from geocrawl.errors import DatabaseFault, GivenBack
+from geocrawl.errors import GivenBack
 from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, Lease, RobotsRecord, find_place
 from geocrawl.model.health import DAY_S
-from geocrawl.ports import HostBusy, HostLease, RobotsStore
+from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
 from geocrawl.store.engine.constructs import upsert
 from geocrawl.store.engine.database import Database
@@ -51,6 +51,22 @@ _FORGET_PLACES = delete(IP_PLACE).where(
 )
 """Drop slots whose last request began long ago, or, by a wrong clock, far ahead."""
 _FORGOTTEN_S = 3600.0
+_READ_ROBOTS = select(*ROBOTS.c).where(ROBOTS.c.origin == bindparam("origin"))
+_WRITE_ROBOTS = upsert(ROBOTS, "origin")
+_UNREACHABLE_KEPT_S = 30 * DAY_S
+"""Since when a robots.txt has been unreachable is kept for as long as that may count (`fetch.robots.UNREACHABLE_S`)."""
+_BEFORE: BindParameter[float] = bindparam("before", type_=Float)
+EXPIRED_ROBOTS = (
+    select(ROBOTS.c.origin)
+    .where(ROBOTS.c.expires_at < _BEFORE)
+    .where(or_(ROBOTS.c.status.between(0, 499), ROBOTS.c.expires_at < _BEFORE - _UNREACHABLE_KEPT_S))
+    .limit(bindparam("most"))
+)
+"""Origins whose answers have expired at :before and tell nothing any more, at most :most."""
+_DROP_ROBOTS = delete(ROBOTS).where(ROBOTS.c.origin == bindparam("old"), ROBOTS.c.expires_at < _BEFORE)
+_TIDIED_EVERY, _MOST_DROPPED = 256, 1_024
+"""Expired answers are deleted once in so many that are written; so many at once. In a crawl without a daemon nothing
+else deletes them."""
 
 
 class SqlHeldHost:
@@ -94,14 +110,15 @@ class SqlHeldHost:
             self._database.connection.execute(_LEASED, values | politeness(state, now))
 
 
-class SharedLeases:
-    """`ports.HostLeases` of a catalogue."""
+class SqlPoliteness:
+    """`ports.Politeness` of a database."""
 
-    def __init__(self, catalogue: Database, settings: Settings) -> None:
-        self._database = catalogue
-        self._connection = catalogue.connection
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._connection = database.connection
         self._settings = settings
         self._process = this_process()
+        self._robots_written = 0
 
     async def covers(self, host: str) -> bool:
         """Return whether a host opted out."""
@@ -171,68 +188,12 @@ class SharedLeases:
             return HostBusy(lease_until, str(Owner.read(holder)))
         return HostBusy(next_at, "") if next_at - now > wait_s else None
 
-
-def _state(name: str, row: _Row) -> HostState:
-    return HostState(name, *row[1:10])
-
-
-class SharedRobots:
-    """`ports.RobotsStore` that reads and writes both the catalogue's robots.txt answers and the session's own."""
-
-    def __init__(self, catalogue: Database, own: RobotsStore) -> None:
-        self._catalogue = SqlRobots(catalogue)
-        self._own = own
-
-    async def read_robots(self, origin: str) -> RobotsRecord | None:
-        """Return the later of the last answers; None when the origin was never asked."""
-        found = await self._own.read_robots(origin)
-        try:
-            shared = await self._catalogue.read_robots(origin)
-        except DatabaseFault:
-            return found
-        return max((record for record in (shared, found) if record), key=lambda record: record.fetched_at, default=None)
-
-    async def write_robots(self, record: RobotsRecord) -> None:
-        """Write an answer to both stores."""
-        await self._own.write_robots(record)
-        try:
-            await self._catalogue.write_robots(record)
-        except DatabaseFault:
-            return  # the next turn shows the line that nothing is shared
-
-
-# --------------------------------------------------------------------------- robots.txt
-
-
-_READ = select(*ROBOTS.c).where(ROBOTS.c.origin == bindparam("origin"))
-_WRITE = upsert(ROBOTS, "origin")
-_UNREACHABLE_KEPT_S = 30 * DAY_S
-"""Since when a robots.txt has been unreachable is kept for as long as that may count (`fetch.robots.UNREACHABLE_S`)."""
-_BEFORE: BindParameter[float] = bindparam("before", type_=Float)
-EXPIRED_ROBOTS = (
-    select(ROBOTS.c.origin)
-    .where(ROBOTS.c.expires_at < _BEFORE)
-    .where(or_(ROBOTS.c.status.between(0, 499), ROBOTS.c.expires_at < _BEFORE - _UNREACHABLE_KEPT_S))
-    .limit(bindparam("most"))
-)
-"""Origins whose answers have expired at :before and tell nothing any more, at most :most."""
-_DROP = delete(ROBOTS).where(ROBOTS.c.origin == bindparam("old"), ROBOTS.c.expires_at < _BEFORE)
-_TIDIED_EVERY, _MOST_DROPPED = 256, 1_024
-"""Expired answers are deleted once in so many that are written; so many at once. In a crawl without a daemon nothing
-else deletes them."""
-
-
-class SqlRobots:
-    """`ports.RobotsStore` of a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._written = 0
+    # ----------------------------------------------------------------------- robots.txt
 
     @awaited
     def read_robots(self, origin: str) -> RobotsRecord | None:
         """Return the last answer, expired or not; None when the origin was never asked."""
-        row = self._database.connection.execute(_READ, {"origin": origin}).fetchone()
+        row = self._connection.execute(_READ_ROBOTS, {"origin": origin}).fetchone()
         if row is None:
             return None
         origin, status, body, fetched_at, expires_at = row
@@ -245,13 +206,16 @@ class SqlRobots:
         # Compressed: 500 KiB of one rule again and again would fill the database.
         body = None if record.body is None else zlib.compress(record.body.encode("utf-8", "surrogatepass"))
         with self._database.shared_transaction:
-            self._database.connection.execute(_WRITE, asdict(replace(record, body=None)) | {"body": body})
-        if self._written % _TIDIED_EVERY == 0:
-            self._drop_expired(record.fetched_at)
-        self._written += 1
+            self._connection.execute(_WRITE_ROBOTS, asdict(replace(record, body=None)) | {"body": body})
+        if self._robots_written % _TIDIED_EVERY == 0:
+            self._drop_expired_robots(record.fetched_at)
+        self._robots_written += 1
 
-    def _drop_expired(self, now: float) -> None:
-        connection = self._database.connection
+    def _drop_expired_robots(self, now: float) -> None:
         with self._database.transaction:
-            found = connection.execute(EXPIRED_ROBOTS, {"before": now, "most": _MOST_DROPPED}).fetchall()
-            connection.executemany(_DROP, [{"old": origin, "before": now} for (origin,) in found])
+            expired = self._connection.execute(EXPIRED_ROBOTS, {"before": now, "most": _MOST_DROPPED}).fetchall()
+            self._connection.executemany(_DROP_ROBOTS, [{"old": origin, "before": now} for (origin,) in expired])
+
+
+def _state(name: str, row: _Row) -> HostState:
+    return HostState(name, *row[1:10])

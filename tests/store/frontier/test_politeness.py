@@ -13,7 +13,7 @@ from geocrawl.model import HostState, IpPlace, IpRequest
 from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
 from geocrawl.store.engine.owner import this_process
-from geocrawl.store.frontier.host_leases import SharedLeases
+from geocrawl.store.frontier.politeness import SqlPoliteness
 from tests.support.invariants import check_invariants
 from tests.support.world import World
 
@@ -27,8 +27,8 @@ def world(engine_url: str) -> World:
     return world
 
 
-def leases(world: World) -> SharedLeases:
-    return SharedLeases(world.database, SETTINGS)
+def leases(world: World) -> SqlPoliteness:
+    return SqlPoliteness(world.database, SETTINGS)
 
 
 async def leased(world: World, name: str = "a.example") -> HostLease:
@@ -139,7 +139,7 @@ async def test_a_lease_is_extended_until_another_process_has_leased_the_host(wor
 ONE = IpRequest(most_at_once=1, gap_s=0.5, wait_s=1.0, lasts_s=30.0)
 
 
-async def entered(leases: SharedLeases, now: float, request: IpRequest = ONE) -> IpPlace:
+async def entered(leases: SqlPoliteness, now: float, request: IpRequest = ONE) -> IpPlace:
     place = await leases.enter_ip("192.0.2.1", now, request)
     assert isinstance(place, IpPlace)
     return place
