@@ -1,4 +1,5 @@
-// The maps of geocrawl's pages: extents of services on a base map, drawing of a box, preview of a layer.
+// The maps of geocrawl's pages: extents of services on a base map, drawing of a box, previews of layers, which are drawn
+// here of what the page's server relays.
 // Built into geocrawl/web/static/map.js by `make web-assets`. Everything it asks for comes from the page's own server.
 import Feature from "ol/Feature.js";
 import OlMap from "ol/Map.js";
@@ -19,6 +20,7 @@ import { get as projectionOf, transformExtent } from "ol/proj.js";
 import ImageSource from "ol/source/Image.js";
 import VectorSource from "ol/source/Vector.js";
 import XYZ from "ol/source/XYZ.js";
+import Circle from "ol/style/Circle.js";
 import Fill from "ol/style/Fill.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
@@ -78,6 +80,12 @@ function extentStyle(feature, resolution) {
     fill: new Fill({ color: strong ? `${line}38` : `${line}06` }),
     zIndex: strong ? 2 : 1,
   });
+}
+
+function outlineStyle() {
+  const stroke = new Stroke({ color: colour("--accent"), width: 2 });
+  const fill = new Fill({ color: `${colour("--accent")}3c` });
+  return new Style({ stroke, fill, image: new Circle({ radius: 4, fill: new Fill({ color: colour("--accent") }) }) });
 }
 
 function makeMap(target, layers, projection, interactions = []) {
@@ -230,24 +238,74 @@ function serviceMap(element) {
     if (status) status.textContent = text;
   }
 
-  function load(address) {
-    return (extent, resolution, pixelRatio) => {
-      const [w, s, e, n] = extent;
-      const width = Math.min(1024, Math.max(64, Math.round(getWidth(extent) / resolution)));
-      const height = Math.min(1024, Math.max(64, Math.round(getHeight(extent) / resolution)));
-      const url = `${address}&bbox=${[w, s, e, n].join(",")}&width=${width}&height=${height}`;
+  /** Fetch what the server relays, with its media type; a problem is told to the visitor. */
+  async function relayed(url) {
+    const answer = await fetch(url, { headers: { Accept: "image/*,application/geo+json,application/json" } });
+    if (!answer.ok) {
+      const problem = await answer.json().catch(() => ({}));
+      throw new Error(problem.detail || String(answer.status));
+    }
+    return answer;
+  }
+
+  /** Return an image in which tiles are drawn side by side in their places of an extent. */
+  async function drawTiles(places, url, extent, width, height) {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [width, height];
+    const pen = canvas.getContext("2d");
+    const [across, down] = [width / getWidth(extent), height / getHeight(extent)];
+    const bitmaps = places.map(async (place) => {
+      const answer = await relayed(new URL(place.href, url));
+      return createImageBitmap(await answer.blob());
+    });
+    for (const [index, drawn] of (await Promise.allSettled(bitmaps)).entries()) {
+      if (drawn.status !== "fulfilled") continue; // a tile that cannot be drawn leaves a gap
+      const [w, s, e, n] = places[index].extent;
+      pen.drawImage(drawn.value, (w - extent[0]) * across, (extent[3] - n) * down, (e - w) * across, (n - s) * down);
+    }
+    return canvas;
+  }
+
+  /** Return the map's layers of a service's layer: for pictures and tiles, and for the outlines of features. */
+  function layerOf(address) {
+    const outlines = new VectorSource();
+    const format = new GeoJSON({ dataProjection: "EPSG:4326", featureProjection: projection });
+    let latest = 0;
+
+    async function load(extent, resolution) {
+      const number = ++latest;
+      const [width, height] = [getWidth(extent), getHeight(extent)].map((side) =>
+        Math.min(1024, Math.max(64, Math.round(side / resolution))),
+      );
+      const query = `&bbox=${extent.join(",")}&width=${width}&height=${height}`;
+      const url = new URL(address + query, document.baseURI);
       tell(words.wordsLoading);
-      return fetch(url, { headers: { Accept: "image/png,application/problem+json" } }).then(async (answer) => {
-        if (!answer.ok) {
-          const problem = await answer.json().catch(() => ({}));
-          tell(`${words.wordsFailed} ${problem.detail || answer.status}`);
-          throw new Error(String(answer.status));
+      let image = document.createElement("canvas");
+      try {
+        const answer = await relayed(url);
+        const type = answer.headers.get("Content-Type") || "";
+        const features = type.startsWith("application/geo+json") ? format.readFeatures(await answer.json()) : [];
+        if (type.startsWith("application/json")) {
+          image = await drawTiles((await answer.json()).tiles, url, extent, width, height);
+        } else if (type.startsWith("image/")) {
+          image = await createImageBitmap(await answer.blob());
         }
-        const image = await createImageBitmap(await answer.blob());
-        tell(words.wordsShown);
-        return { image, extent, pixelRatio: 1, resolution };
-      });
-    };
+        if (number === latest) {
+          outlines.clear();
+          outlines.addFeatures(features);
+        }
+      } catch (error) {
+        tell(`${words.wordsFailed} ${error.message}`);
+        throw error;
+      }
+      tell(words.wordsShown);
+      return { image, extent, pixelRatio: 1, resolution };
+    }
+
+    const pictures = new ImageSource({ loader: load, projection, interpolate: true });
+    return new LayerGroup({
+      layers: [new ImageLayer({ source: pictures }), new VectorLayer({ source: outlines, style: outlineStyle })],
+    });
   }
 
   /** Show a layer, above those that are shown, or take it away. */
@@ -260,7 +318,7 @@ function serviceMap(element) {
       former.legend?.remove();
       shown.delete(address);
     } else {
-      const layer = new ImageLayer({ source: new ImageSource({ loader: load(address), projection, interpolate: true }) });
+      const layer = layerOf(address);
       previews.getLayers().push(layer);
       shown.set(address, { layer, legend: legendOf(button), info: button.dataset.info });
       const box = button.dataset.box ? button.dataset.box.split(",").map(Number) : sides;

@@ -1,4 +1,4 @@
-"""Say how a layer can be shown: as a picture that its service draws, of tiles, or by features that are drawn here.
+"""Say how a browser can show a layer: as a picture that its service draws, of tiles, or by its features.
 
 A kind whose layers can be shown has a function `PREVIEW` in its module: it is given a layer and returns one of these,
 or None for a layer that cannot be shown. No request is made until one is wanted.
@@ -75,7 +75,7 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """A layer whose features are drawn here."""
+    """A layer whose features the browser draws."""
 
     url: Callable[[Sides, int], Url]
     """Box in degrees, number → the request for so many features."""

@@ -69,12 +69,14 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        path = scope["path"]
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)
-                if not scope["path"].startswith(_PAGES_ONLY):
+                if not (path.startswith(_PAGES_ONLY) or path.endswith(RELAYS)):
                     headers.setdefault("Access-Control-Allow-Origin", "*")
             await send(message)
 
@@ -147,5 +149,7 @@ async def _until_left(app: ASGIApp, scope: Scope, receive: Receive, send: Send) 
         answering.cancel()
 
 
-_PAGES_ONLY = ("/operations", "/preview", "/mcp")
-"""Answers that scripts of other sites may not read."""
+_PAGES_ONLY = ("/operations", "/mcp")
+"""Beginnings of paths whose answers scripts of other sites may not read."""
+RELAYS = ("/preview", "/legend", "/info")
+"""Ends of paths at which services' answers are relayed, which only the pages read."""

@@ -1,4 +1,4 @@
-"""Show pictures of layers: `/collections/services/items/{number}/preview`, fetched politely and kept for a while."""
+"""Show layers: `/collections/services/items/{number}/preview`, requested politely, relayed, and cached for a while."""
 
 from __future__ import annotations
 
@@ -13,129 +13,122 @@ from starlette.responses import Response
 
 from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.model import Failure, Page, Url
+from geocrawl.ports import Ask
 from geocrawl.settings import Settings
 from geocrawl.urls.database import Place
 from geocrawl.web.answers import Problem, wanted_language
-from geocrawl.web.preview_drawings import Drawing
+from geocrawl.web.preview_exchanges import Exchange, Relay
 from geocrawl.web.preview_requests import Showing
-from geocrawl.web.preview_turns import Fetch, PreviewTurns
+from geocrawl.web.preview_turns import PreviewTurns
 from geocrawl.web.reader import detail_of, number_of
 from geocrawl.web.site import site_of
 from geocrawl.web.texts import Words
 from geocrawl.web.visitors import VISITOR
 from geocrawl.wording import Sentence
 
+HEADERS = {
+    "Cache-Control": "private, max-age=600",
+    "Content-Disposition": "inline",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""Of all that is relayed. Should a browser take it for a document after all, it runs nothing and has no origin."""
+
 
 async def preview(request: Request) -> Response:
-    """Return a PNG that the service drew, or that is drawn of what it sent. Raises Problem as `Previews.drawn` does,
-    and 404 without previews."""
-    return await _shown(request, lambda showing: showing.drawing(request.query_params))
+    """Return what a browser draws of a layer: a picture that the service made, the places of tiles as JSON or one of
+    those tiles, or outlines of features as GeoJSON. Raises Problem as `Previews.relay` does, 404 without previews."""
+    return await _relayed(request, Showing.exchange)
 
 
 async def legend(request: Request) -> Response:
-    """Return the legend of a layer as PNG, likewise."""
-    return await _shown(request, lambda showing: showing.legend(request.query_params))
+    """Return the legend of a layer, a picture that the service made, likewise."""
+    return await _relayed(request, Showing.legend)
 
 
 async def info(request: Request) -> Response:
     """Return what a WMS says of a point of a map, as plain text, likewise."""
-    return await _shown(request, lambda showing: showing.info(request.query_params), "text/plain")
+    return await _relayed(request, Showing.info)
 
 
-async def _shown(request: Request, drawing_of: Callable[[Showing], Drawing], media_type: str = "image/png") -> Response:
+async def _relayed(request: Request, exchange_of: Callable[[Showing, dict[str, str]], Exchange]) -> Response:
     previews = site_of(request).previews
     if previews is None:
         raise Problem(404, "this server shows no previews (--no-preview)")
+    showing, parameters = Showing((await detail_of(request, number_of(request))).service), dict(request.query_params)
     try:
-        drawn = await previews.drawn(drawing_of(Showing((await detail_of(request, number_of(request))).service)))
+        relay = await previews.relay(lambda: exchange_of(showing, parameters))
     except Problem as problem:
         said = Words(wanted_language(request)).say(problem.detail)
         raise Problem(problem.status, said, headers=problem.headers) from None
-    return Response(drawn, headers={"Cache-Control": "private, max-age=600"}, media_type=media_type)
+    return Response(relay.body, headers=HEADERS, media_type=relay.media_type)
 
 
-# --------------------------------------------------------------------------- fetching
+# --------------------------------------------------------------------------- requests to services
 
 MOST_AT_ONCE = 32
 COST = 10
-"""A picture that a service is asked for counts as so many requests of the visitor."""
+"""A request to a service counts as so many requests of the visitor."""
 MOST_WAITING_OF_HOST = 4
-"""Most pictures that wait for one host: its pace allows about one a second."""
+"""Most previews that wait for one host: its pace allows about one request a second."""
 WAIT_S = 20.0
 KEEP_S = 600.0
 FAILED_S = 60.0
 """How long a failure is remembered, so that a broken service is not asked again at every click."""
-MAX_KEPT_BYTES = 32 * 1024 * 1024
+MAX_CACHE_BYTES = 32 * 1024 * 1024
+_MOST_CACHED = 2_000
 
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """An answer of a service."""
-
-    answer: Page | Failure
-    until: float
-
-    @property
-    def size(self) -> int:
-        """Return the bytes that it takes."""
-        return len(self.answer.body) if isinstance(self.answer, Page) else 0
+Fetch = Callable[[Url], Awaitable[Page | Failure]]
 
 
 class Previews:
-    """Asks services for what visitors want to see."""
+    """Makes the exchanges that visitors want."""
 
     def __init__(self, turns: PreviewTurns, clock: Callable[[], float] = time.monotonic) -> None:
-        """`turns` ask the hosts."""
+        """`turns` lease the hosts and send the requests."""
         self._turns = turns
-        self._clock = clock
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        self._size = 0
+        self._cache = _Cache(clock)
         self._waiting = turns.asked
-        """Numbers of previews that wait, by host."""
-        self._locks: dict[str, asyncio.Lock] = {}
+        """Number of previews that wait, by host."""
         self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
-    async def drawn(self, drawing: Drawing) -> bytes:
-        """Return what a drawing makes of the answers to its requests, all of one host.
+    async def relay(self, begin: Callable[[], Exchange]) -> Relay:
+        """Return what comes of an exchange, which asks one host alone; `begin` returns it at its beginning.
+
+        It is made from cached answers, as far as they go, and where one is missing again in a turn of the host.
 
         Raises Problem: 502 when the service gives nothing that can be shown, 503 when it cannot be asked now, 504 when
         it takes too long."""
-        under_way = _UnderWay(drawing)
-        await self._go_on(under_way, self._answer_kept)
-        if (wanted := under_way.wanted) is not None:
-            await self._ask(wanted.host, under_way)
-        if under_way.problem:
-            until = self._clock() + FAILED_S
-            for url in under_way.asked:
-                if (kept := self._kept.get(url.address)) is not None:
-                    self._kept[url.address] = replace(kept, until=min(kept.until, until))
-            raise Problem(502, under_way.problem)
-        return under_way.content
+        try:
+            relay = await self._run(begin(), self._cache.get)
+        except _NotCached as missing:
+            relay = await self._ask(missing.url.host, begin)
+        if isinstance(relay, str):
+            raise Problem(502, relay)
+        return relay
 
     async def close(self) -> None:
         """Close all connections."""
         await self._turns.close()
 
-    async def _go_on(self, under_way: _UnderWay, answer_of: Callable[[Url], Awaitable[Page | Failure | None]]) -> None:
-        """Give a drawing its answers, to its end or until one is not at hand."""
-        if under_way.wanted is None:
-            await asyncio.to_thread(under_way.begin)
-        while (url := under_way.wanted) is not None and (answer := await answer_of(url)) is not None:
-            await asyncio.to_thread(under_way.give, answer)
+    async def _run(self, exchange: Exchange, fetch: Fetch) -> Relay | str:
+        """Make an exchange; failures are cached for a shorter time."""
+        answer, urls = None, list[Url]()
+        while isinstance(step := await asyncio.to_thread(_step, exchange, answer), Ask):
+            urls.append(step.url)
+            answer = await fetch(step.url)
+        if isinstance(step, str):
+            self._cache.shorten(urls, FAILED_S)
+        return step
 
-    async def _ask(self, host: str, under_way: _UnderWay) -> None:
-        """Ask a host for what a drawing wants, in one turn."""
+    async def _ask(self, host: str, begin: Callable[[], Exchange]) -> Relay | str:
+        """Make an exchange in one turn of a host."""
         if self._waiting[host] >= MOST_WAITING_OF_HOST:
             raise Problem(503, "others wait for this service's host, too; try again", headers={"Retry-After": "3"})
         self._waiting[host] += 1
-        lock = self._locks.setdefault(host, asyncio.Lock())
         try:
-            async with asyncio.timeout(WAIT_S), lock:
-                await self._go_on(under_way, self._answer_kept)  # somebody before us may have wanted the same
-                if under_way.wanted is None:
-                    return
-                async with self._at_once, self._turns.turn(host) as fetch:
-                    await self._go_on(under_way, lambda url: self._answer(url, host, fetch))
+            async with asyncio.timeout(WAIT_S), self._at_once, self._turns.turn(host) as fetch:
+                return await self._run(begin(), lambda url: self._answer(url, host, fetch))
         except TimeoutError:
             raise Problem(504, Sentence("the service gave no picture within {n:.0f} s", n=WAIT_S)) from None
         except (GivenBack, OwnFault):
@@ -144,57 +137,81 @@ class Previews:
         finally:
             self._waiting[host] -= 1
             if not self._waiting[host]:
-                del self._waiting[host], self._locks[host]
-
-    async def _answer_kept(self, url: Url) -> Page | Failure | None:
-        kept = self._kept.get(url.address)
-        return kept.answer if kept is not None and kept.until >= self._clock() else None
+                del self._waiting[host]
 
     async def _answer(self, url: Url, host: str, fetch: Fetch) -> Page | Failure:
         if url.host != host:
             raise Problem(502, "what the service shows is on another host, which is not asked for previews")
-        if (kept := await self._answer_kept(url)) is not None:
-            return kept
+        try:
+            return await self._cache.get(url)  # somebody before us may have wanted the same
+        except _NotCached:
+            pass
         if (visitor := VISITOR.get(None)) is not None:
             visitor.left -= COST - 1
         answer = await fetch(url)
         is_good = isinstance(answer, Page) and answer.status < 400
-        self._keep(url.address, _Kept(answer, self._clock() + (KEEP_S if is_good else FAILED_S)))
+        self._cache.put(url, answer, KEEP_S if is_good else FAILED_S)
         return answer
 
-    def _keep(self, address: str, kept: _Kept) -> None:
-        former = self._kept.pop(address, None)
-        self._size += kept.size - (former.size if former else 0)
-        self._kept[address] = kept
-        while self._size > MAX_KEPT_BYTES or len(self._kept) > 2_000:
-            self._size -= self._kept.popitem(last=False)[1].size
+
+def _step(exchange: Exchange, answer: Page | Failure | None) -> Ask | Relay | str:
+    """Return the next request of an exchange, or what comes of it; `answer` is None at its beginning."""
+    try:
+        return next(exchange) if answer is None else exchange.send(answer)
+    except StopIteration as end:
+        result: Relay | str = end.value
+        return result
 
 
-class _UnderWay:
-    """A drawing under way."""
+class _NotCached(Exception):
+    """Says which answer is missing."""
 
-    def __init__(self, drawing: Drawing) -> None:
-        self._drawing = drawing
-        self.wanted: Url | None = None
-        """The address whose answer it waits for; None before the first one and after the last."""
-        self.asked: list[Url] = []
-        self.content, self.problem = b"", ""
+    def __init__(self, url: Url) -> None:
+        super().__init__(url.address)
+        self.url = url
 
-    def begin(self) -> None:
-        """Let it name its first address."""
-        self._step(None)
 
-    def give(self, answer: Page | Failure) -> None:
-        """Give it the answer that it waits for."""
-        self._step(answer)
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    answer: Page | Failure
+    until: float
 
-    def _step(self, answer: Page | Failure | None) -> None:
-        try:
-            self.wanted = next(self._drawing).url if answer is None else self._drawing.send(answer).url
-            self.asked.append(self.wanted)
-        except StopIteration as end:
-            self.wanted = None
-            self.content, self.problem = end.value
+    @property
+    def size(self) -> int:
+        """Return the bytes of the answer."""
+        return len(self.answer.body) if isinstance(self.answer, Page) else 0
+
+
+class _Cache:
+    """LRU cache of services' answers, each for its own time."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._size = 0
+
+    async def get(self, url: Url) -> Page | Failure:
+        """Return the answer of an address. Raises _NotCached."""
+        entry = self._entries.get(url.address)
+        if entry is None or entry.until < self._clock():
+            raise _NotCached(url)
+        self._entries.move_to_end(url.address)
+        return entry.answer
+
+    def put(self, url: Url, answer: Page | Failure, keep_s: float) -> None:
+        """Keep an answer; the ones that were used least recently make room."""
+        former = self._entries.pop(url.address, None)
+        entry = self._entries[url.address] = _Entry(answer, self._clock() + keep_s)
+        self._size += entry.size - (former.size if former else 0)
+        while self._size > MAX_CACHE_BYTES or len(self._entries) > _MOST_CACHED:
+            self._size -= self._entries.popitem(last=False)[1].size
+
+    def shorten(self, urls: list[Url], keep_s: float) -> None:
+        """Keep answers for no longer than a time."""
+        until = self._clock() + keep_s
+        for url in urls:
+            if (entry := self._entries.get(url.address)) is not None:
+                self._entries[url.address] = replace(entry, until=min(entry.until, until))
 
 
 def open_previews(settings: Settings, catalogue: Place) -> Previews:

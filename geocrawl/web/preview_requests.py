@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
+from urllib.parse import urlencode
 
 from geocrawl.model import Item, Layer, Service, Url, stored_kind
 from geocrawl.probe.extents import Sides
@@ -20,7 +21,7 @@ from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter
 from geocrawl.web.layers import path_of
-from geocrawl.web.preview_drawings import Drawing, features, picture, text, tiles
+from geocrawl.web.preview_exchanges import MOST_TILES, Exchange, features, picture, text, tile, tiles
 from geocrawl.web.publishing import is_masked
 
 MOST_PIXELS, LEAST_PIXELS = 1_024, 64
@@ -94,14 +95,19 @@ class Showing:
             found = self._of_groups[group.position] = of_maps or group.crs[:1]
         return found
 
-    def drawing(self, parameters: Mapping[str, str]) -> Drawing:
-        """Return the drawing of the layer and the part of the map that a visitor wants."""
-        found, view = self._wanted(parameters), self._view(parameters)
-        if isinstance(found, Picture):
-            return picture(found.url(view))
-        if isinstance(found, Tiles):
-            return tiles(found.levels(view), view)
-        return features(found.url(view.box, MOST_FEATURES), view)
+    def exchange(self, parameters: Mapping[str, str]) -> Exchange:
+        """Return the exchange for a layer and a part of the map, or for one of its tiles (`tile`)."""
+        preview = self._wanted(parameters)
+        view = self._view({name: value for name, value in parameters.items() if name != "tile"})
+        if isinstance(preview, Tiles):
+            if "tile" in parameters:
+                return tile(preview.levels(view), view, _natural("tile", parameters["tile"], MOST_TILES, "a tile"))
+            return tiles(preview.levels(view), view, f"?{urlencode(parameters)}")
+        if "tile" in parameters:
+            raise Problem(404, "the service has no tiles of this layer")
+        if isinstance(preview, Picture):
+            return picture(preview.url(view))
+        return features(preview.url(view.box, MOST_FEATURES), view)
 
     def picture_url(self, row: LayerRow, view: View) -> Url:
         """Return the address at which the service itself draws a picture of a layer."""
@@ -110,21 +116,22 @@ class Showing:
             raise Problem(404, f"a service of the kind {self._described.kind} draws no picture of this layer")
         return found.url(view)
 
-    def legend(self, parameters: Mapping[str, str]) -> Drawing:
-        """Return the drawing of a layer's legend."""
-        found = self._wanted(parameters)
-        if not isinstance(found, Picture) or found.legend is None:
+    def legend(self, parameters: Mapping[str, str]) -> Exchange:
+        """Return the exchange for a layer's legend."""
+        preview = self._wanted(parameters)
+        if not isinstance(preview, Picture) or preview.legend is None:
             raise Problem(404, "the service has no such layer whose legend can be shown")
-        return picture(found.legend())
+        return picture(preview.legend())
 
-    def info(self, parameters: Mapping[str, str]) -> Drawing:
-        """Return the text that says what is at a pixel (`x`, `y`) of a picture."""
-        found = self._wanted(parameters)
+    def info(self, parameters: Mapping[str, str]) -> Exchange:
+        """Return the exchange for the text that says what is at a pixel (`x`, `y`) of a picture."""
+        preview = self._wanted(parameters)
         view = self._view({name: value for name, value in parameters.items() if name not in ("x", "y")})
-        x, y = (_pixel(name, parameters.get(name, ""), most) for name, most in zip("xy", view.size, strict=True))
-        if not isinstance(found, Picture) or found.info is None:
+        pixels = zip("xy", view.size, strict=True)
+        x, y = (_natural(name, parameters.get(name, ""), most, "a pixel of the picture") for name, most in pixels)
+        if not isinstance(preview, Picture) or preview.info is None:
             raise Problem(404, "the service answers no questions about points of this layer")
-        return text(found.info(view, x, y))
+        return text(preview.info(view, x, y))
 
     def _wanted(self, parameters: Mapping[str, str]) -> Preview:
         position = parameters.get("layer", "")
@@ -181,9 +188,9 @@ def _size(name: str, text: str) -> int:
     return int(text)
 
 
-def _pixel(name: str, text: str, most: int) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) < most):
-        raise bad_parameter(name, text, "a pixel of the picture")
+def _natural(name: str, text: str, end: int, expected: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) < end):
+        raise bad_parameter(name, text, expected)
     return int(text)
 
 

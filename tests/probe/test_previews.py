@@ -308,14 +308,23 @@ def test_a_coverage_in_another_reference_system_is_asked_for_in_degrees() -> Non
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.1.1"])
 def test_older_versions_are_asked_by_the_oldest(version: str) -> None:
-    text = "<CoverageDescription><formats>ArcGrid GeoTIFF</formats></CoverageDescription>"
+    text = "<CoverageDescription><formats>ArcGrid GeoTIFF PNG</formats></CoverageDescription>"
     layer = wcs(version, (), (6.0, 46.0, 10.0, 48.0))
     ((part, _),) = tiles(layer, VIEW, lambda _: page(text))
     assert part.address == (
-        "http://wcs.example/wcs?SERVICE=WCS&VERSION=1.0.0&REQUEST=GetCoverage&COVERAGE=height&FORMAT=GeoTIFF"
+        "http://wcs.example/wcs?SERVICE=WCS&VERSION=1.0.0&REQUEST=GetCoverage&COVERAGE=height&FORMAT=PNG"
         "&CRS=EPSG:4326&BBOX=6,46,10,48&WIDTH=40&HEIGHT=20"
     )
-    assert "format" in str(levels(layer, VIEW, lambda _: page("<CoverageDescription/>"))[0])
+
+
+@pytest.mark.parametrize("formats", ["", "ArcGrid GeoTIFF"])
+def test_a_coverage_that_comes_as_data_alone_is_not_shown(formats: str) -> None:
+    description = page(f"<CoverageDescription><formats>{formats}</formats></CoverageDescription>")
+    layer = wcs("1.0.0", (), (6.0, 46.0, 10.0, 48.0))
+    assert "in no format that can be shown" in str(levels(layer, VIEW, lambda _: description)[0])
+    preview = preview_of(Kind.WCS)
+    assert preview is not None and preview(layer) and preview(wcs("2.0.1"))
+    assert preview(wcs("2.0.1", ("image/tiff", "application/netcdf"))) is None, "no button promises it"
 
 
 def test_a_coverage_elsewhere_is_not_asked_for() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -128,6 +128,25 @@ def test_a_layer_is_previewed_on_the_map(browser: Any, address: str, crawled: Pa
         button.click()
         assert [each.get_attribute("aria-pressed") for each in (button, second)] == ["false", "true"]
         assert page.locator("#legends figure").count() == 1, "the other one stays, with its legend"
+        assert said == []
+
+
+@pytest.mark.parametrize("kind", ["wfs", "ogcapi", "tms", "wmts", "wcs", "arcgis"])
+def test_layers_of_other_kinds_are_drawn_by_the_browser(browser: Any, address: str, crawled: Path, kind: str) -> None:
+    with closing(sqlite3.connect(crawled)) as reader:
+        (number,) = reader.execute(
+            "SELECT min(service_id) FROM endpoint WHERE kind = ? AND status = 'valid'",
+            (kind,),
+        ).fetchone()
+    with page_of(browser) as (page, said):
+        page.goto(f"{address}{ITEMS}/{number}")
+        page.wait_for_load_state("networkidle")
+        before = page.locator("[data-map=service]").screenshot()
+        page.locator("[data-preview]").first.click()
+        page.get_by_text("Preview of what the service sent.").wait_for()
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(500)
+        assert page.locator("[data-map=service]").screenshot() != before, "something is drawn"
         assert said == []
 
 

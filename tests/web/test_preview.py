@@ -7,9 +7,10 @@ import io
 import sqlite3
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -17,12 +18,11 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from geocrawl.demo import DemoWeb
-from geocrawl.model import Failure, FailureCode
 from geocrawl.probe.extents import to_mercator
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview import MOST_WAITING_OF_HOST, open_previews
-from geocrawl.web.preview_drawings import image_of, picture
+from geocrawl.web.preview_exchanges import Relay, picture
 from tests.support.crawls import url
 from tests.web.conftest import Serve
 
@@ -49,6 +49,11 @@ def test_a_layer_is_drawn_by_its_service(client: TestClient, demo_web: DemoWeb, 
     answer = client.get(f"{ITEMS}/{number}/preview", params={"layer": layer, "bbox": BOX, "width": 300, "height": 200})
     assert answer.status_code == 200 and answer.headers["content-type"] == "image/png", answer.text[:300]
     assert Image.open(io.BytesIO(answer.content)).size == (300, 200)
+    assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    assert answer.headers["content-disposition"] == "inline"
+    assert "access-control-allow-origin" not in answer.headers, "pages elsewhere read none of it"
     asked = [each for each in demo_web.requests[before:] if each.kind == "service"]
     assert len(asked) == 1 and "geocrawl/" in asked[0].user_agent
     query = {name.lower(): values[0] for name, values in parse_qs(urlsplit(asked[0].url).query).items()}
@@ -90,20 +95,30 @@ def test_it_is_asked_what_is_at_a_point(client: TestClient, demo_web: DemoWeb, s
     assert f'data-info="{ITEMS}/{number}/info?layer={layer}"' in page
 
 
+def relayed_pictures(client: TestClient, answer: Any) -> list[Image.Image]:
+    """Return the pictures that a browser draws of a preview: the one that came, or tiles."""
+    if answer.headers["content-type"] == "application/json":
+        parts = [client.get(str(answer.url.join(each["href"]))) for each in answer.json()["tiles"]]
+        assert parts
+        return [drawn for part in parts for drawn in relayed_pictures(client, part)]
+    is_picture = answer.headers["content-type"].startswith("image/")
+    return [Image.open(io.BytesIO(answer.content)).convert("RGBA")] if is_picture else []
+
+
 @pytest.mark.parametrize(
-    ("kind", "requests"),
+    ("kind", "media_type", "requests"),
     [
-        ("wfs", ["GetFeature"]),
-        ("ogcapi", ["/items"]),
-        ("wmts", ["GetTile"]),
-        ("tms", [".png"]),
-        ("wmsc", ["TILED=true", "GetMap"]),
-        ("wcs", ["DescribeCoverage", "GetCoverage"]),
-        ("arcgis", ["export", "show:"]),
+        ("wfs", "application/geo+json", ["GetFeature"]),
+        ("ogcapi", "application/geo+json", ["/items"]),
+        ("wmts", "application/json", ["GetTile"]),
+        ("tms", "application/json", [".png"]),
+        ("wmsc", "application/json", ["TILED=true", "GetMap"]),
+        ("wcs", "application/json", ["DescribeCoverage", "GetCoverage"]),
+        ("arcgis", "image/png", ["export", "show:"]),
     ],
 )
-def test_layers_of_other_kinds_are_drawn_of_what_their_services_send(
-    client: TestClient, crawled: Path, demo_web: DemoWeb, kind: str, requests: list[str]
+def test_a_browser_is_given_what_it_draws_of_layers_of_other_kinds(
+    client: TestClient, crawled: Path, demo_web: DemoWeb, kind: str, media_type: str, requests: list[str]
 ) -> None:
     reader = sqlite3.connect(crawled)
     number, layer, *sides = reader.execute(
@@ -120,9 +135,11 @@ def test_layers_of_other_kinds_are_drawn_of_what_their_services_send(
     before = len(demo_web.requests)
     asked = {"layer": layer, "bbox": ",".join(map(str, box)), "width": 256, "height": 256}
     answer = client.get(f"{ITEMS}/{number}/preview", params=asked)
-    assert answer.status_code == 200, answer.text
-    drawn = Image.open(io.BytesIO(answer.content))
-    assert drawn.size == (256, 256) and len(drawn.getcolors(70_000) or ()) > 1
+    assert (answer.status_code, answer.headers["content-type"]) == (200, media_type), answer.text
+    if media_type == "application/geo+json":
+        assert answer.json()["geometry"]["geometries"]
+    for drawn in relayed_pictures(client, answer):
+        assert len(drawn.getcolors(70_000) or ()) > 1, "something is on it"
     made = [each.url for each in demo_web.requests[before:] if each.kind == "service"]
     assert len(made) <= 6 and all(any(part in each for each in made) for part in requests), made
 
@@ -155,6 +172,8 @@ ATTACKS = [
     {"bbox": BOX, "layer": "http://attacker.example/"},
     {"bbox": BOX, "layer": "9999999"},
     {"bbox": BOX, "crs": "EPSG:4326"},
+    {"bbox": BOX, "tile": "0"},
+    {"bbox": BOX, "tile": "0&LAYERS=secret"},
 ]
 
 
@@ -260,10 +279,10 @@ def hosts() -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
-async def drawn_by(proxy: str, catalogue: Path, address: str) -> bytes:
+async def relayed_by(proxy: str, catalogue: Path, address: str) -> Relay:
     previews = open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
     try:
-        return await previews.drawn(picture(url(address)))
+        return await previews.relay(lambda: picture(url(address)))
     finally:
         await previews.close()
 
@@ -271,18 +290,18 @@ async def drawn_by(proxy: str, catalogue: Path, address: str) -> bytes:
 async def test_no_redirect_leads_to_another_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
     with pytest.raises(Problem) as raised:
-        await drawn_by(proxy, catalogue, "http://redirecting.example/wms?REQUEST=GetMap")
+        await relayed_by(proxy, catalogue, "http://redirecting.example/wms?REQUEST=GetMap")
     assert raised.value.status == 502
     assert asked and not [address for address in asked if "other.example" in address]
 
 
 async def test_nothing_but_an_image_leaves_the_server(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, _ = hosts
-    drawn = await drawn_by(proxy, catalogue, "http://good.example/wms")
-    assert Image.open(io.BytesIO(drawn)).size == (8, 8) and drawn.startswith(b"\x89PNG")
+    relay = await relayed_by(proxy, catalogue, "http://good.example/wms")
+    assert Image.open(io.BytesIO(relay.body)).size == (8, 8) and relay.media_type == "image/png", "not text/html"
     for host, said in (("page.example", "no image"), ("huge.example", "9000")):
         with pytest.raises(Problem, match=said) as raised:
-            await drawn_by(proxy, catalogue, f"http://{host}/wms")
+            await relayed_by(proxy, catalogue, f"http://{host}/wms")
         assert raised.value.status == 502
 
 
@@ -290,7 +309,7 @@ async def test_no_password_of_the_crawl_is_lent_to_visitors(hosts: tuple[str, li
     proxy, asked = hosts
     sites = {"http://good.example": SiteSettings(user="u", password="p")}
     previews = open_previews(Settings(proxy=proxy, delay_s=0.0, sites=sites), catalogue)
-    await previews.drawn(picture(url("http://good.example/wms")))
+    await previews.relay(lambda: picture(url("http://good.example/wms")))
     await previews.close()
     assert asked and not [each for each in asked if "password" in each]
 
@@ -308,17 +327,11 @@ def test_no_key_is_lent_to_visitors(serve: Serve, catalogue: Path, demo_web: Dem
 async def test_few_wait_for_one_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
     previews = open_previews(Settings(proxy=proxy, delay_s=0.3), catalogue)
-    tasks = [previews.drawn(picture(url(f"http://good.example/wms?n={number}"))) for number in range(12)]
+    urls = [url(f"http://good.example/wms?n={number}") for number in range(12)]
+    tasks = [previews.relay(partial(picture, each)) for each in urls]
     found = await asyncio.gather(*tasks, return_exceptions=True)
     await previews.close()
-    drawn = [each for each in found if isinstance(each, bytes)]
+    drawn = [each for each in found if isinstance(each, Relay)]
     refused = [each for each in found if isinstance(each, Problem)]
     assert len(drawn) == MOST_WAITING_OF_HOST and {each.status for each in refused} == {503}
     assert len([address for address in asked if "/wms" in address]) == MOST_WAITING_OF_HOST
-
-
-@pytest.mark.parametrize("code", [FailureCode.DNS, FailureCode.REFUSED, FailureCode.TIMEOUT_READ, FailureCode.BAD_HTTP])
-def test_a_visitor_is_told_in_words_why_there_is_no_preview(code: FailureCode) -> None:
-    asked = url("http://maps.example/wms")
-    image, said = image_of(Failure(asked, code, "[Errno -2] Name or service not known"))
-    assert image is None and "service" in said and "Errno" not in said

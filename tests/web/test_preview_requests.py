@@ -71,7 +71,7 @@ def test_nothing_of_a_service_is_shown_whose_address_has_a_key() -> None:
     found = showing("wms", row(0, "EPSG:4326"), address="http://maps.example/x?token=secret")
     assert not found.is_possible and found.of(row(0, "EPSG:4326")) is None
     with pytest.raises(Problem) as raised:
-        found.drawing({"layer": "0", "bbox": "1,2,3,4"})
+        found.exchange({"layer": "0", "bbox": "1,2,3,4"})
     assert raised.value.status == 404
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -22,7 +23,7 @@ from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web import connections, visitors
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview import open_previews
-from geocrawl.web.preview_drawings import picture
+from geocrawl.web.preview_exchanges import Relay, picture
 from geocrawl.web.preview_turns import REQUESTS_PER_DAY, preview_settings
 from geocrawl.web.visitors import MAX_WAITING, OLDEST_EVERY, VISITOR, Rates, Visitor, Workers
 from tests.support.crawls import url
@@ -266,14 +267,15 @@ def test_previews_have_a_share_of_their_own() -> None:
 async def test_previews_spend_nothing_of_the_daemons_day(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
     previews = open_previews(Settings(proxy=proxy, delay_s=0.0, requests_per_host_per_day=40), catalogue)
-    found = list[bytes | Problem]()
+    found = list[Relay | Problem]()
     for number in range(6):
+        address = url(f"http://good.example/wms?n={number}")
         try:
-            found.append(await previews.drawn(picture(url(f"http://good.example/wms?n={number}"))))
+            found.append(await previews.relay(partial(picture, address)))
         except Problem as problem:
             found.append(problem)
     await previews.close()
-    drawn = [each for each in found if isinstance(each, bytes)]
+    drawn = [each for each in found if isinstance(each, Relay)]
     assert len(drawn) == 3 and len(asked) == 4, "a tenth of 40, robots.txt among them"
     assert all("used up" in str(each) for each in found[3:])
     requests, errors, *_ = _host(catalogue)
@@ -294,7 +296,7 @@ async def test_how_a_host_answers_visitors_does_not_put_it_to_rest(catalogue: Pa
     previews = open_previews(Settings(proxy=proxy, delay_s=0.5), catalogue)
     for number in range(3):
         with pytest.raises(Problem) as raised:
-            await previews.drawn(picture(url(f"http://good.example/wms?n={number}")))
+            await previews.relay(partial(picture, url(f"http://good.example/wms?n={number}")))
         assert raised.value.status == 502
     await previews.close()
     server.close()
@@ -311,10 +313,10 @@ async def test_a_probe_that_is_due_goes_first(hosts: tuple[str, list[str]], cata
     with sqlite3.connect(catalogue) as writer:
         writer.execute("INSERT INTO host (name, next_at) VALUES ('good.example', ?)", (time.time(),))
     previews = open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
-    drawing = asyncio.create_task(previews.drawn(picture(url("http://good.example/wms"))))
+    drawing = asyncio.create_task(previews.relay(lambda: picture(url("http://good.example/wms"))))
     await asyncio.sleep(0.5)
     assert not asked, "the host was free for less than a worker's look"
-    assert (await drawing).startswith(b"\x89PNG")
+    assert (await drawing).media_type == "image/png"
     await previews.close()
 
 

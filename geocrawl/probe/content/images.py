@@ -104,6 +104,11 @@ def decodable(offered: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(ranks, key=lambda name: ranks[name]))
 
 
+def drawable(offered: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the offered formats that browsers draw, the first choice first."""
+    return tuple(name for name in decodable(offered) if "tif" not in name.lower())
+
+
 def _rank(name: str) -> tuple[int, int] | None:
     """Return the place of a format in the order of choice; None for one that cannot be decoded."""
     plain = name.strip().lower().removeprefix("image/").removeprefix("vnd.").removeprefix("x-")

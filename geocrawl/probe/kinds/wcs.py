@@ -13,7 +13,7 @@ from geocrawl.formats.json import number_of
 from geocrawl.model import Item, Kind, Layer, Page, Service
 from geocrawl.model.declarations import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask
-from geocrawl.probe.content.images import decodable
+from geocrawl.probe.content.images import drawable
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
 from geocrawl.probe.levels import Level
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
@@ -155,7 +155,7 @@ def _levels(shown: Shown, view: View) -> Levels:
     if (whole := shown.extent or _extent(root)) is None:
         return "the service does not say where the coverage lies in degrees"
     stated = [word for line in texts(root.iter("{*}formats")) for word in line.split()]
-    if not (formats := decodable((*stated, *shown.service.formats))):
+    if not (formats := drawable((*stated, *shown.service.formats))):
         return "the service sends the coverage in no format that can be shown"
     west, south = map(max, whole[:2], view.box[:2])
     east, north = map(min, whole[2:], view.box[2:])
@@ -228,8 +228,11 @@ def _is_north_first(labels: list[str], system: str) -> bool:
 
 
 def preview(shown: Shown) -> Tiles | None:
-    """Show a coverage by the part of it that is in view."""
-    return Tiles((DEGREES,), partial(_levels, shown)) if shown.layer.item is Item.COVERAGE else None
+    """Show a coverage by the part of it that is in view, unless the service states formats of data alone."""
+    formats = shown.service.formats
+    if shown.layer.item is not Item.COVERAGE or (formats and not drawable(formats)):
+        return None
+    return Tiles((DEGREES,), partial(_levels, shown))
 
 
 PREVIEW = preview
