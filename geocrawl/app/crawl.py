@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.fetchers import demand_browser
+from geocrawl.app.findings import demand_usable
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
-from geocrawl.app.usable import demand_usable
 from geocrawl.config import without_effect
 from geocrawl.crawler.report import CrawlReport, RunSummary
 from geocrawl.crawler.sub_queues import sub_queues

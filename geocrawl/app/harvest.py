@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 
 from geocrawl.app import wiring
+from geocrawl.app.findings import demand_usable
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
-from geocrawl.app.usable import demand_usable
 from geocrawl.crawler.report import HarvestReport, RunSummary
 from geocrawl.crawler.scope import records_bound
 from geocrawl.fetch.clock import SystemClock

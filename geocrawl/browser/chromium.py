@@ -40,7 +40,8 @@ def find_chromium(named: str) -> str:
         if path := shutil.which(name):
             return path
     if named:
-        raise EnvironmentFault(f"browser_path: {named} is no program that can be run; name Chromium or Google Chrome")
+        fault = f"browser_path: {named} is not a program that can be run"
+        raise EnvironmentFault(f"{fault}; name Chromium or Google Chrome")
     raise EnvironmentFault(
         "--browser needs Chromium, and none of these is in PATH: "
         + ", ".join(_NAMES)

@@ -160,7 +160,7 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
     Then: systemctl enable --now geocrawl
     """
     if root == Path("/"):
-        refuse_hidden_program()
+        _refuse_hidden_program()
     for file in files():
         target = root / file.path
         if file.keep and target.exists():
@@ -185,7 +185,7 @@ _HIDDEN_BY_UNIT = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/
 """Folders that the unit does not see: ProtectHome=, PrivateTmp= (systemd.exec(5))."""
 
 
-def refuse_hidden_program() -> None:
+def _refuse_hidden_program() -> None:
     """Raise EnvironmentFault when the service could not start this program, or the Python that it runs on."""
     for path in (Path(program()[0]), Path(sys.executable).resolve()):
         folder = next((each for each in path.parents if each in _HIDDEN_BY_UNIT or not _may_be_entered(each)), None)
@@ -215,12 +215,22 @@ def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         _run_systemd(["systemctl", "daemon-reload"])
 
 
+UNIT = Path("etc/systemd/system/geocrawl.service")
+"""The unit of the service, below the root."""
+
+
+def unit_text() -> str:
+    """Return the unit that starts this program. Raises EnvironmentFault when the service could not start it."""
+    _refuse_hidden_program()
+    return files()[0].text
+
+
 def files() -> tuple[Installed, ...]:
     """Return the files of the service with their contents."""
     folder = opt.shipped("systemd", "systemd")
     unit = (folder / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", command_line(program()))
     return (
-        Installed(Path("etc/systemd/system/geocrawl.service"), unit),
+        Installed(UNIT, unit),
         Installed(
             Path("etc/sysusers.d/geocrawl.conf"),
             (folder / "geocrawl.sysusers").read_text("utf-8"),

@@ -11,15 +11,13 @@ from typing import Annotated
 import typer
 
 from geocrawl.app import maintenance
+from geocrawl.app.findings import check_settings
 from geocrawl.app.maintenance import decide_same
 from geocrawl.app.maintenance import migrate as copy
 from geocrawl.app.maintenance import retry as put_back
-from geocrawl.app.usable import unusable
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import read_host, service_address
-from geocrawl.config import check as check_file
-from geocrawl.config import check_all
 from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.kinds import short_name
@@ -284,9 +282,11 @@ def check_config(
     file: Annotated[Path | None, typer.Argument(help="A configuration file \\[those in use].")] = None,
 ) -> None:
     """Check a configuration file for unknown names and invalid values."""
-    problems = check_file(file, unusable) if file else check_all(os.environ, opt.current_folder(), unusable)
+    environ, files = ({}, [file]) if file else (os.environ, None)
+    findings, _ = check_settings({}, environ, opt.current_folder(), files)
+    problems = [finding for finding in findings if finding.severity]
     for problem in problems:
-        typer.echo(problem, err=True)
+        typer.echo(problem.text, err=True)
     if problems:
         raise typer.Exit(2)
     typer.echo(f"{file}: valid." if file else "The settings in use are valid.")

@@ -164,13 +164,18 @@ def configuration_from(overrides: Mapping[str, object]) -> Configuration:
     """Return the settings in force with their origins. Raises UsageError for a file that is not there."""
     from geocrawl.config import load
 
-    options = dict(overrides)
-    file = options.pop(CONFIG, None)
-    if file is None:
-        return load(options, environ=os.environ, cwd=current_folder())
-    if not isinstance(file, Path) or not file.exists():
-        raise UsageError(f"--config {file}: no such file")
-    return load(options, environ=os.environ, cwd=current_folder(), files=[file])
+    options, files = options_and_files(overrides)
+    for file in files or ():
+        if not file.exists():
+            raise UsageError(f"--config {file}: no such file")
+    return load(options, environ=os.environ, cwd=current_folder(), files=files)
+
+
+def options_and_files(overrides: Mapping[str, object]) -> tuple[dict[str, object], list[Path] | None]:
+    """Return the settings that were given as options, and the files that replace the usual ones, if any were named."""
+    file = overrides.get(CONFIG)
+    options = {name: value for name, value in overrides.items() if name != CONFIG}
+    return options, [file] if isinstance(file, Path) else None
 
 
 def current_folder() -> Path:

@@ -22,6 +22,7 @@ from rich.live import Live
 from rich.text import Text
 from structlog.typing import FilteringBoundLogger
 
+from geocrawl.app.findings import check_contact
 from geocrawl.app.processes import Processes
 from geocrawl.crawler.report import RunSummary
 from geocrawl.crawler.sub_queues import sub_queues, table_lines
@@ -288,10 +289,10 @@ def log_of(settings: Settings, file: LogFile | None = None) -> Log:
 
 
 def ask_for_contact(settings: Settings, log: Log) -> None:
-    """Log a line when neither a contact nor a User-Agent is set: owners of sites should know whom to ask."""
-    if not settings.contact and not settings.user_agent:
-        advice = "owners of sites cannot reach you: set `contact` (--contact, GEOCRAWL_CONTACT)"
-        log.info("no contact is set", advice=advice)
+    """Log a line when owners of sites cannot know whom to ask."""
+    contact = check_contact(settings)
+    if contact.severity:
+        log.info("no contact is set", advice=contact.advice)
 
 
 _MOST_CHARS = 300

@@ -51,7 +51,7 @@ COMMANDS: Mapping[str, str] = {
     "migrate": "geocrawl.cli.maintenance:migrate",
     "workers": "geocrawl.cli.daemon:workers",
     "check": "geocrawl.cli.status:check",
-    "doctor": "geocrawl.cli.doctor:doctor",
+    "doctor": "geocrawl.cli.status:doctor",
     "metrics": "geocrawl.cli.status:metrics",
     "forget": "geocrawl.cli.maintenance:forget",
     "release": "geocrawl.cli.maintenance:release",

@@ -1,7 +1,8 @@
-"""`geocrawl status`, `check` and `metrics`: the state of the catalogue, for people and for monitoring."""
+"""`geocrawl status`, `check`, `doctor` and `metrics`: the state of a catalogue, its daemon and this machine."""
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,17 +12,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from geocrawl.app.findings import (
+    Finding,
+    Severity,
+    check_connection,
+    check_contact,
+    check_database,
+    check_machine,
+    check_settings,
+    check_status,
+    check_unit,
+    worst,
+)
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.crawler.sub_queues import sub_queues, table_lines
 from geocrawl.daemon.budget import PAGES_SHARE
-from geocrawl.errors import GeocrawlError, PassingFault, UsageError
+from geocrawl.errors import PassingFault, UsageError
 from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
-from geocrawl.store import OpenSnapshot, Store
+from geocrawl.store import Store
 from geocrawl.store.read.processes import JobRun
-from geocrawl.store.read.status import CatalogStatus, Run, last_visit_at, read_status
+from geocrawl.store.read.status import CatalogStatus, Run, read_status
 from geocrawl.urls.database import Place
 from geocrawl.wording import RUN_ENDS, counted, iso, moment, span
 
@@ -103,16 +116,14 @@ _UNFINISHED = {
     "killed": "killed; began {} ago ({})",
     "unknown": "unfinished after {}, running elsewhere or killed ({})",
 }
-_SILENT_S = 30.0
-"""Seconds without a heartbeat after which a daemon counts as silent; it writes one every five seconds."""
 
 
 def status_lines(status: CatalogStatus, path: Place, now: float, settings: Settings) -> Iterator[str]:
     """Yield the lines of `geocrawl status`, with the limits of the settings."""
     yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
-    if status.open_snapshot:
-        yield f"snapshot    {snapshot_text(status.open_snapshot, path)}"
-    yield f"daemon      {_daemon(status, now)}"
+    for finding in check_status(status, path, now, needs_daemon=False):
+        if finding.severity or finding.subject == "daemon":
+            yield f"{finding.subject:<11} {finding.text}"
     for job in status.jobs:
         yield f"job         {_job(job, now)}"
     yield f"limits      {_limits(settings)}"
@@ -134,19 +145,6 @@ def status_lines(status: CatalogStatus, path: Place, now: float, settings: Setti
         yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
 
 
-def snapshot_text(held: OpenSnapshot, path: Place) -> str:
-    """Return what keeps the database from cleaning up, and what to do, for `status` and `check`."""
-    if held.log_bytes is not None:
-        return (
-            f"the write-ahead log has grown to {held.log_bytes / 2**20:,.0f} MiB, because a program still reads an old "
-            f"state of the file, or writes much at once; `fuser {path}` lists who has it open: end the one that hangs"
-        )
-    return (
-        f"open for {span(held.age_s or 0.0)} ({plain(held.holder, 120)}): the server keeps old rows, and tables grow; "
-        f"end that program, or run SELECT pg_terminate_backend({held.pid})"
-    )
-
-
 def _service_lines(status: CatalogStatus) -> Iterator[str]:
     """Yield the lines about services and endpoints."""
     ends = status.endpoints
@@ -159,22 +157,10 @@ def _service_lines(status: CatalogStatus) -> Iterator[str]:
         order = [state for state in ("alive", "degraded", "unconfirmed", "down", "gone") if state in status.health]
         by_health = ", ".join(f"{status.health[state]:,} {state}" for state in order)
         yield f"health      endpoints: {by_health}; {status.due:,} due for a probe"
-    if alarms := watch_alarms(status):
-        yield f"warning     {alarms}"
     if status.reasons:
         yield f"not valid   {_by_reason(status.reasons, 6)}"
     if status.tls:
         yield f"TLS         not verified at valid endpoints: {_by_reason(status.tls, len(status.tls))}"
-
-
-def watch_alarms(status: CatalogStatus) -> str:
-    """Return which watches tell nobody of anything, for `status` and `check`; '' for none."""
-    counts = {
-        "given up after ten failed deliveries": status.watches_given_up,
-        "without their service": status.watches_of_nothing,
-    }
-    said = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    return f"watches: {said} (`geocrawl watch list`)" if said else ""
 
 
 def _queue_lines(status: CatalogStatus, now: float, settings: Settings) -> Iterator[str]:
@@ -238,19 +224,6 @@ def _list(entries: Sequence[str]) -> str:
     return plain(" ".join(entries[:3]), 120) + more
 
 
-def _daemon(status: CatalogStatus, now: float) -> str:
-    holder = status.daemon
-    if holder is None or not status.running:
-        return "not running" + ("; paused (`geocrawl resume`)" if status.paused else "")
-    since = f"process {holder.pid} on {holder.machine} for {span(now - holder.since)}"
-    if now - holder.beat > _SILENT_S:
-        silent = (
-            f"nothing written for {span(now - holder.beat)}: the database may be locked or its disk full; see its log"
-        )
-        return f"running, {since}; {silent}"
-    return f"{'paused' if status.paused else 'running'}, {since}: {plain(holder.state, 80) or 'starting'}"
-
-
 def _job(job: JobRun, now: float) -> str:
     """Return a job's last run, its next run and its last error."""
     last = f"last run {span(now - job.last_run)} ago, {job.seconds:.1f} s" if job.last_run else "has not run yet"
@@ -287,17 +260,13 @@ def _run(run: Run, now: float) -> str:
     return f"{moment(run.started_at)}  {run.strategy}: {result}"
 
 
-OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
-"""Exit codes of monitoring plugins (Nagios)."""
-
-
 def check(
     overrides: opt.Overrides,
     silent_for: Annotated[
         int, typer.Option("--silent-for", metavar="HOURS", help="Warn when nothing was visited for this many hours.")
     ] = 6,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Make the search index anew from the catalogue instead, and exit.")
+        bool, typer.Option("--repair", help="Make the search index again from the catalogue instead, and exit.")
     ] = False,
     json: opt.Json = False,
 ) -> None:
@@ -305,31 +274,65 @@ def check(
     if repair:
         _repair(overrides)
         return
-    try:
-        with opt.reading(overrides) as connection:
-            at, path = connection.now(), connection.path
-            found, last = read_status(connection, at), last_visit_at(connection)
-    except GeocrawlError as error:
-        _say_state("UNKNOWN", str(error), {}, json=json)
-        raise typer.Exit(UNKNOWN) from None
-    code, text = assess(found, last, at, silent_for * 3600, path)
-    word = {OK: "OK", WARNING: "WARNING", CRITICAL: "CRITICAL"}[code]
-    _say_state(word, text, _performance_data(found), json=json)
-    if code:
-        raise typer.Exit(code)
-
-
-def _say_state(word: str, text: str, values: Mapping[str, int], *, json: bool) -> None:
-    """Print the line of a monitoring plugin, or the same as JSON."""
+    findings, status = check_database(opt.reading(overrides), silent_s=silent_for * 3600)
+    state = worst(findings)
+    text = f"{state.subject}: {state.text}" if state.subject != "database" else state.text
+    if status is not None and not state.severity:
+        pages = counted(status.today.get("pages", 0), "page")
+        text = f"{counted(status.health.get('alive', 0), 'endpoint')} alive, {pages} today"
+    values = _performance_data(status) if status else {}
     if json:
-        output.echo_json({"state": word.lower(), "text": text, **values})
+        bad = [_as_json(finding) for finding in findings if finding.severity]
+        output.echo_json({"state": state.severity.name.lower(), "text": text, **values, "findings": bad})
+    else:
+        data = " ".join(f"{name}={value}" for name, value in values.items())
+        typer.echo(f"GEOCRAWL {state.severity.name} - {text}" + (f" | {data}" if data else ""))
+    if state.severity:
+        raise typer.Exit(state.severity)
+
+
+def _as_json(finding: Finding) -> dict[str, object]:
+    return {**asdict(finding), "severity": finding.severity.name.lower()}
+
+
+def doctor(overrides: opt.Overrides, json: opt.Json = False) -> None:
+    """Look at settings, database, disk, clock, name service, proxy, permissions and unit, and say what to do.
+
+    Exit code 1 when something is to be done. Nothing is changed, and no site is asked.
+    """
+    findings = list(examine(overrides, time.time()))
+    lines = (f"{'TO DO' if finding.severity else 'ok':<6} {finding.subject:<12} {finding.text}" for finding in findings)
+    rows = [
+        {"what": finding.subject, "good": not finding.severity, "said": finding.text, **_as_json(finding)}
+        for finding in findings
+    ]
+    output.print_lines(lines, json=json, value=rows)
+    if worst(findings).severity:
+        raise typer.Exit(1)
+
+
+def examine(overrides: opt.Overrides, now: float) -> Iterator[Finding]:
+    """Yield what is found of each thing that geocrawl needs; settings that cannot be read hide what they name."""
+    from geocrawl.cli.daemon import UNIT, unit_text
+
+    options, files = opt.options_and_files(overrides)
+    findings, settings = check_settings(options, os.environ, opt.current_folder(), files)
+    yield from findings
+    yield check_unit(Path(f"/{UNIT}"), unit_text)
+    if settings is None:
         return
-    data = " ".join(f"{name}={value}" for name, value in values.items())
-    typer.echo(f"GEOCRAWL {word} - {text}" + (f" | {data}" if data else ""))
+    yield check_contact(settings)
+    yield from check_machine(settings, os.environ)
+    place = opt.database_path_from(settings)
+    if isinstance(place, Path) and not place.exists():
+        sentence = f"{place}: there is none yet; `geocrawl crawl URL` or `seeds add URL` makes it"
+        yield Finding("database-missing", Severity.OK, "database", sentence)
+        return
+    yield from check_database(opt.reading(overrides), now, needs_daemon=False)[0]
 
 
 def _repair(overrides: opt.Overrides) -> None:
-    """Make the search index anew, and say how many services it has."""
+    """Make the search index again, and say how many services it has."""
     from geocrawl.store.search.upkeep import index_again
 
     with opt.writing(overrides) as store:
@@ -337,32 +340,14 @@ def _repair(overrides: opt.Overrides) -> None:
     typer.echo(f"{store.path}: the search index has {counted(services, 'service')}")
 
 
-def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float, path: Place) -> tuple[int, str]:
-    """Return (exit code, message) for a status and the time of the last visit, None for no visit yet."""
-    if not found.running:
-        return CRITICAL, "no daemon runs" + (f" (process {found.daemon.pid} was killed)" if found.daemon else "")
-    if found.paused:
-        return WARNING, "the daemon is paused"
-    if last is None or now - last > silent_s:
-        return WARNING, "nothing was visited " + (f"for {span(now - last)}" if last else "yet")
-    if found.open_snapshot:
-        return WARNING, snapshot_text(found.open_snapshot, path)
-    if alarms := watch_alarms(found):
-        return WARNING, alarms
-    if found.due > 10_000:
-        return WARNING, f"{found.due:,} endpoints are due for a probe"
-    alive = found.health.get("alive", 0)
-    return OK, f"{counted(alive, 'endpoint')} alive, {counted(found.today.get('pages', 0), 'page')} today"
-
-
-def _performance_data(found: CatalogStatus) -> Mapping[str, int]:
+def _performance_data(status: CatalogStatus) -> Mapping[str, int]:
     """Return the performance data of a monitoring plugin."""
     return {
-        "alive": found.health.get("alive", 0),
-        "down": found.health.get("down", 0),
-        "due": found.due,
-        "pages_today": found.today.get("pages", 0),
-        "waiting": sum(found.frontier.waiting_by_tier.values()),
+        "alive": status.health.get("alive", 0),
+        "down": status.health.get("down", 0),
+        "due": status.due,
+        "pages_today": status.today.get("pages", 0),
+        "waiting": sum(status.frontier.waiting_by_tier.values()),
     }
 
 
@@ -389,5 +374,5 @@ def metrics(
 
     opt.refuse_catalogue(out, overrides)
     with opt.reading(overrides) as connection:
-        found = read_status(connection, connection.now())
-    write_metrics(found, opt.settings_from(overrides).traffic_per_day_bytes, out)
+        findings, status = check_connection(connection, connection.now())
+    write_metrics(status, findings, opt.settings_from(overrides).traffic_per_day_bytes, out)

@@ -8,7 +8,7 @@ the day the option is left out. Nothing heavy is imported here, since every comm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +33,6 @@ from geocrawl.urls.database import MEMORY, is_server, place_of, sqlite_path
 __all__ = [
     "Configuration",
     "check",
-    "check_all",
     "configuration_files",
     "database_path",
     "kept_at_reload",
@@ -79,6 +78,13 @@ class Configuration:
     """By name ('max_pages', 'set.gws.lambda', 'sites."maps.example.org".user'): 'option', 'environment GEOCRAWL_X',
     a file's path or 'default'."""
 
+    def origin_of(self, field: str) -> str:
+        """Return where the value of a field of `Settings` came from; of the constants of strategies, the first."""
+        names = [setting.name for setting in settings_by_name().values() if setting.field == field]
+        if field == "set":
+            names = [name for name in self.origins if name.startswith("set.")]
+        return self.origins[names[0]] if names else "default"
+
 
 def load(
     options: Mapping[str, object] | None = None,
@@ -87,41 +93,32 @@ def load(
     cwd: Path,
     files: Sequence[Path] | None = None,
 ) -> Configuration:
-    """Read all sources and return the settings in force.
+    """Return the settings in force. Raises UsageError, one line, for an unknown name or invalid value in any source.
+
+    The parameters are those of `check`.
+    """
+    problems, configuration = check(options or {}, environ=environ, cwd=cwd, files=files)
+    if configuration is None:
+        raise UsageError(problems[0] + (f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""))
+    return configuration
+
+
+def check(
+    options: Mapping[str, object], *, environ: Mapping[str, str], cwd: Path, files: Sequence[Path] | None = None
+) -> tuple[list[str], Configuration | None]:
+    """Read all sources; return their problems, a line each, and the settings in force, None when there are problems.
 
     `options` are by setting name (`max_time`), as typed or converted; None counts as not given. `files` replaces the
-    usual files, the strongest first. Raises UsageError, one line, for an unknown name or invalid value in any source.
+    usual files, the strongest first.
     """
-    found = configuration_files(environ, cwd) if files is None else files
-    sources = [from_options(options or {}), from_environment(environ), *map(from_file, found)]
-    problems = [problem for source in sources for problem in source.all_problems()]
-    if problems:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise UsageError(problems[0] + more)
+    files = configuration_files(environ, cwd) if files is None else files
+    sources = [from_options(options), from_environment(environ), *map(from_file, files)]
+    if problems := [problem for source in sources for problem in source.all_problems()]:
+        return problems, None
     origins = dict.fromkeys(settings_by_name(), "default")
     for source in reversed(sources):
         origins |= source.origins
-    return Configuration(_merged(sources), origins)
-
-
-Unusable = Callable[[Settings], Iterable[tuple[str, str]]]
-"""Returns the field and the fault of each setting that cannot be used on this machine (`app.usable`)."""
-
-
-def check(file: Path, unusable: Unusable) -> list[str]:
-    """Return the problems of a configuration file, a line each; none when it is valid."""
-    source = from_file(file)
-    problems = source.all_problems() if file.is_file() else [f"{file}: no such file"]
-    if problems:
-        return problems
-    return [f"{file}: {fault}" for _, fault in unusable(_merged([source]))]
-
-
-def check_all(environ: Mapping[str, str], cwd: Path, unusable: Unusable) -> list[str]:
-    """Return the problems of the settings in force, each with its origin. Raises UsageError as `load` does."""
-    found = load(environ=environ, cwd=cwd)
-    names = {setting.field: setting.name for setting in settings_by_name().values()}
-    return [f"{found.origins.get(names[field], 'set')}: {fault}" for field, fault in unusable(found.settings)]
+    return [], Configuration(_merged(sources), origins)
 
 
 def without_effect(settings: Settings, run: str) -> list[str]:

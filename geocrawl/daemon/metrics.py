@@ -1,25 +1,26 @@
-"""Write the counts of `status` for Prometheus, as text and as a file that the daemon writes every minute.
+"""Write the counts of `status` and the findings of `check` for Prometheus.
 
-The file is for node_exporter's textfile collector. It contains no addresses, is readable by all, and appears whole or
-not at all. A failure to write it is logged once and never ends the daemon.
+The file is for node_exporter's textfile collector; the daemon writes it every minute. It contains no addresses, is
+readable by all, and appears whole or not at all. A failure to write it is logged once and never ends the daemon.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from geocrawl.app.findings import Finding, check_connection
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.files import opened
 from geocrawl.files import refuse_database
 from geocrawl.store import Connection
-from geocrawl.store.read.status import CatalogStatus, read_status
+from geocrawl.store.read.status import CatalogStatus
 
 
-def write_metrics(found: CatalogStatus, max_traffic_bytes: int, out: Path | None) -> None:
+def write_metrics(status: CatalogStatus, findings: Sequence[Finding], max_traffic_bytes: int, out: Path | None) -> None:
     """Write the metrics to `out`, None for standard output. Raises EnvironmentFault when it cannot be written."""
     with opened(out) as stream:
-        stream.writelines(f"{line}\n" for line in prometheus(found, max_traffic_bytes))
+        stream.writelines(f"{line}\n" for line in prometheus(status, findings, max_traffic_bytes))
     if out is not None and out.is_file():
         out.chmod(0o644)  # the service's umask bars other users from its files, but the collector is one
 
@@ -41,12 +42,12 @@ class MetricsFile:
         """
         if self._path is None:
             return
-        found, trouble = read_status(connection, now), ""
+        (findings, status), trouble = check_connection(connection, now), ""
         try:
             refuse_database(self._path, connection.path)
             if self._path.exists() and not self._path.is_file():  # a pipe would block the daemon until somebody reads
                 raise UsageError(f"{self._path}: is not a file")
-            write_metrics(found, self._max_traffic_bytes, self._path)
+            write_metrics(status, findings, self._max_traffic_bytes, self._path)
         except (EnvironmentFault, UsageError, OSError) as error:
             trouble = str(error)
         if bool(trouble) != bool(self._trouble):
@@ -54,30 +55,34 @@ class MetricsFile:
         self._trouble = trouble
 
 
-def prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
+def prometheus(status: CatalogStatus, findings: Sequence[Finding], max_traffic_bytes: int) -> Iterator[str]:
     """Yield the lines of the text exposition format, version 0.0.4.
 
     All metrics are gauges: the counts of a day begin at zero again at midnight UTC.
     """
-    yield from _family("up", "1 while a daemon runs.", [("", int(found.running))])
-    yield from _family("paused", "1 while the daemon is paused.", [("", int(found.paused))])
-    yield from _family("services", "Services in the catalogue.", [("", found.services)])
-    yield from _family("layers", "Named layers in the catalogue.", [("", found.layers)])
-    yield from _family("endpoints", "Endpoints by last verdict.", _labelled("status", found.endpoints))
-    yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", found.health))
-    yield from _family("due", "Endpoints whose next probe is due.", [("", found.due)])
-    yield from _family("today", "The daemon's counts of this day (UTC).", _labelled("what", found.today))
+    yield from _family("up", "1 while a daemon runs.", [("", int(status.running))])
+    yield from _family("paused", "1 while the daemon is paused.", [("", int(status.paused))])
+    severities = {finding.subject: int(finding.severity) for finding in findings}
+    yield from _family(
+        "finding", "Findings of `geocrawl check`: 0 ok, 1 warning, 2 critical.", _labelled("subject", severities)
+    )
+    yield from _family("services", "Services in the catalogue.", [("", status.services)])
+    yield from _family("layers", "Named layers in the catalogue.", [("", status.layers)])
+    yield from _family("endpoints", "Endpoints by last verdict.", _labelled("status", status.endpoints))
+    yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", status.health))
+    yield from _family("due", "Endpoints whose next probe is due.", [("", status.due)])
+    yield from _family("today", "The daemon's counts of this day (UTC).", _labelled("what", status.today))
     given_up = "Watches whose notices could not be delivered ten times in a row."
-    yield from _family("watches_given_up", given_up, [("", found.watches_given_up)])
+    yield from _family("watches_given_up", given_up, [("", status.watches_given_up)])
     traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
     yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])
-    states = {str(state): count for state, count in found.frontier.states.items()}
+    states = {str(state): count for state, count in status.frontier.states.items()}
     yield from _family("pages", "Pages by state.", _labelled("state", states))
-    tiers = {str(tier): count for tier, count in found.frontier.waiting_by_tier.items()}
+    tiers = {str(tier): count for tier, count in status.frontier.waiting_by_tier.items()}
     yield from _family("waiting", "Waiting pages by tier.", _labelled("tier", tiers))
-    yield from _family("probes_waiting", "Probes in the queue.", [("", found.frontier.probes_waiting)])
+    yield from _family("probes_waiting", "Probes in the queue.", [("", status.frontier.probes_waiting)])
     yield from _family(
-        "hosts_resting", "Hosts with queued URLs that are in back-off.", [("", found.frontier.hosts_resting)]
+        "hosts_resting", "Hosts with queued URLs that are in back-off.", [("", status.frontier.hosts_resting)]
     )
 
 

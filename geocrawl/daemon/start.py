@@ -17,8 +17,8 @@ from geocrawl.app import wiring
 from geocrawl.app.collector import long_run
 from geocrawl.app.crawl import claim
 from geocrawl.app.fetchers import demand_browser
+from geocrawl.app.findings import demand_usable
 from geocrawl.app.retry_policy import RetryPolicy
-from geocrawl.app.usable import demand_usable
 from geocrawl.config import kept_at_reload, without_effect
 from geocrawl.daemon.budget import budget_of, without_limits
 from geocrawl.daemon.jobs import Jobs

@@ -55,5 +55,5 @@ def test_a_missing_chromium_is_one_plain_line(tmp_path: Path) -> None:
     assert (
         done.stderr.strip()
         .splitlines()[-1]
-        .endswith("browser_path: /nowhere/chromium is no program that can be run; name Chromium or Google Chrome")
+        .endswith("browser_path: /nowhere/chromium is not a program that can be run; name Chromium or Google Chrome")
     )

@@ -14,14 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.cli.status import WARNING, assess
+from geocrawl.app.findings import check_connection
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.watches import MOST_FAILURES
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.maintenance.daemon_lock import DaemonLock
-from geocrawl.store.read.status import read_status
 from tests.store.maintenance.test_watches import RIVERS, ROADS
 from tests.support.commands import Said, geocrawl
 from tests.support.published import HOSTILE
@@ -102,13 +101,13 @@ def test_a_receiver_that_is_away_gets_the_notice_later(place: Place, hook: Hook)
 
 
 def alarm(place: Place) -> str:
-    """Return of what `check` warns while a daemon runs that visits."""
+    """Return what `check` warns about while a daemon runs that visits."""
     with Store.open(place.path, clock=SystemClock()) as store:
         lock, now = DaemonLock(store.database), time.time()
         lock.acquire(now)
-        code, said = assess(read_status(store.connection, now), now, now, 60.0, place.path)
+        findings, _ = check_connection(store.connection, now, silent_s=60.0)
         lock.release()
-    return said if code == WARNING else ""
+    return "".join(finding.text for finding in findings if finding.severity and finding.subject == "watches")
 
 
 def test_watches_that_tell_nobody_are_an_alarm_of_check_and_status(place: Place, tmp_path: Path) -> None:
@@ -117,17 +116,17 @@ def test_watches_that_tell_nobody_are_an_alarm_of_check_and_status(place: Place,
     assert place.run("watch", "add", "1", "--to", f"file:{told}/notices").code == 0
     told.rename(tmp_path / "away")
     state = json.loads(place.run("check", "--json").out)
-    assert (state["state"], state["text"], state["alive"]) == ("critical", "no daemon runs", 1)
+    assert (state["state"], state["text"], state["alive"]) == ("critical", "daemon: not running", 1)
     place.probe("a.example/wms", ok=False, times=4)
     for _ in range(MOST_FAILURES):
         assert alarm(place) == "" and place.run("watch", "send").code != 0
-    given_up = "watches: 1 given up after ten failed deliveries (`geocrawl watch list`)"
+    given_up = "1 given up after ten failed deliveries: `geocrawl watch list`"
     assert alarm(place) == given_up and given_up in place.run("status").out
     (tmp_path / "away").rename(told)
     assert place.run("watch", "send").code == 0 and alarm(place) == ""
     assert place.run("forget", "a.example").code == 0
     place.run("watch", "send")
-    nothing = "watches: 1 without their service (`geocrawl watch list`)"
+    nothing = "1 without their service: `geocrawl watch list`"
     assert alarm(place) == nothing and nothing in place.run("status").out
 
 

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.app.usable import demand_usable, unusable
+from geocrawl.app.findings import check_settings, demand_usable
 from geocrawl.config import (
     Configuration,
-    check,
-    check_all,
     configuration_files,
     database_path,
     from_options,
@@ -31,7 +29,8 @@ from scripts import settings_page
 
 
 def check_file(file: Path) -> list[str]:
-    return check(file, unusable)
+    findings, _ = check_settings({}, {}, Path.cwd(), [file])
+    return [finding.text for finding in findings if finding.severity]
 
 
 def _file(folder: Path, text: str, name: str = "geocrawl.toml") -> Path:
@@ -379,12 +378,12 @@ UNUSABLE = [
     ('contact = "ftp://example.org"', "expected a URL such as"),
     ('base_map = "https://t.example/{z}/{x}.png"', "expected an address with {z}, {x} and {y} in its path"),
     ('base_map = "ftp://t.example/{z}/{x}/{y}"', "expected an address with {z}, {x} and {y} in its path"),
-    ('browser_path = "/nope"', "/nope is no program"),
+    ('browser_path = "/nope"', "/nope is not a program"),
     ('stop_rules = "nope.toml"', "cannot be read"),
     ('log_file = "nope/x.log"', "nope does not exist"),
     ('log_file = "."', "is a folder"),
     ('metrics_file = "nope/x.prom"', "nope does not exist"),
-    ('csw_python = "/nope"', "/nope is no program"),
+    ('csw_python = "/nope"', "/nope is not a program"),
     ('db = "."', "is a folder"),
 ]
 
@@ -420,7 +419,8 @@ def test_addresses_are_taken_in_the_forms_that_people_write(tmp_path: Path, text
 
 
 def test_the_settings_in_use_are_checked_in_the_same_way(tmp_path: Path) -> None:
-    problems = check_all({"GEOCRAWL_STRATEGY": "nope", "HOME": str(tmp_path)}, tmp_path, unusable)
+    findings, _ = check_settings({}, {"GEOCRAWL_STRATEGY": "nope", "HOME": str(tmp_path)}, tmp_path)
+    problems = [finding.text for finding in findings]
     assert problems == [problem for problem in problems if problem.startswith("environment GEOCRAWL_STRATEGY: ")] != []
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from geocrawl.app import crawl as crawls
 from geocrawl.app import wiring
 from geocrawl.app.crawl import run_crawl
-from geocrawl.app.usable import demand_usable
+from geocrawl.app.findings import demand_usable
 from geocrawl.model import Document, Entry, Feedback, FrontierStats, Judgement, Lease, Rank, Relevance, Settled, Visit
 from geocrawl.ports import Strategy, Waiting
 from geocrawl.settings import Settings

@@ -86,7 +86,9 @@ class CatalogStatus:
     """Endpoints whose next probe is due."""
     next: Mapping[str, float]
     """`probe`, `page`, `retry` → when (seconds since the epoch) the next service is probed, page visited again,
-    failed visit tried again; without those of which there are none."""
+    failed visit tried again; without those that never are."""
+    last_visit_at: float | None
+    """When the last visit was settled; None before the first one."""
     schema: str
     strategy: str
     frontier: FrontierStats
@@ -233,6 +235,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         health=dict(connection.execute(_HEALTH).fetchall()),
         due=connection.execute(_DUE, {"now": now}).fetchone()[0],
         next=_next(connection),
+        last_visit_at=connection.execute(_LAST_VISIT).fetchone()[0],
         schema=connection.version() or "",
         strategy=stored_strategy(connection),
         frontier=read_stats(connection, now),
@@ -254,12 +257,6 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
         held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
     )
-
-
-def last_visit_at(connection: Connection) -> float | None:
-    """Return when the last visit was settled, in seconds since the epoch; None before the first visit."""
-    (last,) = connection.execute(_LAST_VISIT).fetchone()
-    return None if last is None else float(last)
 
 
 def _next(connection: Connection) -> dict[str, float]:

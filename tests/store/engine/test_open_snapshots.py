@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from geocrawl.cli.status import snapshot_text, status_lines
+from geocrawl.cli.status import status_lines
 from geocrawl.settings import Settings
 from geocrawl.store.engine.postgres.connection import PostgresConnection
 from geocrawl.store.engine.sqlite.connection import LOG_BYTES
@@ -56,7 +56,7 @@ def test_a_reader_of_a_file_that_lets_its_log_grow_is_told_until_it_ends(tmp_pat
         line = f"the write-ahead log has grown to {held.log_bytes / MIB:,.0f} MiB, because a program still reads an old"
         shown = [told(tmp_path, *each) for each in look]
         assert f"\nsnapshot    {line} state of the file" in shown[0] and f"`fuser {path}`" in shown[0]
-        assert shown[1].startswith(f"GEOCRAWL WARNING - {line}")
+        assert shown[1].startswith(f"GEOCRAWL WARNING - snapshot: {line}")
     grow(world, 2)
     assert path.with_name("c.db-wal").stat().st_size <= LOG_BYTES, "the log began again, and its file was cut"
     shown = [told(tmp_path, *each) for each in look]
@@ -119,7 +119,8 @@ def test_status_names_the_session_and_how_it_is_ended(postgres_url: str) -> None
     assert "open for 12m (report, user geocrawl, idle in transaction)" in line
     assert f"SELECT pg_terminate_backend({held.pid})" in line
     assert name_of(postgres_url) in lines[0]
-    assert "(a b)" in snapshot_text(replace(held, holder="a\n\x1b[31mb"), world.database.path)
+    found = replace(found, open_snapshot=replace(held, holder="a\n\x1b[31mb"))
+    assert any("(a b)" in line for line in status_lines(found, world.database.path, world.clock.now(), Settings()))
     world.store.close()
 
 

@@ -44,7 +44,7 @@ from geocrawl.store.read.statistics import (
     read_statistics,
     service_numbers,
 )
-from geocrawl.store.read.status import last_visit_at, read_status
+from geocrawl.store.read.status import read_status
 from geocrawl.store.read.yields import link_finds, services_by_seed, signal_yields
 from geocrawl.store.search.index import offers_reference_system, search_engine
 from geocrawl.store.store import Store
@@ -83,7 +83,6 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "report": lambda q: list(month_report(q, 0.0, NOW + 1)),
     "survival": lambda q: read_survival(q),
     "status": lambda q: replace(read_status(q, NOW), size=None),  # type: ignore[arg-type]
-    "last visit": lambda q: last_visit_at(q),
     "why": lambda q: (read_why(q, url("a.example/")), read_why(q, url("s1.example/wms?service=WMS"))),
     "finds": lambda q: list(link_finds(q)),
     "feedback": lambda q: list(read_feedback(q)),
