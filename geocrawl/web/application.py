@@ -35,7 +35,7 @@ from geocrawl.web.options import IDLE_S, Options
 from geocrawl.web.pages import found_layers, overview, search, service, statistics
 from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
-from geocrawl.web.preview import info, legend, open_previews, preview
+from geocrawl.web.preview import Previews, info, legend, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
 from geocrawl.web.records import items, landing, metadata, oai, schemas
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, site_of
@@ -57,7 +57,7 @@ def make_application(options: Options, settings: Settings) -> Starlette:
         reader = CatalogReader(options.path)
         finder = Finder(CatalogReader(options.path, threads=1))
         renderers = Workers(_RENDERERS, "answers")
-        previews = open_previews(settings, options.path) if options.preview else None
+        previews = Previews(settings, options.path) if options.preview else None
         app.state.site = Site(options, reader, finder, Answers(reader.generation, renderers), previews)
         warming = asyncio.create_task(_warm(finder))
         try:

@@ -1,26 +1,34 @@
-"""Show layers: `/collections/services/items/{number}/preview`, requested politely, relayed, and cached for a while."""
+"""Show layers: `/collections/services/items/{number}/preview`, requested politely, relayed, and cached for a while.
+
+Requests are those of a visitors' guest (`fetch/guests.py`), which leases a host in the catalogue as every request does.
+They have requests a day, errors and back-offs of their own, and write nothing into the catalogue but when a host may be
+asked next and a robots.txt that was read. Without a lease nothing is asked.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.errors import GivenBack, OwnFault
-from geocrawl.model import Failure, Page, Url
-from geocrawl.ports import Ask
-from geocrawl.settings import Settings
+from geocrawl.app.fetchers import make_guest_fetcher
+from geocrawl.errors import DatabaseFault, GivenBack, OwnFault
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.fetch.guests import RefusedTurn
+from geocrawl.model import Failure, HostState, Page, Purpose, Url
+from geocrawl.ports import Ask, Fetcher, Turn
+from geocrawl.settings import MIB, Settings
+from geocrawl.store import Store
 from geocrawl.urls.database import Place
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.preview_exchanges import Exchange, Relay
 from geocrawl.web.preview_requests import Showing
-from geocrawl.web.preview_turns import PreviewTurns
-from geocrawl.web.reader import detail_of, number_of
+from geocrawl.web.reader import detail_of, identity_of, number_of
 from geocrawl.web.site import site_of
 from geocrawl.web.texts import Words
 from geocrawl.web.visitors import VISITOR
@@ -77,19 +85,51 @@ FAILED_S = 60.0
 """How long a failure is remembered, so that a broken service is not asked again at every click."""
 MAX_CACHE_BYTES = 32 * 1024 * 1024
 _MOST_CACHED = 2_000
+REQUESTS_PER_DAY = 500
+"""Most requests for previews to one host a day (UTC), where the operator sets no limit for all requests."""
+_SHARE, _LEAST = 0.1, 2
+"""Share of such a limit that previews have besides, and the fewest requests: robots.txt and a picture."""
+_BUSY_S = 0.25
+"""Longest wait for a locked catalogue."""
+_MAX_BODY_BYTES = 4 * MIB
+_TOTAL_TIMEOUT_S = 15.0
 
-Fetch = Callable[[Url], Awaitable[Page | Failure]]
+
+def preview_settings(settings: Settings) -> Settings:
+    """Return the settings with the limits of previews."""
+    sites = {
+        # A password was given for the crawl, not for whoever visits the pages.
+        name: replace(site, user="", password="", requests_per_day=_share(site.requests_per_day, 0))
+        for name, site in settings.sites.items()
+    }
+    return replace(
+        settings,
+        map_body_bytes=min(settings.map_body_bytes, _MAX_BODY_BYTES),
+        total_timeout_s=min(settings.total_timeout_s, _TOTAL_TIMEOUT_S),
+        ignore_robots=False,
+        requests_per_host_per_day=_share(settings.requests_per_host_per_day, REQUESTS_PER_DAY),
+        requests_per_ip=max(settings.requests_per_ip - 1, min(settings.requests_per_ip, 1)),  # one is the daemon's
+        sites=sites,
+    )
+
+
+def _share(limit: int, unlimited: int) -> int:
+    return min(max(int(_SHARE * limit), _LEAST), REQUESTS_PER_DAY) if limit else unlimited
 
 
 class Previews:
     """Makes the exchanges that visitors want."""
 
-    def __init__(self, turns: PreviewTurns, clock: Callable[[], float] = time.monotonic) -> None:
-        """`turns` lease the hosts and send the requests."""
-        self._turns = turns
-        self._cache = _Cache(clock)
-        self._waiting = turns.asked
-        """Number of previews that wait, by host."""
+    def __init__(self, settings: Settings, catalogue: Place) -> None:
+        self._settings = preview_settings(settings)
+        self._catalogue = catalogue
+        self._identity: object = None
+        self._store: Store | None = None
+        self._fetcher: Fetcher | None = None
+        self._opening = asyncio.Lock()
+        self._cache = _Cache()
+        self._waiting = Counter[str]()
+        """Host → previews that wait for it."""
         self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def relay(self, begin: Callable[[], Exchange]) -> Relay:
@@ -108,15 +148,31 @@ class Previews:
         return relay
 
     async def close(self) -> None:
-        """Close all connections."""
-        await self._turns.close()
+        """Close all connections, and the catalogue."""
+        fetcher, store, self._fetcher, self._store = self._fetcher, self._store, None, None
+        if fetcher is not None:
+            await fetcher.close()
+        if store is not None:
+            store.close()
 
-    async def _run(self, exchange: Exchange, fetch: Fetch) -> Relay | str:
+    async def _opened(self) -> Fetcher:
+        """Return the fetcher that leases hosts in the catalogue, which is opened again when another file took its
+        place. Raises DatabaseFault."""
+        async with self._opening:
+            if self._fetcher is None or self._identity != identity_of(self._catalogue):
+                await self.close()
+                self._identity, clock = identity_of(self._catalogue), SystemClock()
+                self._store = await asyncio.to_thread(Store.join, self._catalogue, clock=clock, busy_s=_BUSY_S)
+                politeness = self._store.politeness(self._settings)
+                self._fetcher = make_guest_fetcher(self._settings, politeness, clock, for_visitors=True)
+            return self._fetcher
+
+    async def _run(self, exchange: Exchange, answer_of: Callable[[Url], Awaitable[Page | Failure]]) -> Relay | str:
         """Make an exchange; failures are cached for a shorter time."""
         answer, urls = None, list[Url]()
         while isinstance(step := await asyncio.to_thread(_step, exchange, answer), Ask):
             urls.append(step.url)
-            answer = await fetch(step.url)
+            answer = await answer_of(step.url)
         if isinstance(step, str):
             self._cache.shorten(urls, FAILED_S)
         return step
@@ -124,23 +180,26 @@ class Previews:
     async def _ask(self, host: str, begin: Callable[[], Exchange]) -> Relay | str:
         """Make an exchange in one turn of a host."""
         if self._waiting[host] >= MOST_WAITING_OF_HOST:
-            raise Problem(503, "others wait for this service's host, too; try again", headers={"Retry-After": "3"})
+            raise _later("others wait for this service's host, too; try again")
         self._waiting[host] += 1
         try:
-            async with asyncio.timeout(WAIT_S), self._at_once, self._turns.turn(host) as fetch:
-                return await self._run(begin(), lambda url: self._answer(url, host, fetch))
+            async with asyncio.timeout(WAIT_S), self._at_once, (await self._opened()).turn(HostState(host)) as turn:
+                if isinstance(turn, RefusedTurn) and turn.is_busy:
+                    raise _later("the service's host cannot be asked now; try again")
+                return await self._run(begin(), lambda url: self._answer(url, turn))
         except TimeoutError:
             raise Problem(504, Sentence("the service gave no picture within {n:.0f} s", n=WAIT_S)) from None
         except (GivenBack, OwnFault):
-            problem = "the service's host cannot be asked now; try again"
-            raise Problem(503, problem, headers={"Retry-After": "5"}) from None
+            raise _later("the service's host cannot be asked now; try again") from None
+        except DatabaseFault:
+            raise _later("the catalogue cannot be written now; try again") from None
         finally:
             self._waiting[host] -= 1
             if not self._waiting[host]:
                 del self._waiting[host]
 
-    async def _answer(self, url: Url, host: str, fetch: Fetch) -> Page | Failure:
-        if url.host != host:
+    async def _answer(self, url: Url, turn: Turn) -> Page | Failure:
+        if url.host != turn.host.name:
             raise Problem(502, "what the service shows is on another host, which is not asked for previews")
         try:
             return await self._cache.get(url)  # somebody before us may have wanted the same
@@ -148,10 +207,14 @@ class Previews:
             pass
         if (visitor := VISITOR.get(None)) is not None:
             visitor.left -= COST - 1
-        answer = await fetch(url)
+        answer = await turn.fetch(url, purpose=Purpose.MAP)
         is_good = isinstance(answer, Page) and answer.status < 400
         self._cache.put(url, answer, KEEP_S if is_good else FAILED_S)
         return answer
+
+
+def _later(problem: str) -> Problem:
+    return Problem(503, problem, headers={"Retry-After": "5"})
 
 
 def _step(exchange: Exchange, answer: Page | Failure | None) -> Ask | Relay | str:
@@ -185,15 +248,14 @@ class _Entry:
 class _Cache:
     """LRU cache of services' answers, each for its own time."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._size = 0
 
     async def get(self, url: Url) -> Page | Failure:
         """Return the answer of an address. Raises _NotCached."""
         entry = self._entries.get(url.address)
-        if entry is None or entry.until < self._clock():
+        if entry is None or entry.until < time.monotonic():
             raise _NotCached(url)
         self._entries.move_to_end(url.address)
         return entry.answer
@@ -201,19 +263,14 @@ class _Cache:
     def put(self, url: Url, answer: Page | Failure, keep_s: float) -> None:
         """Keep an answer; the ones that were used least recently make room."""
         former = self._entries.pop(url.address, None)
-        entry = self._entries[url.address] = _Entry(answer, self._clock() + keep_s)
+        entry = self._entries[url.address] = _Entry(answer, time.monotonic() + keep_s)
         self._size += entry.size - (former.size if former else 0)
         while self._size > MAX_CACHE_BYTES or len(self._entries) > _MOST_CACHED:
             self._size -= self._entries.popitem(last=False)[1].size
 
     def shorten(self, urls: list[Url], keep_s: float) -> None:
         """Keep answers for no longer than a time."""
-        until = self._clock() + keep_s
+        until = time.monotonic() + keep_s
         for url in urls:
             if (entry := self._entries.get(url.address)) is not None:
                 self._entries[url.address] = replace(entry, until=min(entry.until, until))
-
-
-def open_previews(settings: Settings, catalogue: Place) -> Previews:
-    """Return the previews of a catalogue, which the caller closes."""
-    return Previews(PreviewTurns(settings, catalogue))

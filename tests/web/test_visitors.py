@@ -22,9 +22,8 @@ from geocrawl.search.filters import MOST_VALUES
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.web import connections, visitors
 from geocrawl.web.answers import Problem
-from geocrawl.web.preview import open_previews
+from geocrawl.web.preview import REQUESTS_PER_DAY, Previews, preview_settings
 from geocrawl.web.preview_exchanges import Relay, picture
-from geocrawl.web.preview_turns import REQUESTS_PER_DAY, preview_settings
 from geocrawl.web.visitors import MAX_WAITING, OLDEST_EVERY, VISITOR, Rates, Visitor, Workers
 from tests.support.crawls import url
 from tests.web.conftest import Serve, served
@@ -266,7 +265,7 @@ def test_previews_have_a_share_of_their_own() -> None:
 
 async def test_previews_spend_nothing_of_the_daemons_day(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
-    previews = open_previews(Settings(proxy=proxy, delay_s=0.0, requests_per_host_per_day=40), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.0, requests_per_host_per_day=40), catalogue)
     found = list[Relay | Problem]()
     for number in range(6):
         address = url(f"http://good.example/wms?n={number}")
@@ -293,7 +292,7 @@ async def test_how_a_host_answers_visitors_does_not_put_it_to_rest(catalogue: Pa
     asked = list[str]()
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     proxy = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    previews = open_previews(Settings(proxy=proxy, delay_s=0.5), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.5), catalogue)
     for number in range(3):
         with pytest.raises(Problem) as raised:
             await previews.relay(partial(picture, url(f"http://good.example/wms?n={number}")))
@@ -312,7 +311,7 @@ async def test_a_probe_that_is_due_goes_first(hosts: tuple[str, list[str]], cata
     proxy, asked = hosts
     with sqlite3.connect(catalogue) as writer:
         writer.execute("INSERT INTO host (name, next_at) VALUES ('good.example', ?)", (time.time(),))
-    previews = open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
     drawing = asyncio.create_task(previews.relay(lambda: picture(url("http://good.example/wms"))))
     await asyncio.sleep(0.5)
     assert not asked, "the host was free for less than a worker's look"
