@@ -97,7 +97,7 @@ schema: dev-env  ## the tables in docs/database.md, from the classes
 	$(BIN)/python -m scripts.schema_page
 
 schema-check: dev-env  ## whether the migrations come to what the tables say
-	$(PYTEST) -q tests/store/schema/test_schema.py tests/store/engine/test_upgrade.py
+	$(PYTEST) -q tests/store/database/schema/test_schema.py tests/store/database/test_upgrade.py
 
 architecture: dev-env  ## docs/architecture.svg, drawn from the code's own imports
 	$(BIN)/python -m scripts.architecture

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.attacks import attacks, politeness
-from tests.store.maintenance import statement_kills
+from tests.store.upkeep import statement_kills
 from tests.support import soak
 from tests.support.postgres import running_server
 

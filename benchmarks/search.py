@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from benchmarks import large_catalogues
 from benchmarks.judged_catalogue import Truth, add_written, fill
-from geocrawl.search.engine import SearchEngine
 from geocrawl.store import Store
-from geocrawl.store.search.index import search_engine
+from geocrawl.store.catalogue.index.index import search_engine
+from geocrawl.store.catalogue.search.engine import SearchEngine
 from tests.support.places import shared_folder
 
 QUERIES = Path(__file__).with_name("search_queries.toml")

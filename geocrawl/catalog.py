@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.sanitize import masked
-from geocrawl.search.engine import SearchEngine
-from geocrawl.search.filters import Filters
 from geocrawl.store import Connection, Store
-from geocrawl.store.read.history import EndpointHistory, history_of_service
-from geocrawl.store.read.published import Selection, published_layers, published_services
-from geocrawl.store.read.show import current_number
-from geocrawl.store.search.index import search_engine
+from geocrawl.store.catalogue.index.index import search_engine
+from geocrawl.store.catalogue.read.history import EndpointHistory, history_of_service
+from geocrawl.store.catalogue.read.published import Selection, published_layers, published_services
+from geocrawl.store.catalogue.read.show import current_number
+from geocrawl.store.catalogue.search.engine import SearchEngine
+from geocrawl.store.catalogue.search.filters import Filters
 from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:

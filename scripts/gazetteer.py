@@ -26,7 +26,7 @@ from typing import Any
 from shapely.geometry import MultiPoint, Polygon, box
 from shapely.ops import unary_union
 
-from geocrawl.search.vocabulary import spelled
+from geocrawl.store.catalogue.search.vocabulary import spelled
 
 TARGET = Path(__file__).parents[1] / "geocrawl/data/search/places.tsv"
 LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "sv", "zh", "zh_Hant", "ja", "ar")

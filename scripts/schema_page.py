@@ -15,12 +15,12 @@ from pathlib import Path
 from sqlalchemy import Column, Table
 from sqlmodel import SQLModel
 
-from geocrawl.store.engine.views import VIEWS
-from geocrawl.store.schema.columns import HASH
-from geocrawl.store.schema.tables import METADATA, MODELS
+from geocrawl.store.database.schema.columns import HASH
+from geocrawl.store.database.schema.tables import METADATA, MODELS
+from geocrawl.store.database.views import VIEWS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "database.md"
-BEGIN = "<!-- The tables: written by `make schema` from geocrawl/store/schema. -->"
+BEGIN = "<!-- The tables: written by `make schema` from geocrawl/store/database/schema. -->"
 END = "<!-- End of the tables. -->"
 _TYPES = {"VARCHAR": "text", "FLOAT": "real", "INTEGER": "integer", "BIGINT": "64-bit hash", "BLOB": "bytes"}
 

@@ -97,8 +97,8 @@ def ways() -> Mapping[str, Sequence[Way]]:
     from geocrawl.cli.progress import observe
     from geocrawl.demo import DemoWeb
     from geocrawl.settings import Settings
-    from geocrawl.store.engine import database
-    from geocrawl.store.engine.runner import InLoop
+    from geocrawl.store.database import database
+    from geocrawl.store.database.runner import InLoop
     from geocrawl.urls import read_url
 
     # In a thread of its own the store would be watched out of order.

@@ -18,8 +18,8 @@ import pytest
 from geocrawl import Catalog
 from geocrawl.demo.ows_documents import Described, capabilities
 from geocrawl.errors import DatabaseFault, NothingFound, UsageError
-from geocrawl.search.filters import Filters, QueryError
-from tests.store.read.test_published import DEAD, PACIFIC, ROADS
+from geocrawl.store.catalogue.search.filters import Filters, QueryError
+from tests.store.catalogue.read.test_published import DEAD, PACIFIC, ROADS
 from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
 from tests.support.world import World, candidate, verdict

@@ -136,7 +136,7 @@ print({each["type"] for each in _links(1, "sps", service.url, "", has_picture=Fa
 READ_THE_NEW_KIND = """
 from geocrawl.page.naming import kind_in_label, kind_in_name, kind_of_protocol, may_be_service
 from geocrawl.priority.text.thesaurus import shipped_thesaurus
-from geocrawl.search.vocabulary import shipped_vocabulary
+from geocrawl.store.catalogue.search.vocabulary import shipped_vocabulary
 from geocrawl.urls import StopRules, read_url, server_key
 
 print(kind_in_name("spsUrl"), kind_in_name("SensorPlanningService"), kind_of_protocol("OGC:SPS"))

@@ -21,8 +21,8 @@ from geocrawl.model import FailureCode, State, Url
 from geocrawl.ports import Observer
 from geocrawl.priority.registry import tier_names
 from geocrawl.settings import Settings
-from geocrawl.store.maintenance.clock_limits import shorten_waits
-from geocrawl.store.read.processes import OtherRun
+from geocrawl.store.database.processes import OtherRun
+from geocrawl.store.upkeep.clock_limits import shorten_waits
 from geocrawl.urls.database import Place
 from geocrawl.wording import counted
 

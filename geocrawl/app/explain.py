@@ -14,8 +14,8 @@ from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import Connection, OptOut, stored_strategy, stored_topic
+from geocrawl.store.catalogue.read.show import Why
 from geocrawl.store.frontier.learner import read_feedback, read_state
-from geocrawl.store.read.show import Why
 from geocrawl.wording import date_of
 
 

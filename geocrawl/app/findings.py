@@ -26,7 +26,7 @@ from geocrawl.priority import registry
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import Connection, OpenSnapshot
-from geocrawl.store.read.status import CatalogStatus, read_status
+from geocrawl.store.frontier.status import CatalogStatus, read_status
 from geocrawl.urls.database import Place
 from geocrawl.wording import counted, moment, span
 

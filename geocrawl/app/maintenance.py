@@ -13,11 +13,11 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings
 from geocrawl.store import Connection, Store
-from geocrawl.store.maintenance import backup
-from geocrawl.store.maintenance.migrate import TableSum
-from geocrawl.store.maintenance.migrate import migrate as copy
-from geocrawl.store.maintenance.promises import CarriedOver, carry_over, read_promises
-from geocrawl.store.read.show import Address
+from geocrawl.store.catalogue.read.show import Address
+from geocrawl.store.upkeep import backup
+from geocrawl.store.upkeep.migrate import TableSum
+from geocrawl.store.upkeep.migrate import migrate as copy
+from geocrawl.store.upkeep.promises import CarriedOver, carry_over, read_promises
 from geocrawl.urls.database import Place
 
 

@@ -31,7 +31,7 @@ from geocrawl.priority.nearness import LinkMeasure
 from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
 from geocrawl.store import Store, read_blocked
-from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
+from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
 from geocrawl.urls import is_within_domains
 from geocrawl.urls.database import Place
 from geocrawl.wording import date_of

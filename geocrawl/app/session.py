@@ -17,7 +17,7 @@ from geocrawl.model import HARVEST_TIER, Candidate, Evidence, FrontierStats, Ran
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Clock, Politeness, ReadingPool, StoreRunner, Strategy
 from geocrawl.settings import Settings
-from geocrawl.store.maintenance.seeds import seed_addresses
+from geocrawl.store.upkeep.seeds import seed_addresses
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:

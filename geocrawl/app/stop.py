@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from geocrawl.store.read.processes import WorkingProcess
+    from geocrawl.store.database.processes import WorkingProcess
 
 _STEP_S = 0.1
 

@@ -9,11 +9,11 @@ from geocrawl.model.watches import MOST_FAILURES
 from geocrawl.notices.delivery import deliver
 from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
-from geocrawl.search.engine import SearchEngine
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.maintenance.watches import Watches
-from geocrawl.store.search.index import search_engine
+from geocrawl.store.catalogue.index.index import search_engine
+from geocrawl.store.catalogue.search.engine import SearchEngine
+from geocrawl.store.upkeep.watches import Watches
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,19 +44,19 @@ def _kinds() -> Iterator[str]:
 
 
 def _levels() -> Iterable[str]:
-    from geocrawl.search.filters import LEVELS
+    from geocrawl.store.catalogue.search.filters import LEVELS
 
     return LEVELS
 
 
 def _orders() -> Iterator[str]:
-    from geocrawl.search.filters import Sort
+    from geocrawl.store.catalogue.search.filters import Sort
 
     yield from map(str, Sort)
 
 
 def _countries() -> Iterable[str]:
-    from geocrawl.search.places import shipped_places
+    from geocrawl.store.catalogue.search.places import shipped_places
 
     return sorted(code for code, place in shipped_places().by_code.items() if place.is_country)
 

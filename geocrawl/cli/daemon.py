@@ -27,8 +27,8 @@ from geocrawl.errors import EnvironmentFault
 from geocrawl.files import write_whole
 from geocrawl.settings import Settings
 from geocrawl.store import Database
-from geocrawl.store.maintenance.daemon_lock import ask_to_pause, ask_to_reload
-from geocrawl.store.read.processes import Worker, alive_holder, read_workers, working_processes
+from geocrawl.store.database.processes import Worker, alive_holder, read_workers, working_processes
+from geocrawl.store.upkeep.daemon_lock import ask_to_pause, ask_to_reload
 from geocrawl.wording import moment
 
 

@@ -23,8 +23,8 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import EnvironmentFault
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.maintenance.backup import remove_if_only_of
-from geocrawl.store.read.published import export_rows
+from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.upkeep.backup import remove_if_only_of
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 

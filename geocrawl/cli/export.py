@@ -19,9 +19,9 @@ from geocrawl.export.endpoints import export as write
 from geocrawl.export.gpkg import APPLICATION_ID
 from geocrawl.export.services import export_services
 from geocrawl.files import is_standard_output
-from geocrawl.search.filters import Filters
 from geocrawl.store import Connection
-from geocrawl.store.read.published import (
+from geocrawl.store.catalogue.index.index import search_engine
+from geocrawl.store.catalogue.read.published import (
     ExportRow,
     Selection,
     export_rows,
@@ -29,7 +29,7 @@ from geocrawl.store.read.published import (
     published_services,
     selected_ids,
 )
-from geocrawl.store.search.index import search_engine
+from geocrawl.store.catalogue.search.filters import Filters
 from geocrawl.wording import counted
 
 Library = Annotated[

@@ -23,9 +23,9 @@ from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
 from geocrawl.store import Connection, read_blocked
-from geocrawl.store.maintenance.backup import back_up
-from geocrawl.store.maintenance.forget import undo
-from geocrawl.store.read.show import Address, addresses_at, addresses_of, current_number
+from geocrawl.store.catalogue.read.show import Address, addresses_at, addresses_of, current_number
+from geocrawl.store.upkeep.backup import back_up
+from geocrawl.store.upkeep.forget import undo
 from geocrawl.wording import counted, moment
 
 
@@ -199,7 +199,7 @@ def _print_forgotten(overrides: opt.Overrides, *, json: bool) -> None:
 
 
 def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> None:
-    from geocrawl.store.maintenance.forget import forget
+    from geocrawl.store.upkeep.forget import forget
 
     with opt.writing(overrides) as store:
         removed = forget(store.database, host, masked(plain(reason, 500)), time.time())

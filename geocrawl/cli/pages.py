@@ -17,7 +17,7 @@ from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import show_in_full
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.sanitize import plain
-from geocrawl.store.read.pages import count_kept, kept_page, kept_pages, list_kept
+from geocrawl.store.frontier.kept_pages import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.wording import counted, moment
 
 MinScore = Annotated[

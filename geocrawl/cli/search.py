@@ -15,9 +15,9 @@ from geocrawl.cli.output import show_in_full
 from geocrawl.errors import UsageError
 from geocrawl.export.endpoints import formula_safe
 from geocrawl.sanitize import plain
-from geocrawl.search.filters import Filters, Sort, read_box, read_level, read_system
-from geocrawl.search.results import FoundLayer, Hit, LayerResults, Results
-from geocrawl.store.search.index import offers_reference_system, search_engine
+from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
+from geocrawl.store.catalogue.search.filters import Filters, Sort, read_box, read_level, read_system
+from geocrawl.store.catalogue.search.results import FoundLayer, Hit, LayerResults, Results
 from geocrawl.wording import counted, iso
 
 FORMATS = ("table", "json", "jsonl", "csv")

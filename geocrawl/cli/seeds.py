@@ -23,8 +23,8 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.maintenance.seeds import NewSeed, SeedRow, add_seeds, read_seeds, remove_seeds
-from geocrawl.store.read.yields import services_by_seed
+from geocrawl.store.frontier.yields import services_by_seed
+from geocrawl.store.upkeep.seeds import NewSeed, SeedRow, add_seeds, read_seeds, remove_seeds
 from geocrawl.urls import read_url
 from geocrawl.wording import counted
 

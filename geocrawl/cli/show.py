@@ -22,8 +22,8 @@ from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
-from geocrawl.store.read.history import EndpointHistory, changes_since, history_of_address, history_of_service
-from geocrawl.store.read.show import (
+from geocrawl.store.catalogue.read.history import EndpointHistory, changes_since, history_of_address, history_of_service
+from geocrawl.store.catalogue.read.show import (
     EndpointRow,
     LayerRow,
     ServiceDetail,

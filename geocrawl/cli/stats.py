@@ -23,18 +23,18 @@ from geocrawl.files import is_standard_output, write_whole
 from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
-from geocrawl.store.read.history import Survival, read_survival
-from geocrawl.store.read.provider_report import provider_cards
-from geocrawl.store.read.published import Selection, published_services
-from geocrawl.store.read.statistics import (
+from geocrawl.store.catalogue.index.index import search_engine
+from geocrawl.store.catalogue.read.history import Survival, read_survival
+from geocrawl.store.catalogue.read.provider_report import provider_cards
+from geocrawl.store.catalogue.read.published import Selection, published_services
+from geocrawl.store.catalogue.read.statistics import (
     kind_counts,
     month_report,
     read_growth,
     read_software_growth,
     read_statistics,
 )
-from geocrawl.store.read.yields import signal_yields
-from geocrawl.store.search.index import search_engine
+from geocrawl.store.frontier.yields import signal_yields
 from geocrawl.web import charts
 from geocrawl.wording import counted, day_of
 

@@ -33,8 +33,8 @@ from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.read.processes import JobRun
-from geocrawl.store.read.status import CatalogStatus, Run, read_status
+from geocrawl.store.database.processes import JobRun
+from geocrawl.store.frontier.status import CatalogStatus, Run, read_status
 from geocrawl.urls.database import Place
 from geocrawl.wording import RUN_ENDS, counted, iso, moment, span
 
@@ -333,7 +333,7 @@ def examine(overrides: opt.Overrides, now: float) -> Iterator[Finding]:
 
 def _repair(overrides: opt.Overrides) -> None:
     """Make the search index again, and say how many services it has."""
-    from geocrawl.store.search.upkeep import index_again
+    from geocrawl.store.catalogue.index.upkeep import index_again
 
     with opt.writing(overrides) as store:
         services = index_again(store.database)

@@ -20,9 +20,9 @@ from geocrawl.model.watches import MOST_FAILURES, Watch
 from geocrawl.notices.delivery import read_recipient
 from geocrawl.sanitize import masked, plain
 from geocrawl.store import Connection, Store
-from geocrawl.store.maintenance.watches import Watches
-from geocrawl.store.read.show import service_at
-from geocrawl.store.search.index import search_engine
+from geocrawl.store.catalogue.index.index import search_engine
+from geocrawl.store.catalogue.read.show import service_at
+from geocrawl.store.upkeep.watches import Watches
 from geocrawl.urls import endpoint_key
 from geocrawl.wording import counted, iso, moment
 

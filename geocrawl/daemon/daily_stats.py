@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
 from geocrawl.ports import Clock, Observer, StoreRunner
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.wording import day_of
 
 

@@ -10,8 +10,8 @@ from geocrawl.app.watches import WatchRound
 from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings
-from geocrawl.store.maintenance.clock_limits import shorten_waits
-from geocrawl.store.maintenance.retention import Retention
+from geocrawl.store.upkeep.clock_limits import shorten_waits
+from geocrawl.store.upkeep.retention import Retention
 
 if TYPE_CHECKING:
     from geocrawl.store import SqlFrontier, Store

@@ -14,7 +14,7 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.files import opened
 from geocrawl.files import refuse_database
 from geocrawl.store import Connection
-from geocrawl.store.read.status import CatalogStatus
+from geocrawl.store.frontier.status import CatalogStatus
 
 
 def write_metrics(status: CatalogStatus, findings: Sequence[Finding], max_traffic_bytes: int, out: Path | None) -> None:

@@ -37,8 +37,8 @@ from geocrawl.daemon.notify import Notifier
 from geocrawl.errors import DatabaseFault, GeocrawlError, PassingFault
 from geocrawl.ports import Clock, Observer
 from geocrawl.store import Store
-from geocrawl.store.maintenance.daemon_lock import BEAT_S, DaemonLock
-from geocrawl.store.read.processes import JobRun
+from geocrawl.store.database.processes import JobRun
+from geocrawl.store.upkeep.daemon_lock import BEAT_S, DaemonLock
 from geocrawl.wording import counted
 
 

@@ -31,7 +31,7 @@ from geocrawl.ports import Clock, Observer
 from geocrawl.resources import allow_open_files
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.urls.database import Place
 
 Log = Callable[..., object]

@@ -1,27 +1,25 @@
 """Keep what a crawl knows, in SQLite or PostgreSQL: the frontier, the catalogue, robots.txt, the state of hosts.
 
-Other rooms open a database with `Store`, and give its `connection` to functions of `read` and `search`, its `database`
-to those of `maintenance`; the other folders are private to this room.
+Four rooms stand one upon the other, each imports only what is below:
 
-- `schema/` describes the tables and migrates older databases;
-- `engine/` opens the database, runs transactions and translates its errors; one folder an engine;
-- `search/` keeps the search index and answers what `geocrawl.search` asks;
-- `catalog/` writes what probes found out about services;
+- `database/` opens a database, runs statements and transactions and translates errors; the schema and the views;
+- `catalogue/` writes what probes learn about services, reads it for people and programs, indexes and searches it;
 - `frontier/` decides which URL is next and writes what a visit brought;
-- `read/` reads for people and programs, and changes nothing;
-- `maintenance/` maintains a database: backup, opt-out, retention, start pages, watches, the daemon's lock.
+- `upkeep/` maintains a database: backup, opt-out, retention, start pages, watches, the daemon's lock.
+
+`Store` opens a database with all four.
 """
 
 from typing import TYPE_CHECKING
 
-from geocrawl.store.engine.connection import Connection, OpenSnapshot
-from geocrawl.store.engine.database import Database, stored_strategy, stored_topic
-from geocrawl.store.engine.opt_out import BlockedHost, OptOut, read_blocked
+from geocrawl.store.database.connection import Connection, OpenSnapshot
+from geocrawl.store.database.database import Database, stored_strategy, stored_topic
+from geocrawl.store.database.opt_out import BlockedHost, OptOut, read_blocked
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.store import Store
 
 if TYPE_CHECKING:  # names of types: `status` loads no frontier
-    from geocrawl.store.catalog.catalog import Catalog
+    from geocrawl.store.catalogue.write.verdicts import Catalog
     from geocrawl.store.frontier.frontier import SqlFrontier
     from geocrawl.store.frontier.shared_run import SharedRun
 

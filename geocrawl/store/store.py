@@ -16,11 +16,11 @@ from sqlalchemy import bindparam, insert, update
 
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.sanitize import masked
-from geocrawl.store.engine.connection import BUSY_S
-from geocrawl.store.engine.database import Database, exists, open_readonly
-from geocrawl.store.engine.owner import this_process
-from geocrawl.store.engine.runner import InLoop
-from geocrawl.store.schema.tables import RUN
+from geocrawl.store.database.connection import BUSY_S
+from geocrawl.store.database.database import Database, exists, open_readonly
+from geocrawl.store.database.owner import this_process
+from geocrawl.store.database.runner import InLoop
+from geocrawl.store.database.schema.tables import RUN
 from geocrawl.urls.database import Place, place_of
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from geocrawl.ports import Clock, Politeness, StoreRunner
     from geocrawl.settings import Settings
-    from geocrawl.store.catalog.catalog import Catalog
-    from geocrawl.store.engine.connection import Connection
-    from geocrawl.store.engine.opt_out import OptOut
+    from geocrawl.store.catalogue.write.verdicts import Catalog
+    from geocrawl.store.database.connection import Connection
+    from geocrawl.store.database.opt_out import OptOut
+    from geocrawl.store.database.processes import OtherRun
     from geocrawl.store.frontier.frontier import SqlFrontier
     from geocrawl.store.frontier.options import FrontierOptions
-    from geocrawl.store.read.processes import OtherRun
 
 _START_RUN = insert(RUN).returning(RUN.c.id)
 _END_RUN = update(RUN).where(RUN.c.id == bindparam("run"))
@@ -54,7 +54,7 @@ class Store:
         or `postgresql://user@host/name`. Raises UsageError for another scheme, DatabaseFault for a database that cannot
         be used.
         """
-        from geocrawl.store.search.upkeep import index_missing
+        from geocrawl.store.catalogue.index.upkeep import index_missing
 
         store = cls(Database.open(place_of(url), create=create, clock=clock), clock)
         index_missing(store.database)
@@ -72,7 +72,7 @@ class Store:
     @staticmethod
     @contextmanager
     def open_readonly(url: str | Place) -> Iterator[Connection]:
-        """Open the database at `url` for the functions of `store.read`, and close it at the end; nothing is created or
+        """Open the database at `url` for the functions that read, and close it at the end; nothing is created or
         changed.
 
         Raises DatabaseFault when it is missing, not ours, or of a schema that this program does not know.
@@ -133,7 +133,7 @@ class Store:
 
     def catalog(self) -> Catalog:
         """Return the catalogue, which settlements write and a crawl queries."""
-        from geocrawl.store.catalog.catalog import Catalog
+        from geocrawl.store.catalogue.write.verdicts import Catalog
 
         return Catalog(self.database)
 
@@ -181,7 +181,7 @@ class Store:
 
     def earlier_runs(self, run: int) -> list[OtherRun]:
         """Return the crawls of other processes that began before `run` and still run, the earliest first."""
-        from geocrawl.store.read.processes import earlier_runs
+        from geocrawl.store.database.processes import earlier_runs
 
         return earlier_runs(self.database.connection, run, this_process(), self.clock.now())
 
@@ -195,7 +195,7 @@ class Store:
 
     @property
     def connection(self) -> Connection:
-        """Return the connection from which the functions of `store.read` read."""
+        """Return the connection from which the functions that read read."""
         return self.database.connection
 
     @cached_property

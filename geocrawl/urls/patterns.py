@@ -65,7 +65,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 # --------------------------------------------------------------------------- spellings
-# The text alone proves nothing. Whether the same service answers is decided in `store.catalog.clusters`.
+# The text alone proves nothing. Whether the same service answers is decided in `store.catalogue.write.clusters`.
 
 
 _NODE = re.compile(r"\A([a-z][a-z-]*?)-?[0-9]{1,3}\Z")

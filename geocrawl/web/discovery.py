@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.model.kinds import short_name
-from geocrawl.store.read.history import NewsRow, read_news
-from geocrawl.store.read.statistics import last_service_number, service_numbers
+from geocrawl.store.catalogue.read.history import NewsRow, read_news
+from geocrawl.store.catalogue.read.statistics import last_service_number, service_numbers
 from geocrawl.web.answers import Later, Problem, wanted_language
 from geocrawl.web.downloads import newest_found
 from geocrawl.web.publishing import published

@@ -20,9 +20,9 @@ from geocrawl.export.endpoints import formula_safe
 from geocrawl.export.properties import SERVICE_COLUMNS, service_properties
 from geocrawl.export.services import export_services
 from geocrawl.model.published import PublishedService
-from geocrawl.search.filters import Sort
 from geocrawl.store import Connection
-from geocrawl.store.read.published import Selection, published_layers, published_services
+from geocrawl.store.catalogue.read.published import Selection, published_layers, published_services
+from geocrawl.store.catalogue.search.filters import Sort
 from geocrawl.web.parameters import MAX_LIMIT, Asked, read_asked
 from geocrawl.web.site import site_of
 from geocrawl.wording import iso

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from geocrawl.store.read.show import LayerRow
+from geocrawl.store.catalogue.read.show import LayerRow
 
 MOST_LAYERS = 400
 """Most layers of one page."""

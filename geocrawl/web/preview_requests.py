@@ -17,7 +17,7 @@ from geocrawl.model import Item, Layer, Service, Url, stored_kind
 from geocrawl.probe.extents import Sides
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View, is_in
 from geocrawl.probe.registry import preview_of
-from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter
 from geocrawl.web.layers import path_of

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from starlette.requests import Request
 
 from geocrawl.errors import DatabaseFault, PassingFault
-from geocrawl.search.engine import SearchEngine
-from geocrawl.search.filters import QueryError, Sort
-from geocrawl.search.results import FacetValue, LayerResults, Results
 from geocrawl.store import Connection, Store
-from geocrawl.store.read.history import EndpointHistory, NewsRow, history_of_service, read_news
-from geocrawl.store.read.published import with_thumbnail
-from geocrawl.store.read.show import ServiceDetail, current_number, service_detail
-from geocrawl.store.search.index import search_engine
+from geocrawl.store.catalogue.index.index import search_engine
+from geocrawl.store.catalogue.read.history import EndpointHistory, NewsRow, history_of_service, read_news
+from geocrawl.store.catalogue.read.published import with_thumbnail
+from geocrawl.store.catalogue.read.show import ServiceDetail, current_number, service_detail
+from geocrawl.store.catalogue.search.engine import SearchEngine
+from geocrawl.store.catalogue.search.filters import QueryError, Sort
+from geocrawl.store.catalogue.search.results import FacetValue, LayerResults, Results
 from geocrawl.urls.database import Place, ServerDatabase
 from geocrawl.web.answers import Problem
 from geocrawl.web.options import ANSWER_S

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from geocrawl import __version__
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declared
-from geocrawl.search.places import country_name
+from geocrawl.store.catalogue.search.places import country_name
 from geocrawl.web import charts
 from geocrawl.web.answers import Later, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address

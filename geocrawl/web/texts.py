@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from geocrawl.store.read.history import NewsRow
+from geocrawl.store.catalogue.read.history import NewsRow
 from geocrawl.wording import Sentence, moment, percent
 
 _FOLDER = Path(__file__).parent

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from geocrawl.urls.database import place_of
 from tests.support.daemons import wait_for
 from tests.support.invariants import check_invariants

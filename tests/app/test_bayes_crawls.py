@@ -12,8 +12,8 @@ from geocrawl.errors import UsageError
 from geocrawl.lab.cli.train import bayes
 from geocrawl.lab.training import train
 from geocrawl.priority.naive_bayes import read_bayes
-from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.yields import link_finds
+from geocrawl.store.database.database import open_readonly
+from geocrawl.store.frontier.yields import link_finds
 from tests.support.crawls import crawl, settings_for, valid
 from tests.support.samples import sampled
 

@@ -14,9 +14,9 @@ from geocrawl.page.document import PageReader
 from geocrawl.priority.ipagerank import make_page_filter
 from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
 from geocrawl.store import Store
-from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
-from geocrawl.store.read.pages import kept_pages
+from geocrawl.store.database.database import open_readonly
+from geocrawl.store.frontier.kept_pages import kept_pages
+from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
 from geocrawl.urls import read_url
 from tests.support.crawls import crawl, settings_for, url, valid, verdicts
 from tests.support.samples import sampled

@@ -14,7 +14,7 @@ import pytest
 from geocrawl.app.crawl import run_crawl
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from geocrawl.wording import counted
 from tests.support.crawls import Watcher, url
 from tests.support.loopback import Handler, Server, running

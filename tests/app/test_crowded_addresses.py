@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from tests.app import one_address
 from tests.support.crawls import crawl
 from tests.support.loopback import Handler, running

@@ -13,9 +13,9 @@ from geocrawl.cli.status import status_lines
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.published import export_rows
-from geocrawl.store.read.status import read_status
+from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.database.database import open_readonly
+from geocrawl.store.frontier.status import read_status
 from geocrawl.urls import endpoint_key, read_url
 from tests.support.samples import sampled
 

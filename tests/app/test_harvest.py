@@ -17,7 +17,7 @@ from geocrawl.demo.ows_documents import Described, capabilities, ows_document
 from geocrawl.detect import Detector
 from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from geocrawl.urls import read_url, records_page
 from tests.app.recorded_web import Answers, environment
 from tests.page.records import RECORDED

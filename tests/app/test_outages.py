@@ -19,7 +19,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.demo.web import SEEDS
 from geocrawl.model import Entry, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from tests.support.crawls import Watcher, crawl, settings_for, url, valid
 from tests.support.open_files import NoMoreFiles
 from tests.support.proxies import MortalProxy

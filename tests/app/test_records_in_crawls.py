@@ -10,7 +10,7 @@ import pytest
 from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from tests.app.recorded_web import Answer, Answers, environment
 from tests.page.test_records import TWO, answer
 from tests.support.pages import url

@@ -11,7 +11,7 @@ import pytest
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from tests.support.crawls import Watcher, url
 from tests.support.loopback import Handler, Server, running
 

@@ -16,7 +16,7 @@ from geocrawl.app.explain import explain
 from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
 from geocrawl.store import stored_strategy
-from geocrawl.store.read.show import read_why
+from geocrawl.store.catalogue.read.show import read_why
 from geocrawl.store.store import Store
 from geocrawl.urls import read_url
 from tests.support.killed_crawl import (

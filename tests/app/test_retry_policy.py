@@ -18,9 +18,9 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
 from geocrawl.model import Entry, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import Database
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
+from geocrawl.store.database.database import Database
 from geocrawl.store.store import Store
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from tests.support.crawls import Watcher, settings_for, url
 from tests.support.invariants import check_invariants
 from tests.support.world import ManualClock, World
@@ -30,7 +30,7 @@ WAITS = "waiting for the database"
 
 @pytest.fixture(autouse=True)
 def short_waits_for_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geocrawl.store.engine.connection.BUSY_S", 0.1)
+    monkeypatch.setattr("geocrawl.store.database.connection.BUSY_S", 0.1)
 
 
 class Locker(Watcher):

@@ -17,8 +17,8 @@ from geocrawl.app.probe import ProbeLine, run_probe
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import Database, open_readonly
-from geocrawl.store.maintenance.forget import forget
+from geocrawl.store.database.database import Database, open_readonly
+from geocrawl.store.upkeep.forget import forget
 from tests.attacks.access_log import Reply, gaps_s, most_at_once
 from tests.attacks.politeness import PAGES, PoliteWeb
 from tests.support.crawls import url
@@ -139,7 +139,7 @@ def test_a_catalogue_that_cannot_be_used_stops_no_probe(
 ) -> None:
     holder = None
     if fault == "locked":
-        monkeypatch.setattr("geocrawl.store.engine.connection.BUSY_S", 0.2)
+        monkeypatch.setattr("geocrawl.store.database.connection.BUSY_S", 0.2)
         holder = sqlite3.connect(catalogue)
         holder.execute("BEGIN IMMEDIATE")
     elif fault == "old":

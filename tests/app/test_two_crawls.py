@@ -13,8 +13,8 @@ import pytest
 from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
-from geocrawl.store.engine.database import Database, open_readonly
-from geocrawl.store.engine.owner import LEARNER
+from geocrawl.store.database.database import Database, open_readonly
+from geocrawl.store.database.owner import LEARNER
 from geocrawl.store.frontier.learner import UNTIL
 from tests.support.crawls import url
 from tests.support.killed_crawl import Watcher, settings_for

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.published import export_rows
+from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.database.database import open_readonly
 from tests.support import crawls
 
 SETTINGS = Settings(

@@ -14,7 +14,7 @@ from geocrawl.daemon.service import BudgetedCrawl
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.health import DAY_S
 from geocrawl.store import Store
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from tests.browser.portal_crawls import settings_with
 from tests.browser.portal_web import REACT, PortalWeb
 from tests.support.crawls import Watcher, url

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from tests.browser.portal_crawls import crawl
 from tests.browser.portal_web import BACKEND, OPENLAYERS, REACT, SERVICES, VUE, PortalWeb, Request, portals
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.store.engine.postgres import opening
-from geocrawl.store.engine.postgres.connection import PostgresConnection
+from geocrawl.store.database.postgres import opening
+from geocrawl.store.database.postgres.connection import PostgresConnection
 from geocrawl.urls.database import server_of
 from tests.mining.made_index import write_part
 from tests.support.commands import geocrawl

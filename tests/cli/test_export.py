@@ -12,7 +12,7 @@ import pytest
 
 from geocrawl.export.endpoints import FORMATS
 from geocrawl.export.services import SERVICE_FORMATS
-from tests.store.read.test_published import DEAD, PACIFIC, ROADS
+from tests.store.catalogue.read.test_published import DEAD, PACIFIC, ROADS
 from tests.support.commands import Said, geocrawl
 from tests.support.world import World, candidate, verdict
 

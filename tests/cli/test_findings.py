@@ -12,8 +12,8 @@ import pytest
 
 from geocrawl.app.findings import Finding, Severity, check_status, worst
 from geocrawl.cli.status import examine
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
-from geocrawl.store.read.status import read_status
+from geocrawl.store.frontier.status import read_status
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from tests.support.commands import geocrawl
 from tests.support.world import World, link
 

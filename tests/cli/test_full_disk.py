@@ -14,7 +14,7 @@ import pytest
 
 from geocrawl.demo.web import DemoWeb
 from geocrawl.model import Kind, Service
-from geocrawl.store.maintenance.backup import back_up
+from geocrawl.store.upkeep.backup import back_up
 from tests.daemon.test_faults import fill, small_disk
 from tests.support.places import ROOT
 from tests.support.samples import sampled

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.cli.addresses import read_host
 from geocrawl.errors import UsageError
-from geocrawl.store.maintenance.forget import forget
+from geocrawl.store.upkeep.forget import forget
 from geocrawl.urls import is_registry, is_within_domains
 from tests.support.world import World, candidate
 

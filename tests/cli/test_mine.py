@@ -284,7 +284,7 @@ def test_a_locked_catalogue_is_waited_for_and_then_named(tmp_path: Path, monkeyp
     db = tmp_path / "c.db"
     geocrawl("seeds", "add", "https://www.example.org/", "--db", str(db))
     monkeypatch.setenv("GEOCRAWL_DATABASE_PATIENCE", "1")
-    monkeypatch.setattr("geocrawl.store.engine.connection.BUSY_S", 0.1)
+    monkeypatch.setattr("geocrawl.store.database.connection.BUSY_S", 0.1)
     with sqlite3.connect(db, isolation_level=None) as other:
         other.execute("BEGIN EXCLUSIVE")
         said = geocrawl("mine", str(index(tmp_path)), "--db", str(db))

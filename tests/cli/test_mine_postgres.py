@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from geocrawl.urls.database import place_of
 from tests.mining.made_index import write_part
 from tests.mining.made_warc import MadePage, write_archive

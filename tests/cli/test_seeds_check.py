@@ -19,10 +19,10 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import Database, open_readonly
-from geocrawl.store.maintenance.forget import forget
-from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
-from geocrawl.store.read.yields import services_by_seed
+from geocrawl.store.database.database import Database, open_readonly
+from geocrawl.store.frontier.yields import services_by_seed
+from geocrawl.store.upkeep.forget import forget
+from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
 from tests.support import forked
 from tests.support.killed_crawl import Watcher
 from tests.support.loopback import Handler, Server, running

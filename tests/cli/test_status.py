@@ -9,7 +9,7 @@ from pathlib import Path
 from geocrawl.cli.status import status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
-from geocrawl.store.read.status import read_status
+from geocrawl.store.frontier.status import read_status
 from tests.support import forked
 from tests.support.processes import clean_environment
 from tests.support.world import World

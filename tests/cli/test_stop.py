@@ -15,8 +15,8 @@ from typer.testing import CliRunner, Result
 
 from geocrawl.cli import app
 from geocrawl.demo import DemoWeb
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.owner import Owner, started_ticks, this_process
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.owner import Owner, started_ticks, this_process
 from tests.support.processes import clean_environment, geocrawl
 from tests.support.world import World
 

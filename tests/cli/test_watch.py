@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from geocrawl.store.engine.database import Database
+from geocrawl.store.database.database import Database
 from tests.support.processes import clean_environment, geocrawl, run
 from tests.support.world import World
 

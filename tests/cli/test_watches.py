@@ -20,8 +20,8 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.watches import MOST_FAILURES
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
-from tests.store.maintenance.test_watches import RIVERS, ROADS
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
+from tests.store.upkeep.test_watches import RIVERS, ROADS
 from tests.support.commands import Said, geocrawl
 from tests.support.published import HOSTILE
 from tests.support.receivers import Hook, MailServer

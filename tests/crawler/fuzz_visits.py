@@ -19,7 +19,7 @@ from geocrawl.cli import app
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
 from geocrawl.model import Entry, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from geocrawl.urls import read_url
 from tests.crawler.fuzz_web import FuzzTransport, FuzzWeb, fuzz_proxy
 from tests.support.crawls import Watcher

@@ -13,7 +13,7 @@ from geocrawl.model import Document, Judgement, State
 from geocrawl.ports import Strategy
 from geocrawl.priority.breadth_first import BreadthFirst
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from tests.support.crawls import Watcher, crawl, settings_for
 from tests.support.world import World
 

@@ -20,7 +20,7 @@ from geocrawl.fetch.politeness import DAY_S
 from geocrawl.model import Lease
 from geocrawl.ports import HostBusy
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
+from geocrawl.store.database.database import open_readonly
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, url
 from tests.support.http_server import answer, pages, redirect, serve
@@ -105,7 +105,7 @@ async def test_without_a_delay_a_request_that_is_cut_off_leaves_none(tmp_path: P
 def test_a_visit_given_up_while_the_database_is_locked_leaves_its_pace_when_it_can_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geocrawl.store.engine.connection.BUSY_S", 0.1)
+    monkeypatch.setattr("geocrawl.store.database.connection.BUSY_S", 0.1)
     world = World(tmp_path / "c.db", Settings(delay_s=1.0))
     world.seed("a.example/", "b.example/")
     leases: list[Lease] = [world.lease(), world.lease()]

@@ -19,9 +19,9 @@ from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.engine import runner
-from geocrawl.store.engine.postgres.connection import PostgresConnection
-from geocrawl.store.engine.sqlite.connection import SqliteConnection
+from geocrawl.store.database import runner
+from geocrawl.store.database.postgres.connection import PostgresConnection
+from geocrawl.store.database.sqlite.connection import SqliteConnection
 from geocrawl.urls.database import place_of
 from tests.support.crawls import Watcher, settings_for, url
 from tests.support.http_server import NOT_FOUND, answer, serve

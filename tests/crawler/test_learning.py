@@ -12,7 +12,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.model import Feedback
 from geocrawl.priority.breadth_first import BreadthFirst
 from geocrawl.priority.registry import make_strategy
-from geocrawl.store.engine.sqlite.connection import SqliteConnection
+from geocrawl.store.database.sqlite.connection import SqliteConnection
 from tests.support.crawls import Watcher, crawl, settings_for
 
 LEARNING = ("adaptive", "fusion", "bayes", "hits", "ipagerank")

@@ -11,7 +11,7 @@ import pytest
 
 from geocrawl.daemon.service import TICKS
 from geocrawl.model.health import DAY_S
-from geocrawl.store.maintenance.daemon_lock import ask_to_pause
+from geocrawl.store.upkeep.daemon_lock import ask_to_pause
 from tests.fates.fates import MadeService
 from tests.fates.life import Life
 from tests.simulation.scheduler import START

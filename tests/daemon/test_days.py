@@ -18,8 +18,8 @@ from geocrawl.model import Visit
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
+from geocrawl.store.database.database import open_readonly
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from tests.support.crawls import Watcher, settings_for, url
 
 VISITS_A_DAY = 30

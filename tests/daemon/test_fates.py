@@ -18,8 +18,8 @@ from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import What
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.maintenance.watches import Watches
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.upkeep.watches import Watches
 from geocrawl.urls import read_url
 from tests.daemon.test_not_modified import LaterClock
 from tests.support.answers import CAPABILITIES

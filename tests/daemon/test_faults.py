@@ -18,10 +18,10 @@ import pytest
 from geocrawl.demo.web import SEEDS, DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import State, Visit
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.sqlite.connection import SqliteConnection
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.sqlite.connection import SqliteConnection
 from geocrawl.store.frontier.lifecycle import settled_state
-from geocrawl.store.maintenance.backup import restore
+from geocrawl.store.upkeep.backup import restore
 from tests.support.daemons import LIMIT_S, Daemon, Place, wait_for
 from tests.support.parts import ROOT_USER, lack
 from tests.support.proxies import MortalProxy
@@ -259,7 +259,7 @@ def test_who_waited_for_the_lock_in_vain_does_not_wait_as_long_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("connection", "database"):
-        monkeypatch.setattr(f"geocrawl.store.engine.{module}.BUSY_S", 3.0)
+        monkeypatch.setattr(f"geocrawl.store.database.{module}.BUSY_S", 3.0)
     mine = Database.open(tmp_path / "c.db", create=True, clock=ManualClock())
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -19,7 +19,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.database.connection import Connection
 from geocrawl.urls import read_url
 from tests.support.answers import CAPABILITIES, EXCEPTION
 from tests.support.http_server import Loopback, answer, serve

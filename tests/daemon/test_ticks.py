@@ -25,14 +25,14 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import PassingFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
-from geocrawl.store.engine import runner
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import Database
-from geocrawl.store.maintenance.daemon_lock import DaemonLock, ask_to_pause
-from geocrawl.store.maintenance.watches import Watches
-from geocrawl.store.read.processes import JobRun, read_holder
-from geocrawl.store.read.status import read_status
+from geocrawl.store.database import runner
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.processes import JobRun, read_holder
+from geocrawl.store.frontier.status import read_status
 from geocrawl.store.store import Store
+from geocrawl.store.upkeep.daemon_lock import DaemonLock, ask_to_pause
+from geocrawl.store.upkeep.watches import Watches
 from tests.support.crawls import Watcher, settings_for, url
 from tests.support.postgres import Server
 

@@ -11,8 +11,8 @@ import pytest
 
 from geocrawl.daemon.budget import Budget, Hours
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.engine.database import Database
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
+from geocrawl.store.database.database import Database
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.wording import day_of
 from tests.daemon.test_daemon import VALID, ask, command, configured, daemon, wait_for
 from tests.support.world import ManualClock

@@ -39,12 +39,12 @@ from geocrawl.errors import PassingFault
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.engine.connection import Statement
-from geocrawl.store.maintenance import backup
-from geocrawl.store.maintenance.daemon_lock import DaemonLock
-from geocrawl.store.maintenance.forget import forget
-from geocrawl.store.maintenance.seeds import NewSeed, add_seeds
-from geocrawl.store.maintenance.watches import Watches
+from geocrawl.store.database.connection import Statement
+from geocrawl.store.upkeep import backup
+from geocrawl.store.upkeep.daemon_lock import DaemonLock
+from geocrawl.store.upkeep.forget import forget
+from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
+from geocrawl.store.upkeep.watches import Watches
 from tests.fates.fates import MadeService
 from tests.fates.web import PORTAL, FateTransport, FateWeb, Request
 from tests.simulation.database import SimulatedStore

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from geocrawl.store.engine.database import reading_connection
+from geocrawl.store.database.database import reading_connection
 from tests.simulation.database import Engine
 from tests.simulation.network import Exchange
 from tests.simulation.run import Result, Run

@@ -12,7 +12,7 @@ from geocrawl.app.session import Environment, Session
 from geocrawl.errors import PassingFault
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.maintenance.clock_limits import shorten_waits
+from geocrawl.store.upkeep.clock_limits import shorten_waits
 from geocrawl.urls import read_url
 from tests.simulation.database import SimulatedStore
 from tests.simulation.network import SimulatedTransport

@@ -18,9 +18,9 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from geocrawl.ports import Clock
 from geocrawl.store import Store
-from geocrawl.store.engine.connection import Connection, Statement
-from geocrawl.store.engine.runner import InLoop
-from geocrawl.store.engine.steps import ChunkedWork
+from geocrawl.store.database.connection import Connection, Statement
+from geocrawl.store.database.runner import InLoop
+from geocrawl.store.database.steps import ChunkedWork
 from geocrawl.urls.database import Place, place_of
 from tests.simulation.scheduler import SimulatedClock, SimulatedLoop
 from tests.support.postgres import Server, running_server

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from geocrawl.model import Lease, Rank
-from geocrawl.store.engine.connection import Statement
+from geocrawl.store.database.connection import Statement
 from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.store.frontier.lease import Economy
 from geocrawl.store.frontier.plan import Current

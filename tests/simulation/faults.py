@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import UpdateBase
 
 from geocrawl.errors import PassingFault, UnreachableServer
-from geocrawl.store.engine.connection import Statement
+from geocrawl.store.database.connection import Statement
 from tests.simulation.processes import Process, ProcessKilledError
 from tests.simulation.scenario import Fault
 

@@ -1,7 +1,7 @@
 """Simulate processes of one machine: each has a number, lives or was killed, and has a clock of its own.
 
 A context variable names the process whose code runs; tasks and callbacks inherit it. The store finds out who it is and
-who lives in `store.engine.owner`, whose two questions to the system are answered from here meanwhile.
+who lives in `store.database.owner`, whose two questions to the system are answered from here meanwhile.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from geocrawl.store.engine import owner
+from geocrawl.store.database import owner
 
 
 class ProcessKilledError(BaseException):

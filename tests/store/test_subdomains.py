@@ -10,9 +10,9 @@ from sqlalchemy import Text, bindparam, select
 
 from geocrawl.model import Kind, Service
 from geocrawl.settings import Settings
-from geocrawl.store.engine.constructs import is_host_or_subdomain
-from geocrawl.store.engine.core import compiler
-from geocrawl.store.maintenance.forget import Removed, forget
+from geocrawl.store.database.constructs import is_host_or_subdomain
+from geocrawl.store.database.core import compiler
+from geocrawl.store.upkeep.forget import Removed, forget
 from geocrawl.urls import is_within_domains
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict

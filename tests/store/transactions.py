@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import NamedTuple
 
-from geocrawl.store.engine.database import Database
+from geocrawl.store.database.database import Database
 
 _CHANGES = {
     "sqlite": "SELECT total_changes()",

@@ -11,8 +11,8 @@ from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.read.published import export_rows
+from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.database.database import open_readonly
 from geocrawl.urls import endpoint_key, read_url
 
 

@@ -29,7 +29,7 @@ LOADED = (
     "geocrawl.fetch.fetcher",
     "geocrawl.page.document",
     "geocrawl.probe.registry",
-    "geocrawl.store.catalog.catalog",
+    "geocrawl.store.catalogue.write.verdicts",
     "geocrawl.store.frontier.frontier",
     "tests.support.killed_crawl",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.database.connection import Connection
 
 
 def check_invariants(connection: sqlite3.Connection | Connection) -> None:

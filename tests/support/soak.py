@@ -46,7 +46,7 @@ from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.database.connection import Connection
 from geocrawl.urls import read_url, service_endpoint
 from tests.support.loopback import Handler, Server, served_by
 from tests.support.memory import resident_mib

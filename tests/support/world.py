@@ -28,9 +28,9 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.settings import Settings
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import open_readonly
-from geocrawl.store.engine.sqlite.connection import MEMORY
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.database import open_readonly
+from geocrawl.store.database.sqlite.connection import MEMORY
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.store import Store
 from geocrawl.urls import endpoint_key, read_url

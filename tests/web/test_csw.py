@@ -21,7 +21,7 @@ from lxml import etree
 from geocrawl.export.iso import GMD
 from geocrawl.export.services import export_services
 from geocrawl.store import Store
-from geocrawl.store.read.published import Selection, published_services
+from geocrawl.store.catalogue.read.published import Selection, published_services
 from geocrawl.web.csw.process import CswOptions, CswProcess, configuration_of, find_interpreter
 from tests.servers.mapservers import interpreter
 from tests.support.parts import PYCSW, lack

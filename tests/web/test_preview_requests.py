@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Tiles, View
-from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview_requests import Showing
 

@@ -17,9 +17,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from geocrawl.demo import DemoWeb
-from geocrawl.search.engine import SearchEngine
-from geocrawl.search.filters import MOST_VALUES
 from geocrawl.settings import Settings, SiteSettings
+from geocrawl.store.catalogue.search.engine import SearchEngine
+from geocrawl.store.catalogue.search.filters import MOST_VALUES
 from geocrawl.web import connections, visitors
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview import REQUESTS_PER_DAY, Previews, preview_settings

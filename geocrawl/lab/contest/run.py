@@ -26,7 +26,7 @@ from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.read.published import export_rows
+from geocrawl.store.catalogue.read.published import export_rows
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 

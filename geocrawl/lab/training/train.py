@@ -12,7 +12,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.lab.training import gws_files
 from geocrawl.model import Document, Page
 from geocrawl.page.document import PageReader
-from geocrawl.store.read.yields import link_finds
+from geocrawl.store.frontier.yields import link_finds
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 from geocrawl.wording import date_of

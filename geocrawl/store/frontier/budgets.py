@@ -40,14 +40,14 @@ from sqlalchemy.dialects.postgresql import insert
 
 from geocrawl.model import HARVEST_TIER, Purpose, State, Url
 from geocrawl.settings import Settings
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.constructs import greatest, is_host_or_subdomain, upsert
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import ChunkedWork, batches, ranges
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.constructs import greatest, is_host_or_subdomain, upsert
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.keys import group_key, is_over_cap, stored_url
+from geocrawl.store.database.schema.tables import ALIKE, ENDPOINT, HOST, PATTERN, SITE, URL
+from geocrawl.store.database.steps import ChunkedWork, batches, ranges
 from geocrawl.store.frontier.queue import changing
 from geocrawl.store.frontier.statements import TURN
-from geocrawl.store.keys import group_key, is_over_cap, stored_url
-from geocrawl.store.schema.tables import ALIKE, ENDPOINT, HOST, PATTERN, SITE, URL
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
 PATTERN_SPENT, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"

@@ -8,12 +8,12 @@ import time
 from sqlalchemy import bindparam, func, select
 
 from geocrawl.model import FrontierStats, Purpose, State, VisitYield
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import Database, stored_strategy
-from geocrawl.store.engine.owner import BEAT
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.database import Database, stored_strategy
+from geocrawl.store.database.owner import BEAT
+from geocrawl.store.database.schema.tables import COUNTER, HOST, META, URL
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import CANDIDATE, UNRANKED
-from geocrawl.store.schema.tables import COUNTER, HOST, META, URL
 
 _EVERY_S = 10.0
 _FORGOTTEN_AFTER_S = 86_400.0

@@ -8,14 +8,14 @@ from sqlalchemy import bindparam, func, select
 
 from geocrawl.model import HARVEST_TIER, Candidate, Link, Purpose, Rank, RankedLink, State, Url
 from geocrawl.ports import Clock
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import ChunkedWork, batches, run
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.schema.tables import HOST, URL
+from geocrawl.store.database.steps import ChunkedWork, batches, run
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.frontier.plan import Source, candidate_key
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.settle import ArrivalWriter
-from geocrawl.store.schema.tables import HOST, URL
 from geocrawl.urls import RECORDS, read_url
 
 _RAISING = "lifting-records"

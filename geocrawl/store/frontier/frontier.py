@@ -25,13 +25,15 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Clock, Waiting
 from geocrawl.settings import Settings
-from geocrawl.store.catalog import health
-from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter
-from geocrawl.store.engine import steps
-from geocrawl.store.engine.constructs import is_host_or_subdomain
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.owner import this_process
-from geocrawl.store.engine.steps import ChunkedWork
+from geocrawl.store.catalogue.write import health
+from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter
+from geocrawl.store.database import steps
+from geocrawl.store.database.constructs import is_host_or_subdomain
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.keys import page_key
+from geocrawl.store.database.owner import this_process
+from geocrawl.store.database.schema.tables import HOST, SITE, URL
+from geocrawl.store.database.steps import ChunkedWork
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import QUARANTINED, BudgetReopener, Budgets, Caps
@@ -52,8 +54,6 @@ from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.frontier.visit_yields import clear_yields
-from geocrawl.store.keys import page_key
-from geocrawl.store.schema.tables import HOST, SITE, URL
 from geocrawl.urls import read_url, service_keys
 
 _ORDINARY = FrontierOptions()

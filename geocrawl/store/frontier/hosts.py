@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from sqlalchemy import bindparam, func, insert, select, update
 
 from geocrawl.model import HostState, Lease, Rank
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.owner import Owner, is_dead
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.owner import Owner, is_dead
+from geocrawl.store.database.schema.tables import HOST
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.schema.tables import HOST
 from geocrawl.urls import site_of
 
 PARK_S = 5.0

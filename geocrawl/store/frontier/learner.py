@@ -23,13 +23,13 @@ from sqlalchemy import bindparam, delete, insert, select
 from geocrawl.errors import LearnsElsewhere
 from geocrawl.model import Feedback, Purpose, State, Status, Visit
 from geocrawl.ports import Clock
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.constructs import in_list
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.owner import LEARNER, Owner, is_dead, this_process
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.constructs import in_list
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.keys import stored_url
+from geocrawl.store.database.owner import LEARNER, Owner, is_dead, this_process
+from geocrawl.store.database.schema.tables import LESSON, META, URL
 from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
-from geocrawl.store.keys import stored_url
-from geocrawl.store.schema.tables import LESSON, META, URL
 
 UNTIL = "strategy:learner-until"
 """Key of the time at which the learner's role runs out."""

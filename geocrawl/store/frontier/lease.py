@@ -27,11 +27,12 @@ from geocrawl.model import (
     WaitingHost,
 )
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import stored_candidate
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.opt_out import FORGOTTEN
-from geocrawl.store.engine.steps import ChunkedWork, RowBudget
+from geocrawl.store.catalogue.write.verdicts import stored_candidate
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.keys import group_key, stored_url
+from geocrawl.store.database.opt_out import FORGOTTEN
+from geocrawl.store.database.steps import ChunkedWork, RowBudget
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import BudgetReopener, Budgets
 from geocrawl.store.frontier.hosts import PARK_S
@@ -41,7 +42,6 @@ from geocrawl.store.frontier.plan import Limits
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
-from geocrawl.store.keys import group_key, stored_url
 from geocrawl.urls import query_group
 
 _REQUESTS_BUT_MAPS = 12

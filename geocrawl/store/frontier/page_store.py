@@ -1,6 +1,6 @@
 """Store pages of the topic, compressed, the best ones when room is short (the topic page store of SkyReach).
 
-`store/read/pages.py` reads them back.
+`store/frontier/kept_pages.py` reads them back.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from sqlalchemy import bindparam, delete, insert, select
 
 from geocrawl.model import StoredPage
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.schema.tables import COUNTER, PAGE_STORE
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.schema.tables import COUNTER, PAGE_STORE
 
 _DROPPED_AT_ONCE = 100
 """Pages deleted when one is stored, at most: the limit may have been lowered since they were."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from geocrawl.model import Candidate, Purpose, Rank, RankedLink, State, Url, Visit
 from geocrawl.sanitize import masked
+from geocrawl.store.database.keys import group_key, is_over_cap, page_key, probe_key
 from geocrawl.store.frontier.budgets import (
     Caps,
     crowded_site_reason,
@@ -29,7 +30,6 @@ from geocrawl.store.frontier.hosts import HostArrivals
 from geocrawl.store.frontier.lifecycle import CANDIDATE, PROBE_TIER, arrival_state, settled_state, shows_page
 from geocrawl.store.frontier.outlinks import OutLinks
 from geocrawl.store.frontier.revisits import NextVisit, RevisitWaits
-from geocrawl.store.keys import group_key, is_over_cap, page_key, probe_key
 from geocrawl.urls import RECORDS, query_group, site_of
 
 MANY = 2**62

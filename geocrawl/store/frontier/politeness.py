@@ -17,14 +17,14 @@ from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, Lease, RobotsR
 from geocrawl.model.health import DAY_S
 from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
-from geocrawl.store.engine.constructs import upsert
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.owner import Owner, is_dead, this_process
-from geocrawl.store.engine.runner import awaited
+from geocrawl.store.database.constructs import upsert
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.owner import Owner, is_dead, this_process
+from geocrawl.store.database.runner import awaited
+from geocrawl.store.database.schema.tables import HOST, IP_PLACE, ROBOTS
 from geocrawl.store.frontier.hosts import add_host, politeness
 from geocrawl.store.frontier.lease import lease_of_s
 from geocrawl.store.frontier.statements import LEASE, POLITENESS
-from geocrawl.store.schema.tables import HOST, IP_PLACE, ROBOTS
 
 _Row = tuple[int, float, int, float, float | None, int, int, float, str, int, float, int, str]
 """A row of `_FIND`."""

@@ -14,16 +14,16 @@ from sqlalchemy import Select, bindparam, select
 
 from geocrawl.model import HostState, Purpose, Rank, Relevance, State
 from geocrawl.ports import Waiting
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.opt_out import FORGOTTEN
-from geocrawl.store.engine.steps import ChunkedWork, batches, ranges
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.opt_out import FORGOTTEN
+from geocrawl.store.database.schema.tables import HOST, URL
+from geocrawl.store.database.steps import ChunkedWork, batches, ranges
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import CounterChanges
 from geocrawl.store.frontier.hosts import HostArrivals, politeness
 from geocrawl.store.frontier.lifecycle import CANDIDATE
 from geocrawl.store.frontier.statements import is_rankable
-from geocrawl.store.schema.tables import HOST, URL
 from geocrawl.urls import read_url
 
 _IN_RANGE = URL.c.id.between(bindparam("first"), bindparam("last"))

@@ -29,16 +29,16 @@ from sqlalchemy import (
 from sqlalchemy.schema import CreateTable
 
 from geocrawl.model import Rank, State
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.constructs import in_list, upsert
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import ChunkedWork, run
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.constructs import in_list, upsert
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.schema.columns import HASH
+from geocrawl.store.database.schema.tables import URL
+from geocrawl.store.database.steps import ChunkedWork, run
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lifecycle import UNRANKED
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.statements import WRITE_URL, is_rankable
-from geocrawl.store.schema.columns import HASH
-from geocrawl.store.schema.tables import URL
 
 _FEW = 1_000
 """Most ranks that are written by the keys of their rows, about 4 µs each."""

@@ -16,9 +16,9 @@ from sqlalchemy import bindparam, func, select, update
 
 from geocrawl.model import Purpose, State
 from geocrawl.settings import Settings
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.schema.tables import URL
 from geocrawl.store.frontier.statements import WRITE_URL
-from geocrawl.store.schema.tables import URL
 from geocrawl.urls import RECORDS
 
 CHANGED, BROUGHT, SAME = 0.5, 0.25, 1.5

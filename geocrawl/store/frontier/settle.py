@@ -31,11 +31,13 @@ from geocrawl.model import (
     Verdict,
     Visit,
 )
-from geocrawl.store.catalog.catalog import Catalog, ContentReportWriter, KnownEndpoints
-from geocrawl.store.engine import steps
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.constructs import upsert
-from geocrawl.store.engine.database import Database
+from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter, KnownEndpoints
+from geocrawl.store.database import steps
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.constructs import upsert
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.keys import group_key, page_key, stored_url
+from geocrawl.store.database.schema.tables import HOST, OUTLINKS, QUERY_GROUP, URL, VALIDATOR
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import Budgets, Caps
 from geocrawl.store.frontier.counters import Heartbeat
@@ -65,8 +67,6 @@ from geocrawl.store.frontier.revisits import LISTS_NEWS, write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.frontier.visit_yields import count_find, count_visit
-from geocrawl.store.keys import group_key, page_key, stored_url
-from geocrawl.store.schema.tables import HOST, OUTLINKS, QUERY_GROUP, URL, VALIDATOR
 from geocrawl.urls import query_group
 
 CURRENT = (

@@ -14,10 +14,10 @@ from typing import Any
 from sqlalchemy import Text, bindparam, delete, func, select
 
 from geocrawl.model import Purpose, Visit
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.owner import MEMBER, is_dead, this_process
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.owner import MEMBER, is_dead, this_process
+from geocrawl.store.database.schema.tables import COUNTER, HOST, META, URL
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.schema.tables import COUNTER, HOST, META, URL
 
 _ANSWERED = select(COUNTER.c.value).where(COUNTER.c.name == bindparam("name"))
 _IS_MEMBER = META.c.name.startswith(bindparam("prefix", type_=Text))

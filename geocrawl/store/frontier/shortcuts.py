@@ -19,14 +19,14 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, func, literal_column, select
 
 from geocrawl.model import Purpose, Rank, State
-from geocrawl.store.engine.constructs import in_list
-from geocrawl.store.engine.database import Database
-from geocrawl.store.engine.steps import ChunkedWork, RowBudget
+from geocrawl.store.database.constructs import in_list
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.schema.tables import META, URL
+from geocrawl.store.database.steps import ChunkedWork, RowBudget
 from geocrawl.store.frontier.outlinks import unpack_outlinks
 from geocrawl.store.frontier.plan import Improvement, moved_place
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.statements import READ_OUTLINKS, WRITE_URL
-from geocrawl.store.schema.tables import META, URL
 
 _LOWEST = Rank(-(2**31), float("-inf"))
 _Level = dict[int, Rank]

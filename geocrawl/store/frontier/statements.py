@@ -1,6 +1,6 @@
 """Define what several files of the frontier write and read, and the statements by which the next URL is chosen.
 
-Statements are SQLAlchemy Core (`store/engine/core.py`); the names in `bindparam` are those of their values. The other
+Statements are SQLAlchemy Core (`store/database/core.py`); the names in `bindparam` are those of their values. The other
 statements stand in the files that run them.
 """
 
@@ -34,8 +34,8 @@ from sqlalchemy import (
 )
 
 from geocrawl.model import Purpose, State
-from geocrawl.store.engine.constructs import greatest, in_list, least, upsert
-from geocrawl.store.schema.tables import (
+from geocrawl.store.database.constructs import greatest, in_list, least, upsert
+from geocrawl.store.database.schema.tables import (
     COUNTER,
     ENDPOINT,
     EVIDENCE,

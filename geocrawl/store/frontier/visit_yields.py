@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, delete, or_, update
 
 from geocrawl.model import State, Visit
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.schema.tables import COUNTER, URL
 from geocrawl.store.frontier.counters import LED, VISITS, CounterChanges
-from geocrawl.store.schema.tables import COUNTER, URL
 
 if TYPE_CHECKING:
     from geocrawl.store.frontier.plan import Current

@@ -11,12 +11,12 @@ from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.properties import service_properties
 from geocrawl.probe.extents import to_mercator
 from geocrawl.probe.previews import MERCATOR, View
-from geocrawl.search.engine import SearchEngine
-from geocrawl.search.results import Hit
 from geocrawl.store import Connection
-from geocrawl.store.read.history import EndpointHistory, history_of_service
-from geocrawl.store.read.published import Selection, published_services
-from geocrawl.store.read.show import LayerRow, ServiceDetail, current_number, service_detail
+from geocrawl.store.catalogue.read.history import EndpointHistory, history_of_service
+from geocrawl.store.catalogue.read.published import Selection, published_services
+from geocrawl.store.catalogue.read.show import LayerRow, ServiceDetail, current_number, service_detail
+from geocrawl.store.catalogue.search.engine import SearchEngine
+from geocrawl.store.catalogue.search.results import Hit
 from geocrawl.web.layers import systems_of
 from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, Showing
 from geocrawl.web.publishing import client_address, is_masked, published

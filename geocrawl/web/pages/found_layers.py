@@ -18,7 +18,7 @@ from starlette.responses import Response
 from geocrawl.export.endpoints import formula_safe
 from geocrawl.export.gpkg import write_layers
 from geocrawl.export.properties import geojson_geometry
-from geocrawl.search.results import FoundLayer, LayerResults
+from geocrawl.store.catalogue.search.results import FoundLayer, LayerResults
 from geocrawl.web.answers import Problem
 from geocrawl.web.pages.qgis_layer import Definition, definitions, qgis_source
 from geocrawl.web.parameters import Asked, read_asked

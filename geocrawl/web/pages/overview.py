@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl import __version__
-from geocrawl.search.cql2 import QUERYABLES
-from geocrawl.search.results import Results
 from geocrawl.store import Connection
-from geocrawl.store.read.history import NewsRow, read_news
-from geocrawl.store.read.statistics import count_layers
+from geocrawl.store.catalogue.read.history import NewsRow, read_news
+from geocrawl.store.catalogue.read.statistics import count_layers
+from geocrawl.store.catalogue.search.cql2 import QUERYABLES
+from geocrawl.store.catalogue.search.results import Results
 from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.charts import coverage, shade_of
 from geocrawl.web.downloads import FILES

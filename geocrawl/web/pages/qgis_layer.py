@@ -16,7 +16,7 @@ from geocrawl.export.qgis import NO_XML, safe_name
 from geocrawl.model.declarations import QgisLayer
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
-from geocrawl.store.read.show import LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.show import LayerRow, ServiceDetail
 from geocrawl.web.answers import Problem
 from geocrawl.web.reader import detail_of, number_of
 

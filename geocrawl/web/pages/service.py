@@ -15,8 +15,8 @@ from geocrawl.export.mending import Explained, deviations
 from geocrawl.model.health import DAY_S, availability_by_part
 from geocrawl.probe.previews import Picture
 from geocrawl.sanitize import masked
-from geocrawl.store.read.history import EndpointHistory
-from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.history import EndpointHistory
+from geocrawl.store.catalogue.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, strip
 from geocrawl.web.layers import Tree, layer_tree, path_of

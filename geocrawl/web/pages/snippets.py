@@ -9,7 +9,7 @@ from string import Template
 
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
-from geocrawl.store.read.show import LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.show import LayerRow, ServiceDetail
 from geocrawl.web.pages.qgis_layer import pyqgis
 from geocrawl.web.publishing import client_address
 

@@ -13,17 +13,17 @@ from geocrawl.crawler.sub_queues import sub_queues
 from geocrawl.model import State
 from geocrawl.model.kinds import short_name
 from geocrawl.priority.registry import tier_names
-from geocrawl.search.places import country_name
 from geocrawl.store import Connection
-from geocrawl.store.read.history import Survival, read_survival
-from geocrawl.store.read.statistics import (
+from geocrawl.store.catalogue.read.history import Survival, read_survival
+from geocrawl.store.catalogue.read.statistics import (
     Growth,
     kind_counts,
     read_growth,
     read_software_growth,
     read_statistics,
 )
-from geocrawl.store.read.status import CatalogStatus, read_status
+from geocrawl.store.catalogue.search.places import country_name
+from geocrawl.store.frontier.status import CatalogStatus, read_status
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, growth_curve, software_curves, steps
 from geocrawl.web.site import page, site_of

@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.model.kinds import short_name
-from geocrawl.search.places import country_name
-from geocrawl.search.results import Results
-from geocrawl.store.read.history import EndpointHistory
-from geocrawl.store.read.published import read_thumbnail
+from geocrawl.store.catalogue.read.history import EndpointHistory
+from geocrawl.store.catalogue.read.published import read_thumbnail
+from geocrawl.store.catalogue.search.places import country_name
+from geocrawl.store.catalogue.search.results import Results
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.parameters import Asked, read_asked
 from geocrawl.web.reader import detail_of, find_detail, number_of

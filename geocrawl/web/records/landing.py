@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.store.read.statistics import read_growth
+from geocrawl.store.catalogue.read.statistics import read_growth
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.records.schemas import SCHEMA
 from geocrawl.web.site import ITEMS, base_url, document, site_of

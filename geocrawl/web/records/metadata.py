@@ -16,7 +16,7 @@ from geocrawl.export.dcat import Page, write_jsonld, write_turtle
 from geocrawl.export.iso import RECORDS, file_of, record_bytes
 from geocrawl.model.published import PublishedService
 from geocrawl.store import Connection
-from geocrawl.store.read.published import Selection, published_services
+from geocrawl.store.catalogue.read.published import Selection, published_services
 from geocrawl.web.answers import Later, preferences
 from geocrawl.web.downloads import numbers_found
 from geocrawl.web.parameters import read_asked

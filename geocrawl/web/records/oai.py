@@ -22,7 +22,7 @@ from geocrawl.export.properties import name_of
 from geocrawl.model.kinds import short_name
 from geocrawl.model.published import PublishedService
 from geocrawl.store import Connection
-from geocrawl.store.read.harvest import Harvested, is_gone, read_harvest, read_span
+from geocrawl.store.catalogue.read.harvest import Harvested, is_gone, read_harvest, read_span
 from geocrawl.web.answers import Later
 from geocrawl.web.records.metadata import read_services
 from geocrawl.web.site import base_url, site_of

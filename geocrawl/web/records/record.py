@@ -10,9 +10,9 @@ from geocrawl.export.properties import geojson_geometry, mail_of
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked
-from geocrawl.search.filters import Box
-from geocrawl.search.results import Hit
-from geocrawl.store.read.show import ServiceDetail
+from geocrawl.store.catalogue.read.show import ServiceDetail
+from geocrawl.store.catalogue.search.filters import Box
+from geocrawl.store.catalogue.search.results import Hit
 from geocrawl.web.publishing import client_address, web_address
 from geocrawl.web.site import ITEMS
 from geocrawl.wording import iso

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.search.cql2 import QUERYABLES
+from geocrawl.store.catalogue.search.cql2 import QUERYABLES
 from geocrawl.web.site import base_url, document
 
 SCHEMA = "application/schema+json"

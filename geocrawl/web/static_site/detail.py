@@ -1,6 +1,6 @@
 """See published services, which are read one after the other, as the details of which pages and records are made.
 
-To read each detail by itself (`store.read.show`) takes ten statements a service: an hour for a large catalogue. What
+To read each detail by itself (`read.show`) takes ten statements a service: an hour for a large catalogue. What
 belongs to single addresses, such as the time of each probe, is not in a site of files."""
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from datetime import datetime
 from itertools import groupby
 
 from geocrawl.model.published import PublishedLayer, PublishedService
-from geocrawl.store.read.published import StoredLayer, layer_of
-from geocrawl.store.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.published import StoredLayer, layer_of
+from geocrawl.store.catalogue.read.show import EndpointRow, LayerRow, ServiceDetail
 
 
 def with_layers(

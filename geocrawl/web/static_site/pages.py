@@ -15,8 +15,8 @@ import geocrawl
 from geocrawl.export.properties import name_of, parts_of
 from geocrawl.model.kinds import Kind, short_name
 from geocrawl.model.published import Box, PublishedService
-from geocrawl.search.places import country_name
-from geocrawl.store.read.show import ServiceDetail
+from geocrawl.store.catalogue.read.show import ServiceDetail
+from geocrawl.store.catalogue.search.places import country_name
 from geocrawl.web.layers import layer_tree
 from geocrawl.web.pages.service import facts, reference_systems
 from geocrawl.web.pages.snippets import snippets

@@ -18,8 +18,8 @@ from geocrawl.export.properties import name_of
 from geocrawl.export.services import export_services
 from geocrawl.model.published import PublishedService
 from geocrawl.store import Connection
-from geocrawl.store.read.history import read_news
-from geocrawl.store.read.published import (
+from geocrawl.store.catalogue.read.history import read_news
+from geocrawl.store.catalogue.read.published import (
     ExportRow,
     Selection,
     StoredLayer,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.model import Purpose
 from geocrawl.settings import Settings
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.database.connection import Connection
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.settings import Settings, SiteSettings
-from geocrawl.store.keys import is_over_cap, page_key
+from geocrawl.store.database.keys import is_over_cap, page_key
 from tests.support.world import World, link
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from geocrawl.errors import LearnsElsewhere
 from geocrawl.model import Feedback, Rank
-from geocrawl.store.engine.owner import Owner, started_ticks, this_process
+from geocrawl.store.database.owner import Owner, started_ticks, this_process
 from geocrawl.store.frontier.learner import TERM_S
 from tests.support.world import World, link
 

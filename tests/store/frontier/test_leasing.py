@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geocrawl.model import RankedLink, State
 from geocrawl.settings import Settings
-from geocrawl.store.engine import steps
+from geocrawl.store.database import steps
 from geocrawl.store.frontier.budgets import page_pattern_key
 from tests.store.transactions import transactions_of
 from tests.support.invariants import check_invariants

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, RankedLink, Relevance, State, Visit
+from geocrawl.store.database.keys import group_key, page_key
 from geocrawl.store.frontier.budgets import Caps, page_pattern_key
 from geocrawl.store.frontier.plan import (
     ArrivalRules,
@@ -24,7 +25,6 @@ from geocrawl.store.frontier.plan import (
     plan_settlement,
 )
 from geocrawl.store.frontier.revisits import RevisitWaits
-from geocrawl.store.keys import group_key, page_key
 from geocrawl.urls import query_group
 from tests.support.world import candidate, link, url
 

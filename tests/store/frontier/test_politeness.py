@@ -12,7 +12,7 @@ from geocrawl.errors import GivenBack
 from geocrawl.model import HostState, IpPlace, IpRequest
 from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
-from geocrawl.store.engine.owner import this_process
+from geocrawl.store.database.owner import this_process
 from geocrawl.store.frontier.politeness import SqlPoliteness
 from tests.support.invariants import check_invariants
 from tests.support.world import World

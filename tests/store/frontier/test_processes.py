@@ -14,7 +14,7 @@ from sqlalchemy import create_engine
 
 from geocrawl.model import RankedLink
 from geocrawl.settings import Settings
-from geocrawl.store.engine.postgres.connection import SCHEMA, PostgresConnection
+from geocrawl.store.database.postgres.connection import SCHEMA, PostgresConnection
 from geocrawl.urls.database import server_of
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link
@@ -116,7 +116,7 @@ def test_a_database_whose_processes_wrote_at_the_same_time_is_brought_over(postg
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(postgres_url))
     with engine.begin() as raw, Operations.context(MigrationContext.configure(raw)):
         raw.exec_driver_sql(f"SET search_path = {SCHEMA}")
-        import_module("geocrawl.store.schema.migrations.versions.0020_one_row_a_total_on_postgresql").upgrade()
+        import_module("geocrawl.store.database.schema.migrations.versions.0020_one_row_a_total_on_postgresql").upgrade()
     world = World(postgres_url, SETTINGS)
     assert world.frontier.stats() == stats
     world.settle(world.lease(), link("c.example/"))

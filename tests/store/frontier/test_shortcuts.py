@@ -7,7 +7,7 @@ import random
 import pytest
 
 from geocrawl.settings import Settings
-from geocrawl.store.engine import steps
+from geocrawl.store.database import steps
 from geocrawl.store.frontier.options import FrontierOptions
 from tests.store.transactions import transactions_of
 from tests.support.invariants import check_invariants

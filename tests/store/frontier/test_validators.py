@@ -24,8 +24,8 @@ from geocrawl.model import (
 )
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
-from geocrawl.store.maintenance.forget import forget
-from geocrawl.store.read.history import history_of_service
+from geocrawl.store.catalogue.read.history import history_of_service
+from geocrawl.store.upkeep.forget import forget
 from tests.support.invariants import check_foreign_keys, check_invariants
 from tests.support.world import World, candidate, link, url, verdict
 

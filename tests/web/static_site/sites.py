@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from lxml import html
 
 from geocrawl.store import Store
-from geocrawl.store.read.published import Selection, export_rows
+from geocrawl.store.catalogue.read.published import Selection, export_rows
 from geocrawl.web.static_site.folder import MANIFEST
 from geocrawl.web.static_site.publish import Options, Published, publish
 

@@ -18,7 +18,7 @@ import pytest
 
 from geocrawl.app.maintenance import migrate
 from geocrawl.store import Store
-from geocrawl.store.read.published import Selection
+from geocrawl.store.catalogue.read.published import Selection
 from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.folder import MANIFEST
 from tests.support.commands import geocrawl

@@ -1,5 +1,0 @@
-"""Search the catalogue: the query language, folding of texts, synonyms, places, ranking, facets.
-
-Thinking without I/O: a database is asked through `port.SearchIndex`, which `store/search` implements;
-`store.search.index.search_engine` makes a `SearchEngine` of it.
-"""

@@ -1,0 +1,445 @@
+"""Search the catalogue: the one engine of the command line, the web page and the interfaces.
+
+    with Store.open_readonly(url) as connection:
+        results = search_engine(connection).search("land use bavaria kind:wms")
+
+An engine holds facts of all services in memory and reads what changed before each search, so it may be kept for as
+long as its database is open. It is for one thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geocrawl.model.health import DAY_S
+from geocrawl.sanitize import masked, plain
+from geocrawl.store.catalogue.search.filters import HEALTHS, LEVELS, Box, Filters, QueryError, Sort, demand_few_values
+from geocrawl.store.catalogue.search.layers import AT_ONCE, MOST_READ, MOST_SERVICES, LayerRanking
+from geocrawl.store.catalogue.search.places import shipped_places
+from geocrawl.store.catalogue.search.plan import Concept, Plan, Planner, differences, read_as
+from geocrawl.store.catalogue.search.port import HitRow, LayerText, SearchIndex
+from geocrawl.store.catalogue.search.query import read_query
+from geocrawl.store.catalogue.search.ranking import (
+    Matched,
+    Scores,
+    all_and_most,
+    match_concept,
+    match_together,
+    of_places,
+    with_soundness,
+)
+from geocrawl.store.catalogue.search.results import FoundLayer, Hit, LayerHit, LayerResults, Results, Twin
+from geocrawl.store.catalogue.search.selection import Keys, Positions, best, count, keys_of, meeting, page
+from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
+from geocrawl.store.catalogue.search.suggest import Corrector
+from geocrawl.store.catalogue.search.vocabulary import Vocabulary, shipped_vocabulary
+
+MOST_HITS = 1_000
+"""Most hits of one page."""
+MOST_SKIPPED = 1_000_000
+"""Most hits before a page."""
+_ENOUGH = 20
+"""So many services with all words are enough: those with most words are left out."""
+_ABOVE = 1e4
+"""More than any score: services with all words come before those with most of them."""
+_LONG = 2_000
+"""Words of texts in which all words of a query are found by chance."""
+_TELLING = 0.5
+"""Least share of the best score of a service with long texts that is among those with all words."""
+_AVAILABILITY_DAYS = 30
+_ABSTRACT_CHARS = 300
+_MOST_LAYERS = 5
+_MOST_TWINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The services that a query finds, by their positions in the snapshot."""
+
+    positions: Positions
+    """Positions of the found services."""
+    keys: Keys
+    """A number for each of `positions` to sort by: the higher, the sooner."""
+    scores: NDArray[np.floating[Any]]
+    """Scores of all positions of the snapshot."""
+    whole: Flags
+    """Whether all words of the query occur, for all positions of the snapshot."""
+    missing: tuple[Concept, ...] = ()
+    """Concepts of the query that occur in no service."""
+    dropped_kinds: bool = False
+    """Whether the kinds that words named were left out, since no service of these kinds has the other words."""
+    is_suggested: bool = False
+    """Whether a corrected query found the services."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """How well the service at each position of the snapshot fits the words of a query."""
+
+    scores: NDArray[np.floating[Any]]
+    """Score of each position's texts for the words (BM25); without words, the time of the last valid answer."""
+    whole: Flags
+    """Whether all words occur."""
+    most: Flags
+    """Whether most words occur."""
+    placed: Flags
+    """Whether the service is of every place that the query names."""
+    concepts: int = 0
+    """Number of the query's concepts."""
+    missing: tuple[Concept, ...] = ()
+    """Concepts that occur in no service."""
+
+
+def _either(one: _Found, other: _Found) -> _Found:
+    """Return what either of two queries finds, each service by the query that it fits better."""
+    keys = np.full(len(one.scores), -np.inf)
+    keys[one.positions] = one.keys
+    keys[other.positions] = np.maximum(keys[other.positions], other.keys)
+    positions = np.flatnonzero(keys > -np.inf)
+    return _Found(positions, keys[positions], np.maximum(one.scores, other.scores), one.whole | other.whole)
+
+
+def _go_on() -> None:
+    """Let a search go on."""
+
+
+def _demand_page(limit: int, offset: int) -> None:
+    if not 0 <= limit <= MOST_HITS or not 0 <= offset <= MOST_SKIPPED:
+        raise QueryError(
+            f"limit {limit}, offset {offset}: expected at most {MOST_HITS:,} and {MOST_SKIPPED:,}, neither below 0"
+        )
+
+
+class SearchEngine:
+    """Searches one catalogue."""
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        *,
+        now: Callable[[], float] = time.time,
+        shows_secrets: bool = False,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        """Search `index` (see `index.search_engine`). `now`: seconds since 1970 UTC. `shows_secrets`: addresses are not
+        masked. `vocabulary`: words that mean the same, those shipped by default."""
+        self._index = index
+        self._now = now
+        self._shown = (lambda address: address) if shows_secrets else masked
+        self._snapshot = Snapshot()
+        self._vocabulary = vocabulary or shipped_vocabulary()
+        self._planner = Planner(self._vocabulary, shipped_places())
+        self._check: Callable[[], None] = _go_on
+        self._corrector = Corrector(self._vocabulary, shipped_places(), self._index)
+
+    def search(
+        self,
+        text: str | Sequence[str] = "",
+        filters: Filters = Filters(),  # noqa: B008 frozen
+        *,
+        sort: Sort | Sequence[Sort] = Sort.RELEVANCE,
+        turned: Collection[Sort] = (),
+        limit: int = 20,
+        offset: int = 0,
+        facets: bool = False,
+        apart: bool = False,
+        check: Callable[[], None] = _go_on,
+    ) -> Results:
+        """Return the services that a query (docs/search.md) finds, best first; all services for an empty one.
+
+        Of several queries, what any of them finds. `filters` hold besides the query's own conditions; `sort:` in the
+        query goes before `sort`, of which each decides where those before it do not; `turned`: orders that go
+        the other way round; `apart`: twins are hits of their own. `check` is called between steps, and what it raises
+        ends the search. Raises QueryError for a query or numbers that cannot be read, DatabaseFault for a database
+        that cannot.
+        """
+        _demand_page(limit, offset)
+        began, self._check = time.perf_counter(), check
+        plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
+        positions, keys = found.positions, self._keys(plan, found, sort, turned)
+        total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit, apart=apart)
+        is_partial = bool(total) and not found.whole[positions].any()
+        differ = tuple(differences(plan, dropped_kinds=found.dropped_kinds, is_partial=is_partial))
+        return Results(
+            hits=tuple(self._hits(plan, found, groups)),
+            total=total,
+            services=len(found.positions),
+            catalogue=int(np.count_nonzero(self._snapshot["is_there"])),
+            facets=count(self._snapshot, found.positions) if facets else {},
+            read_as=(*differ, *read_as(plan, dropped_kinds=found.dropped_kinds)),
+            differences=differ,
+            suggestion=suggestion,
+            is_suggested=found.is_suggested,
+            ms=round(1000 * (time.perf_counter() - began), 1),
+        )
+
+    def layers(
+        self,
+        text: str | Sequence[str] = "",
+        filters: Filters = Filters(),  # noqa: B008 frozen
+        *,
+        sort: Sort | Sequence[Sort] = Sort.RELEVANCE,
+        turned: Collection[Sort] = (),
+        limit: int = 20,
+        offset: int = 0,
+        check: Callable[[], None] = _go_on,
+    ) -> LayerResults:
+        """Return the layers that a query finds in the services that `search` finds, best first, one hit a layer.
+
+        The first services are looked through, within `MOST_SERVICES` and `MOST_READ`. Parameters and errors are as for
+        `search`.
+        """
+        _demand_page(limit, offset)
+        began, self._check = time.perf_counter(), check
+        plan, found, suggestion = self._answer_any([text] if isinstance(text, str) else text, filters)
+        keys = self._keys(plan, found, sort, turned)
+        _, groups = page(self._snapshot, found.positions, keys, offset=0, limit=MOST_SERVICES, apart=True)
+        positions = {int(self._snapshot["id"][group[0]]): int(group[0]) for group in groups}
+        texts, looked_through = self._layer_texts(list(positions))
+        titles = [self._snapshot.titles[positions[each.service]] for each in texts]
+        self._check()
+        fitting = LayerRanking(plan.concepts).best_first(texts, titles)
+        return LayerResults(
+            hits=tuple(self._found_layers(fitting[offset : offset + limit])),
+            total=len(fitting),
+            services=len(found.positions),
+            looked_through=looked_through,
+            catalogue=int(np.count_nonzero(self._snapshot["is_there"])),
+            read_as=tuple(read_as(plan, dropped_kinds=found.dropped_kinds)),
+            suggestion=suggestion,
+            is_suggested=found.is_suggested,
+            ms=round(1000 * (time.perf_counter() - began), 1),
+        )
+
+    def extents(self) -> NDArray[np.float64]:
+        """Return west, south, east and north in degrees of each service with a known extent, shape (services, 4)."""
+        self._snapshot.refresh(self._index)
+        known = self._snapshot["is_there"] & ~np.isnan(self._snapshot["west"])
+        return np.stack([self._snapshot[name][known] for name in ("west", "south", "east", "north")], axis=1)
+
+    def _layer_texts(self, numbers: Sequence[int]) -> tuple[list[LayerText], int]:
+        """Return the words of the layers of services, in the services' order, and how many services were looked at."""
+        texts, looked_through = list[LayerText](), 0
+        while looked_through < len(numbers) and len(texts) < MOST_READ:
+            self._check()
+            some = numbers[looked_through : looked_through + AT_ONCE]
+            order = {number: place for place, number in enumerate(some)}
+            read = self._index.layer_texts(some, MOST_READ - len(texts))
+            texts += sorted(read, key=lambda each: (order[each.service], each.position))
+            looked_through += len(some)
+        return texts, looked_through
+
+    def _found_layers(self, texts: Sequence[LayerText]) -> Iterator[FoundLayer]:
+        """Yield what is shown of layers; those that were deleted just now are missing."""
+        services = self._index.rows([each.service for each in texts])
+        for each in texts:
+            service, row = services.get(each.service), self._index.layer_row(each.service, each.position)
+            if service is not None and row is not None:
+                shown = (service.kind, service.title, self._shown(service.url), service.provider, service.health)
+                yield FoundLayer(each.service, each.position, row, *shown)
+
+    def numbers(self, text: str = "", filters: Filters = Filters()) -> frozenset[int]:  # noqa: B008 frozen
+        """Return the numbers of all services that `search` finds, twins included, without an order.
+
+        Raises QueryError for a query that cannot be read, DatabaseFault for a database that cannot.
+        """
+        self._check = _go_on
+        _, found, _ = self._answer(text, filters)
+        return frozenset(self._snapshot["id"][found.positions].tolist())
+
+    def in_order(
+        self,
+        text: str | Sequence[str] = "",
+        filters: Filters = Filters(),  # noqa: B008 frozen
+        *,
+        sort: Sort | Sequence[Sort] = Sort.RELEVANCE,
+        turned: Collection[Sort] = (),
+        limit: int = 20,
+        offset: int = 0,
+        check: Callable[[], None] = _go_on,
+    ) -> list[int]:
+        """Return the numbers of the services that `search` with `apart` returns, in its order.
+
+        Parameters and errors are as for `search`.
+        """
+        _demand_page(limit, offset)
+        self._check = check
+        plan, found, _ = self._answer_any([text] if isinstance(text, str) else text, filters)
+        places = best(self._keys(plan, found, sort, turned), offset=offset, limit=limit)
+        numbers: list[int] = self._snapshot["id"][found.positions[places]].tolist()
+        return numbers
+
+    # ----------------------------------------------------------------------- finding
+
+    def _answer_any(self, texts: Sequence[str], filters: Filters) -> tuple[Plan, _Found, str | None]:
+        """Return as `_answer` what any of some queries finds; plan and corrected query are those of the first."""
+        plan, found, suggestion = self._answer(texts[0], filters)
+        for text in texts[1:]:
+            _, other, _ = self._answer(text, filters)
+            found = _either(found, other)
+        return plan, found, suggestion
+
+    def _keys(self, plan: Plan, found: _Found, sort: Sort | Sequence[Sort], turned: Collection[Sort]) -> Any:
+        """Return the keys by which what was found is ordered: by the query's own order, else by `sort`."""
+        orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
+        return keys_of(self._snapshot, found.positions, orders, found.keys, turned=turned)
+
+    def _answer(self, text: str, filters: Filters) -> tuple[Plan, _Found, str | None]:
+        """Return the plan of a query, or of a corrected one that finds more; the services; the corrected query."""
+        plan = self._planner.plan(read_query(text), filters)
+        demand_few_values((*plan.filters, *plan.without))
+        self._snapshot.refresh(self._index)
+        found = self._find(plan)
+        suggestion = self._corrected(text, found)
+        if suggestion is not None:
+            plan, found = self._better(suggestion, filters, plan, found)
+        return plan, found, suggestion
+
+    def _find(self, plan: Plan) -> _Found:
+        now, snapshot = self._now(), self._snapshot
+        meets = snapshot["is_there"].copy()
+        for filters in plan.filters:
+            self._check()
+            meets &= meeting(snapshot, filters, now)
+        for filters in plan.without:
+            self._check()
+            meets &= ~meeting(snapshot, filters, now)
+        for phrases in plan.excluded:
+            self._check()
+            meets[snapshot.positions(self._index.match(phrases))] = False
+        of_kinds = meets.copy()
+        for named in plan.kind_words:
+            of_kinds &= meeting(snapshot, Filters(kinds=named.kinds), now)
+        scored = self._score(plan)
+        if np.count_nonzero(of_kinds & scored.whole) < _ENOUGH:
+            scored = self._score(plan, goes_on=True)
+        found = self._chosen(of_kinds, scored)
+        if plan.kind_words and not len(found.positions):
+            return replace(self._chosen(meets, scored), dropped_kinds=True)
+        return found
+
+    def _corrected(self, text: str, found: _Found) -> str | None:
+        """Return a query with mistyped words corrected, when some words occur nowhere and no service has all words."""
+        if not found.missing or found.whole[found.positions].any():
+            return None
+        return self._corrector.corrected(text, found.missing, self._snapshot.upto, self._check)
+
+    def _better(self, suggestion: str, filters: Filters, plan: Plan, found: _Found) -> tuple[Plan, _Found]:
+        """Return the plan and the services of a corrected query, if it finds more words; else the given ones."""
+        other_plan = self._planner.plan(read_query(suggestion), filters)
+        other = self._find(other_plan)
+        if len(other.positions) and len(other.missing) < len(found.missing):
+            return other_plan, replace(other, is_suggested=True)
+        return plan, found
+
+    def _score(self, plan: Plan, *, goes_on: bool = False) -> _Scored:
+        """Return the scores of all positions: without words, the times of the last valid answers."""
+        snapshot = self._snapshot
+        everything = np.ones(snapshot.count, np.bool_)
+        if not plan.concepts:
+            return _Scored(snapshot["last_ok"].astype(np.float64), everything, everything, everything)
+        matched = list[Matched]()
+        for concept in plan.concepts:
+            self._check()
+            matched.append(match_concept(concept, self._index, snapshot, goes_on=goes_on))
+        whole, most = all_and_most(plan.concepts, matched)
+        scores: Scores = np.asarray(np.sum([match.scores for match in matched], axis=0), np.float32)
+        weight = max(match.weight for match in matched)
+        for phrase in plan.together:
+            scores += match_together(phrase, weight, self._index, snapshot)
+        missing = tuple(
+            concept
+            for concept, match in zip(plan.concepts, matched, strict=True)
+            if not concept.is_weak and not match.scores.any()
+        )
+        return _Scored(
+            with_soundness(scores, snapshot), whole, most, of_places(plan.concepts, matched), len(matched), missing
+        )
+
+    def _is_about(self, positions: Positions, scored: _Scored) -> Flags:
+        """Return for each of some positions whether the service has all words; the words of one with long texts must
+        tell something, too, for a server with thousands of layers has words of every theme."""
+        scores = scored.scores[positions]
+        telling = scores >= _TELLING * scores.max(initial=0)
+        found: Flags = scored.whole[positions] & (telling | (self._snapshot["words"][positions] <= _LONG))
+        return found
+
+    def _chosen(self, meets: Flags, scored: _Scored) -> _Found:
+        """Return the services that meet the filters and have all words; with most words where these are few."""
+        chosen = meets & scored.whole
+        if np.count_nonzero(chosen) < _ENOUGH:
+            chosen = meets & (scored.whole | scored.most)
+        positions = np.flatnonzero(chosen)
+        keys = scored.scores[positions].astype(np.float64)
+        if scored.concepts:
+            keys += _ABOVE * (2.0 * self._is_about(positions, scored) + scored.placed[positions])
+        return _Found(positions, keys, scored.scores, scored.whole, scored.missing)
+
+    # ----------------------------------------------------------------------- showing
+
+    def _hits(self, plan: Plan, found: _Found, groups: Sequence[Positions]) -> list[Hit]:
+        """Return what is shown of groups of twins, each the best one first."""
+        ids = self._snapshot["id"]
+        shown = [[int(ids[position]) for position in group[: _MOST_TWINS + 1]] for group in groups]
+        rows = self._index.rows([number for group in shown for number in group])
+        hits = list[Hit]()
+        for group, positions in zip(shown, groups, strict=True):
+            self._check()
+            first, *others = group
+            if first in rows:  # it may have been deleted just now
+                twins = [rows[number] for number in others if number in rows]
+                hits.append(self._hit(plan, found, int(positions[0]), rows[first], twins))
+        return hits
+
+    def _hit(self, plan: Plan, found: _Found, position: int, row: HitRow, twins: Sequence[HitRow]) -> Hit:
+        """Return what is shown of one service."""
+        snapshot, now = self._snapshot, self._now()
+        column = {name: snapshot[name][position] for name in ("country", "health", "level", "alive", "quality")}
+        return Hit(
+            id=row.id,
+            kind=row.kind,
+            title=row.title,
+            abstract=plain(row.abstract, _ABSTRACT_CHARS),
+            address=self._shown(row.url),
+            provider=row.provider,
+            version=row.version,
+            layer_count=row.layer_count,
+            extent=self._extent(position),
+            country=snapshot.countries.texts[column["country"]],
+            health=HEALTHS[column["health"]],
+            level=("", *LEVELS)[column["level"]],
+            alive=bool(column["alive"]),
+            availability=self._availability(row, now),
+            quality=int(column["quality"]),
+            first_seen=row.first_seen,
+            last_ok=row.last_ok,
+            endpoint_id=row.endpoint_id,
+            tls=row.tls,
+            layers=self._layers(plan, row.id),
+            twins=tuple(Twin(each.id, each.kind, self._shown(each.url), each.health) for each in twins),
+            score=round(float(found.scores[position]), 3),
+            is_whole=bool(found.whole[position]),
+        )
+
+    def _extent(self, position: int) -> Box | None:
+        """Return the extent of the service at a position; None when none is known."""
+        west, south, east, north = (
+            float(self._snapshot[side][position]) for side in ("west", "south", "east", "north")
+        )
+        return None if west != west else (west, south, east, north)  # not a number: no extent is known
+
+    def _availability(self, row: HitRow, now: float) -> float | None:
+        """Return the availability of a service's best endpoint, 0 to 1; None when it is not known."""
+        if row.endpoint_id is None:
+            return None
+        return self._index.availability(row.endpoint_id, now - _AVAILABILITY_DAYS * DAY_S, now)
+
+    def _layers(self, plan: Plan, number: int) -> tuple[LayerHit, ...]:
+        """Return the first layers of a service in which words of the query occur."""
+        phrases = [phrase for concept in plan.concepts for phrase in (*concept.exact, *concept.similar)]
+        return self._index.layers(number, phrases, _MOST_LAYERS) if phrases else ()

@@ -1,0 +1,140 @@
+"""Say what the search needs of a database; `store/catalogue/index` implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geocrawl.store.catalogue.search.results import LayerHit, LayerRow
+
+Numbers = NDArray[np.int64]
+
+
+class Phrase(NamedTuple):
+    """Folded words that stand next to each other in a text."""
+
+    words: tuple[str, ...]
+    """The words, folded, in order."""
+    is_prefix: bool = False
+    """Whether the last word is the beginning of longer ones."""
+
+
+class ServiceFacts(NamedTuple):
+    """What is held in memory of each service, to filter, rank and count; the names are those of `results.Hit`."""
+
+    id: int
+    kind: str
+    title: str
+    provider: str
+    layer_count: int
+    west: float | None
+    south: float | None
+    east: float | None
+    north: float | None
+    first_seen: float
+    last_ok: float
+    country: str
+    systems: int
+    """Number of the list of the service's reference systems (`SearchIndex.items`)."""
+    formats: int
+    """Number of the list of the service's formats (`SearchIndex.items`)."""
+    title_words: int
+    """Number of words in the title."""
+    words: int
+    """Number of words in all indexed texts."""
+    completeness: int
+    """Completeness of the service's metadata (title, abstract, provider, extent …), 0 to 100."""
+    server: int | None
+    """Key that twins share: services of one server with the same content; None without an endpoint."""
+    host: str
+    """Host of the best endpoint; '' without one."""
+    health: str
+    quality: int
+    """Quality of the service, 0 to 100 (docs/services.md)."""
+    level: str
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Services that were written into the index or taken out of it since an earlier look."""
+
+    upto: int
+    """Number of the last change, to ask for later ones."""
+    written: Sequence[ServiceFacts]
+    """Facts of services that are new or were written anew."""
+    dropped: Sequence[int]
+    """Numbers of services that are no more."""
+
+
+class HitRow(NamedTuple):
+    """What is read of a service that is shown; the names are those of `results.Hit`."""
+
+    id: int
+    kind: str
+    title: str
+    abstract: str
+    provider: str
+    version: str
+    layer_count: int
+    url: str
+    """Best address of the service, with the keys that are in it."""
+    endpoint_id: int | None
+    health: str
+    tls: str
+    first_seen: float
+    last_ok: float
+
+
+class LayerText(NamedTuple):
+    """The words of a layer that has a name."""
+
+    service: int
+    position: int
+    title: str
+    name: str
+    keywords: str
+
+
+class SearchIndex(Protocol):
+    """An index of the catalogue's texts and facts. Every method raises DatabaseFault when it cannot be read."""
+
+    def changes(self, after: int) -> Changes | None:
+        """Return what has changed since change number `after` (0: everything there is); None for nothing."""
+        ...
+
+    def items(self, after: int) -> Mapping[int, tuple[str, ...]]:
+        """Return the lists of reference systems and formats with a number above `after`."""
+        ...
+
+    def match(self, phrases: Sequence[Phrase], columns: Sequence[str] = ()) -> Numbers:
+        """Return the ids of the services in which one of the phrases occurs, in the named columns or in any."""
+        ...
+
+    def vocabulary(self, first: str) -> Mapping[str, int]:
+        """Return the words without digits that begin with `first`, with the number of services that have them."""
+        ...
+
+    def rows(self, ids: Sequence[int]) -> Mapping[int, HitRow]:
+        """Return what is shown of services; deleted ones are missing."""
+        ...
+
+    def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[LayerHit, ...]:
+        """Return the first layers of a service in whose title or name one of the phrases occurs."""
+        ...
+
+    def layer_texts(self, service_ids: Sequence[int], most: int) -> Sequence[LayerText]:
+        """Return the words of the layers with a name of some services, by their positions, `most` of them."""
+        ...
+
+    def layer_row(self, service_id: int, position: int) -> LayerRow | None:
+        """Return what is shown of a layer; None for one that is no more."""
+        ...
+
+    def availability(self, endpoint_id: int, since: float, now: float) -> float | None:
+        """Return the share of the time in which the last answer of an endpoint was valid; None: not known."""
+        ...

@@ -1,0 +1,238 @@
+"""Filter the services of a snapshot, count the values of their facets, and put them in order, twins together.
+
+Of 100,000 found services a page shows twenty, so only the best are sorted: those above a bound that one pass finds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geocrawl.store.catalogue.search.filters import EVERYWHERE, HEALTHS, LEVELS, Box, Filters, Sort
+from geocrawl.store.catalogue.search.results import FacetValue
+from geocrawl.store.catalogue.search.snapshot import Flags, Names, Snapshot, of_health
+
+
+def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
+    """Return for each position whether its service meets all the filters."""
+    meets = snapshot["is_there"].copy()
+    if filters.kinds:
+        meets &= _one_of(snapshot, "kind", snapshot.kinds, filters.kinds)
+    if filters.countries:
+        meets &= _one_of(snapshot, "country", snapshot.countries, filters.countries)
+    if filters.box is not None and filters.box != EVERYWHERE:  # a service whose extent nobody knows is somewhere, too
+        meets &= touching(snapshot, filters.box)
+    if filters.within is not None:
+        meets &= lying_in(snapshot, filters.within)
+    if filters.systems:
+        meets &= np.isin(snapshot["systems"], snapshot.lists_with({system.lower() for system in filters.systems}))
+    if filters.formats:
+        parts = [part.lower() for part in filters.formats]
+        named = {item for item in snapshot.lists_by_item if any(part in item for part in parts)}
+        meets &= np.isin(snapshot["formats"], snapshot.lists_with(named))
+    if filters.providers:
+        meets &= _of_providers(snapshot, filters.providers)
+    if filters.health:
+        meets &= np.isin(snapshot["health"], [HEALTHS.index(state) for state in filters.health])
+    if filters.level:
+        meets &= snapshot["level"] >= LEVELS.index(filters.level) + 1
+    if filters.alive:
+        meets &= snapshot["alive"]
+    if filters.answered_within_s is not None:
+        meets &= snapshot["last_ok"] >= now - filters.answered_within_s
+    if filters.new_within_s is not None:
+        meets &= snapshot["first_seen"] >= now - filters.new_within_s
+    if filters.condition is not None:
+        meets &= filters.condition(snapshot)
+    return meets
+
+
+def touching(snapshot: Snapshot, box: Box) -> Flags:
+    """Return for each position whether its service's extent meets a box, which may cross the antimeridian."""
+    west, south, east, north = box
+    upright = (snapshot["south"] <= north) & (snapshot["north"] >= south)
+    theirs_west, theirs_east = snapshot["west"], snapshot["east"]
+    crosses = theirs_west > theirs_east
+    if west <= east:
+        beside = np.where(
+            crosses, (theirs_west <= east) | (theirs_east >= west), (theirs_west <= east) & (theirs_east >= west)
+        )
+    else:
+        beside = crosses | (theirs_east >= west) | (theirs_west <= east)
+    found: Flags = upright & beside
+    return found
+
+
+def lying_in(snapshot: Snapshot, box: Box) -> Flags:
+    """Return for each position whether its service's extent is known and lies in a box; either may cross the
+    antimeridian."""
+    west, south, east, north = box
+    upright = (snapshot["south"] >= south) & (snapshot["north"] <= north)
+    wide = east - west if west <= east else east - west + 360
+    if wide >= 360:
+        return np.asarray(upright, np.bool_)
+    theirs_west, theirs_east = snapshot["west"], snapshot["east"]
+    begins = (theirs_west - west) % 360
+    width = np.where(theirs_west > theirs_east, theirs_east - theirs_west + 360, theirs_east - theirs_west)
+    found: Flags = upright & (begins + width <= wide + 1e-9)
+    return found
+
+
+def _one_of(snapshot: Snapshot, column: str, names: Names, values: tuple[str, ...]) -> Flags:
+    found: Flags = np.isin(snapshot[column], [names.find(value) for value in values])
+    return found
+
+
+def _of_providers(snapshot: Snapshot, wanted: tuple[str, ...]) -> Flags:
+    """Return for each position whether its provider's name or its host holds the words of one of the texts."""
+    found = np.zeros(snapshot.count, np.bool_)
+    for text in wanted:
+        found |= snapshot.of_provider(text)
+    return found
+
+
+# --------------------------------------------------------------------------- facets
+
+FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
+MOST_VALUES = 20
+"""Most values of a facet."""
+
+
+def count(snapshot: Snapshot, found: NDArray[np.int64]) -> Mapping[str, tuple[FacetValue, ...]]:
+    """Return the values of each facet among the services at the positions `found`, the commonest first."""
+    return {
+        "kind": _of_names(snapshot, found, "kind", snapshot.kinds),
+        "health": _of_numbers(snapshot, found, "health", dict(enumerate(HEALTHS))),
+        "level": _of_numbers(snapshot, found, "level", {n + 1: level for n, level in enumerate(LEVELS)}),
+        "country": _of_names(snapshot, found, "country", snapshot.countries),
+        "provider": _of_names(snapshot, found, "provider", snapshot.providers),
+        "crs": _of_lists(snapshot, found, "systems"),
+        "format": _of_lists(snapshot, found, "formats"),
+    }
+
+
+def _of_numbers(
+    snapshot: Snapshot, found: NDArray[np.int64], column: str, names: Mapping[int, str]
+) -> tuple[FacetValue, ...]:
+    counts = np.bincount(snapshot[column][found], minlength=1)
+    return _commonest({name: int(counts[n]) for n, name in names.items() if n < len(counts) and counts[n]})
+
+
+def _of_names(snapshot: Snapshot, found: NDArray[np.int64], column: str, names: Names) -> tuple[FacetValue, ...]:
+    counts = np.bincount(snapshot[column][found], minlength=1)
+    counts[0] = 0  # those without a value
+    most = np.argsort(-counts, kind="stable")[: MOST_VALUES + 1]
+    return _commonest({names.texts[n]: int(counts[n]) for n in most if counts[n]})
+
+
+def _of_lists(snapshot: Snapshot, found: NDArray[np.int64], column: str) -> tuple[FacetValue, ...]:
+    counts = np.bincount(snapshot[column][found], minlength=1)
+    sums = dict[str, int]()
+    for number in np.flatnonzero(counts):
+        for item in snapshot.items.get(int(number), ()):
+            sums[item] = sums.get(item, 0) + int(counts[number])
+    return _commonest(sums)
+
+
+def _commonest(counts: Mapping[str, int]) -> tuple[FacetValue, ...]:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(FacetValue(value, value, number) for value, number in ordered[:MOST_VALUES])
+
+
+# --------------------------------------------------------------------------- order
+
+Positions = NDArray[np.int64]
+Keys = NDArray[np.floating[Any]]
+"""The higher, the sooner; equal ones in the order of their positions."""
+
+_MORE = 4
+"""So many times the services of a page are sorted first: some are twins of others."""
+
+
+def keys_of(
+    snapshot: Snapshot, positions: Positions, sorts: Sequence[Sort], relevance: Keys, *, turned: Collection[Sort] = ()
+) -> Keys:
+    """Return the keys of services at positions for some orders, each of which decides where those before it do not.
+
+    `relevance`: their keys by the words of the query; `turned`: orders the other way round. Health alone is
+    soundness, and before other orders the state of health, which many have.
+    """
+    keys = [_keys(snapshot, positions, sort, relevance) for sort in sorts]
+    if Sort.HEALTH in sorts and len(keys) > 1:
+        keys[sorts.index(Sort.HEALTH)] = of_health(snapshot["health"][positions])
+    keys = [-key if sort in turned else key for sort, key in zip(sorts, keys, strict=True)]
+    if len(keys) == 1:
+        return keys[0]
+    _, ranks = np.unique(np.column_stack(keys), axis=0, return_inverse=True)
+    return ranks.reshape(len(positions)).astype(np.float64)
+
+
+def _keys(snapshot: Snapshot, positions: Positions, sort: Sort, relevance: Keys) -> Keys:
+    if sort is Sort.RELEVANCE:
+        return relevance
+    if sort is Sort.NEWEST:
+        return snapshot["first_seen"][positions]
+    if sort is Sort.HEALTH:
+        return snapshot["soundness"][positions]
+    if sort is Sort.QUALITY:
+        return snapshot["quality"][positions].astype(np.float64)
+    titles = [snapshot.titles[position].strip().casefold() for position in positions]
+    ordered = sorted(set(titles), key=lambda title: (not title, title))
+    rank = {title: len(ordered) - n for n, title in enumerate(ordered)}
+    return np.array([rank[title] for title in titles], np.float64)
+
+
+def best(keys: Keys, *, offset: int, limit: int) -> Positions:
+    """Return the places of the highest keys in order, those of one page of hits without regard to twins."""
+    return _best(keys, offset + limit)[offset : offset + limit]
+
+
+def page(
+    snapshot: Snapshot, positions: Positions, keys: Keys, *, offset: int, limit: int, apart: bool = False
+) -> tuple[int, list[Positions]]:
+    """Return how many groups of twins there are, and the groups of one page, each the best of them first.
+
+    `apart`: every service begins a group of its own, its twins behind it.
+    """
+    servers = snapshot["server"][positions]
+    if apart:
+        heads = best(keys, offset=offset, limit=limit)
+        return len(positions), [_group(positions, keys, servers, head, first=True) for head in heads]
+    is_found = np.zeros(len(snapshot.servers.texts), np.bool_)
+    is_found[servers] = True
+    total = int(np.count_nonzero(is_found))
+    wanted = offset + limit
+    order = _best(keys, _MORE * wanted)
+    heads = _first_of_each(servers, order)
+    if len(heads) < min(wanted, total):
+        heads = _first_of_each(servers, _best(keys, len(keys)))
+    return total, [_group(positions, keys, servers, head) for head in heads[offset:wanted]]
+
+
+def _group(
+    positions: Positions, keys: Keys, servers: NDArray[np.int32], head: np.int64, *, first: bool = False
+) -> Positions:
+    """Return the positions of a service's group, the best first; with `first` the service itself before all others."""
+    members = np.flatnonzero(servers == servers[head])
+    members = members[np.argsort(-keys[members], kind="stable")]
+    if first:
+        members = np.concatenate(([head], members[members != head]))
+    group: Positions = positions[members]
+    return group
+
+
+def _best(keys: Keys, most: int) -> Positions:
+    """Return the places of the highest keys in order: `most` of them, and those that are equal to the last."""
+    if most >= len(keys):
+        return np.argsort(-keys, kind="stable")
+    bound = np.partition(keys, len(keys) - most - 1)[len(keys) - most - 1]
+    places = np.flatnonzero(keys >= bound)
+    return places[np.argsort(-keys[places], kind="stable")]
+
+
+def _first_of_each(servers: NDArray[np.int32], order: Positions) -> Positions:
+    """Return the places in `order` without those of servers that have one before."""
+    _, first = np.unique(servers[order], return_index=True)
+    return order[np.sort(first)]

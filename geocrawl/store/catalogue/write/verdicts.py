@@ -1,0 +1,456 @@
+"""Write candidates and verdicts into the catalogue, inside the frontier's transactions, and read what a crawl needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, select, union_all, update
+from sqlalchemy.dialects.postgresql import insert as insert_or_leave
+
+from geocrawl.model import (
+    Candidate,
+    ContentReport,
+    Deviation,
+    Endpoint,
+    Evidence,
+    Status,
+    Verdict,
+    Visit,
+    stored_kind,
+)
+from geocrawl.model.health import Event, Health
+from geocrawl.sanitize import masked
+from geocrawl.store.catalogue.write.health import (
+    COLUMNS,
+    FORBIDDEN_S,
+    SOON_S,
+    UNASKED,
+    WRITE_HEALTH,
+    Told,
+    health_after,
+    told_by_refusal,
+    told_without_verdict,
+)
+from geocrawl.store.catalogue.write.services import ServiceWriter, without_secrets
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.constructs import in_list, upsert
+from geocrawl.store.database.database import Database
+from geocrawl.store.database.keys import stored_url, twin_key
+from geocrawl.store.database.schema.catalogue import GUESSED
+from geocrawl.store.database.schema.tables import ENDPOINT, EVIDENCE, PROBE, PROOF, SERVICE, THUMBNAIL
+
+MAX_EVIDENCE = 20
+"""Most pages stored for each endpoint: a link in a site's navigation is on every page of the site."""
+_TEXT_CHARS = 500
+_row = ENDPOINT.c
+_evidence = select(func.count()).select_from(EVIDENCE).where(EVIDENCE.c.endpoint_id == _row.id).scalar_subquery()
+_FIND = select(
+    *(_row.id, _row.kind, _row.key, _evidence, _row.weak, func.coalesce(_row.reason, ""), _row.health)
+).where(in_list(_row.key, "keys"))
+_HIGHEST = select(func.coalesce(func.max(_row.id), 0))
+_ADD = insert(ENDPOINT)
+_ADD_EVIDENCE = insert_or_leave(EVIDENCE).on_conflict_do_nothing()
+_ADD_PROBE = insert(PROBE)
+_WRITE = update(ENDPOINT).where(_row.id == bindparam("endpoint"))
+_NAME_GUESSED = _WRITE.values(
+    weak=bindparam("weak"),
+    due_at=case((_row.last_probe.is_(None), _row.due_at), else_=func.coalesce(_row.due_at, bindparam("at"))),
+)
+"""Name an endpoint that was only guessed: if it was probed in vain, it is probed again from now on."""
+_WRITE_VERDICT = _WRITE.values(
+    {
+        **{name: bindparam(name) for name in ("status", "reason", "detail", "http_status", "deviations", "last_probe")},
+        **{name: bindparam(name) for name in COLUMNS},
+        "version": func.coalesce(bindparam("valid_version"), _row.version),
+        "last_ok": func.coalesce(bindparam("valid_at"), _row.last_ok),
+        "probes": _row.probes + 1,
+        "moved_to": bindparam("moved_to"),
+    }
+)
+"""Write a verdict, with the health that follows from it. The version and the time of the last valid answer stay while
+the endpoint is invalid."""
+_WRITE_NOT_MODIFIED = _WRITE.values(
+    {name: bindparam(name) for name in COLUMNS}
+    | {"last_probe": bindparam("at"), "last_ok": bindparam("at"), "probes": _row.probes + 1}
+    | {"status": bindparam("valid"), "reason": bindparam("ok"), "detail": bindparam("none"), "moved_to": None}
+)
+"""Write that the last full answer is valid again: version and deviations stay."""
+_WRITE_UNASKED = _WRITE.where(or_(_row.status.is_(None), _row.status == "valid")).values(reason=bindparam("why"))
+"""Write why an endpoint was not asked: beside a valid verdict, and where there is none."""
+_WRITE_NO_ANSWER = _WRITE.values(
+    {name: bindparam(name) for name in (*COLUMNS, "status", "reason", "detail")}
+    | {"last_probe": bindparam("at"), "probes": _row.probes + 1, "http_status": None}
+)
+_WAKE = _WRITE.where(_row.health == "gone", _row.due_at.is_(None), _row.woken_at.is_(None)).values(
+    due_at=bindparam("at"), woken_at=bindparam("at")
+)
+"""Probe an endpoint that was given up once more, since a page names it: once for each time that it is given up."""
+_LAST_VERDICT = select(_row.status, _row.last_ok).where(_row.id == bindparam("endpoint"))
+_FIND_ENDPOINT = select(_row.id, _row.status, _row.last_probe).where(
+    _row.kind == bindparam("kind"), _row.key == bindparam("key")
+)
+_FIRST_EVIDENCE = (
+    select(
+        *(_row.kind, _row.key, _row.url, _row.weak),
+        *(EVIDENCE.c.signal, EVIDENCE.c.page, EVIDENCE.c.link, EVIDENCE.c.anchor),
+    )
+    .join_from(ENDPOINT, EVIDENCE, EVIDENCE.c.endpoint_id == _row.id, isouter=True)
+    .where(_row.id == bindparam("endpoint"))
+    .order_by(EVIDENCE.c.id)
+    .limit(1)
+)
+"""Read an endpoint with the evidence that was stored first."""
+_WAS_ANSWERED = select(_row.id).where(_row.key == bindparam("key"), _row.http_status.is_not(None)).limit(1)
+_COUNTS = union_all(
+    select(literal("valid"), func.count()).select_from(ENDPOINT).where(_row.status == "valid"),
+    select(literal("invalid"), func.count())
+    .select_from(ENDPOINT)
+    .where(_row.status == "invalid", or_(_row.weak < GUESSED, _row.last_ok.is_not(None))),
+    select(literal("services"), func.count()).select_from(SERVICE),
+    select(literal("layers"), func.coalesce(func.sum(SERVICE.c.layer_count), 0)),
+)
+"""Count valid and invalid endpoints, services and layers; of guessed endpoints those that were valid once."""
+_NO_ANSWER = "the server does not answer, not even for robots.txt"
+
+
+_Name = tuple[str, str]
+"""Kind and key of an endpoint."""
+
+
+class _Stored(NamedTuple):
+    """A row of `_FIND`."""
+
+    id: int
+    pages: int
+    """Number of stored pieces of evidence."""
+    weakness: int
+    reason: str
+    """Reason of the last verdict, '' without one."""
+    health: str = Health.NEW
+
+
+class KnownEndpoints:
+    """The stored endpoints among those of some candidates, and the ids of new ones, which `Catalog.note` adds."""
+
+    def __init__(self, stored: dict[_Name, _Stored], highest: int) -> None:
+        self.stored = stored
+        self.new: dict[_Name, tuple[int, Candidate]] = {}
+        """Id of each new endpoint, ascending from `highest`, and the candidate by which it is known first."""
+        self._highest = highest
+
+    def add(self, candidate: Candidate) -> int:
+        """Return the id of a candidate's endpoint; a new one gets the next id."""
+        name = _name(candidate.endpoint)
+        if name in self.stored:
+            return self.stored[name].id
+        return self.new.setdefault(name, (self._highest + len(self.new) + 1, candidate))[0]
+
+    def verdict(self, endpoint: Endpoint) -> tuple[int, str]:
+        """Return id and last reason ('': no verdict yet) of an endpoint; (0, '') when it is neither stored nor new."""
+        name = _name(endpoint)
+        if name in self.stored:
+            return self.stored[name].id, self.stored[name].reason
+        return (self.new[name][0] if name in self.new else 0), ""
+
+
+class Catalog:
+    """The catalogue of one database. Methods that write, except `decide`, run inside the caller's transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connection
+        self._services = ServiceWriter(self._connection)
+
+    # ----------------------------------------------------------------------- writing
+
+    def known(self, candidates: Sequence[Candidate]) -> KnownEndpoints:
+        """Read which of the candidates' endpoints are stored."""
+        asked = {_name(each.endpoint) for each in candidates}
+        if not asked:
+            return KnownEndpoints({}, 0)
+        rows = self._connection.execute(_FIND, {"keys": {key for _, key in asked}}).fetchall()
+        stored = {(kind, key): _Stored(number, *more) for number, kind, key, *more in rows if (kind, key) in asked}
+        if len(stored) == len(asked):
+            return KnownEndpoints(stored, 0)
+        return KnownEndpoints(stored, self._connection.execute(_HIGHEST).fetchone()[0])
+
+    def note(self, candidates: Sequence[Candidate], known: KnownEndpoints, at: float) -> None:
+        """Store candidates, whose endpoints `known` has read or was given, and the pages that named them."""
+        if known.new:
+            new = [self._new_row(number, candidate, at) for number, candidate in known.new.values()]
+            self._connection.executemany(_ADD, new)
+        rows, pages, weakness, woken = [], dict[int, int](), dict[int, int](), set[int]()
+        for candidate in candidates:
+            name = _name(candidate.endpoint)
+            if (stored := known.stored.get(name)) is None:
+                number, first = known.new[name]
+                stored = _Stored(number, 0, _weakness(first), "")
+            number = stored.id
+            if (seen := pages.get(number, stored.pages)) < MAX_EVIDENCE:
+                pages[number] = seen + 1
+                rows.append(_evidence_row(number, candidate.evidence, at))
+            if stored.weakness == GUESSED > _weakness(candidate):
+                weakness.setdefault(number, _weakness(candidate))
+            if stored.health == Health.GONE and candidate.evidence.page:
+                woken.add(number)
+        if rows:
+            self._connection.executemany(_ADD_EVIDENCE, rows)
+        for number, weak in weakness.items():
+            self._connection.execute(_NAME_GUESSED, {"weak": weak, "endpoint": number, "at": at})
+        for number in woken:
+            self._connection.execute(_WAKE, {"endpoint": number, "at": at})
+
+    def write(
+        self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float, moved_to: Endpoint | None = None
+    ) -> None:
+        """Write the verdict of a probe, and the description of a valid service. `moved_to`: where the endpoint says
+        that it has moved for good."""
+        service = verdict.service if verdict.status is Status.VALID else None
+        last_status, last_ok = self._connection.execute(_LAST_VERDICT, {"endpoint": endpoint_id}).fetchone()
+        if service is not None:
+            told = Told(Event.OK, verdict.reason)
+        elif moved_to is not None and last_ok is not None:
+            told = self._told_by_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
+        else:
+            told = told_by_refusal(verdict.reason, verdict.retry_after_s)
+        if told.event is Event.LIMITED and last_status == Status.VALID:
+            self._write_unasked(endpoint_id, told, verdict.detail, verdict.http_status, at)
+            return
+        said = {
+            "status": verdict.status,
+            "reason": verdict.reason,
+            "detail": masked(verdict.detail)[:_TEXT_CHARS],
+            "http_status": verdict.http_status,
+            "deviations": _json(verdict.deviations),
+        }
+        answered = {
+            "content_type": verdict.content_type,
+            "first_bytes": masked(verdict.first_bytes),
+            "elapsed_ms": verdict.elapsed_ms,
+            "requests": verdict.requests,
+        }
+        probe = {"endpoint_id": endpoint_id, "at": at, **said, **answered}
+        self._connection.execute(_ADD_PROBE, probe)
+        health = health_after(self._connection, endpoint_id, told, at)
+        valid = {"valid_version": service.version if service else None, "valid_at": at if service else None}
+        moved = {"moved_to": moved_to.key if moved_to is not None else None}
+        written = {"endpoint": endpoint_id, "last_probe": at, **said, **valid, **moved, **health}
+        self._connection.execute(_WRITE_VERDICT, written)
+        if service is not None:
+            self._services.write(without_secrets(service), endpoint_id, candidate.endpoint, at)
+        else:
+            self._services.choose_best(endpoint_id)
+
+    def write_not_modified(self, endpoint_id: int, visit: Visit) -> None:
+        """Write that an endpoint answered "not modified" (304), which counts as a valid answer."""
+        said = {"status": Status.VALID, "reason": visit.reason, "detail": "", "http_status": visit.http_status}
+        probe = {**_probe_row(endpoint_id, visit.at), **said, "elapsed_ms": visit.elapsed_ms, "requests": 1}
+        self._connection.execute(_ADD_PROBE, probe)
+        health = health_after(self._connection, endpoint_id, Told(Event.OK, visit.reason), visit.at)
+        now = {"at": visit.at, "valid": Status.VALID, "ok": "ok", "none": ""}
+        self._connection.execute(_WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, **now, **health})
+        self._services.confirm(endpoint_id, visit.at)
+
+    def write_refused(self, endpoint_id: int, reason: str) -> None:
+        """Write why an endpoint that was just found is not asked: the operator's lists, an opt-out."""
+        self._connection.execute(_WRITE_UNASKED, {"endpoint": endpoint_id, "why": reason})
+
+    def write_unasked(self, endpoint_id: int, visit: Visit) -> None:
+        """Write that a probe was not made: because it is not allowed (robots.txt), or because the server did not even
+        answer for robots.txt, which is a failure of a service that was valid."""
+        told = told_without_verdict(visit.reason, visit.http_status, visit.retry_after_s)
+        _, last_ok = self._connection.execute(_LAST_VERDICT, {"endpoint": endpoint_id}).fetchone()
+        if last_ok is None:
+            self.write_refused(endpoint_id, visit.reason)
+            told = Told(Event.UNASKED, visit.reason, FORBIDDEN_S)
+            health = health_after(self._connection, endpoint_id, told, visit.at)
+            self._connection.execute(WRITE_HEALTH, {"endpoint": endpoint_id, **health})
+            return
+        if told.event is not Event.FAIL:
+            self._write_unasked(endpoint_id, told, "", visit.http_status, visit.at)
+            return
+        said = {"status": Status.INVALID, "reason": told.reason, "detail": _NO_ANSWER}
+        probe = {**_probe_row(endpoint_id, visit.at), **said}
+        self._connection.execute(_ADD_PROBE, probe)
+        health = health_after(self._connection, endpoint_id, told, visit.at)
+        self._connection.execute(_WRITE_NO_ANSWER, {"endpoint": endpoint_id, "at": visit.at, **said, **health})
+        self._services.choose_best(endpoint_id)
+
+    def _told_by_move(self, endpoint_id: int, target: Endpoint, at: float) -> Told:
+        """Return what it tells that an endpoint has moved for good: no failure while its target was not asked yet, or
+        is the same service, which then goes on at the new address."""
+        row = self._connection.execute(_FIND_ENDPOINT, {"kind": target.kind, "key": target.key}).fetchone()
+        if row is None:
+            return Told(Event.FAIL, "moved")
+        target_id, status, last_probe = row
+        if last_probe is None:
+            return Told(Event.UNASKED, "moved", SOON_S)
+        if status == Status.VALID and self._services.follow(endpoint_id, target_id, at):
+            return Told(Event.UNASKED, "moved", FORBIDDEN_S)
+        return Told(Event.FAIL, "moved")
+
+    def _write_unasked(self, endpoint_id: int, told: Told, detail: str, http_status: int | None, at: float) -> None:
+        """Write an event that is no verdict: the last verdict stays, with the reason why it could not be confirmed."""
+        said = {
+            "status": UNASKED,
+            "reason": told.reason,
+            "detail": masked(detail)[:_TEXT_CHARS],
+            "http_status": http_status,
+        }
+        probe = {**_probe_row(endpoint_id, at), **said}
+        self._connection.execute(_ADD_PROBE, probe)
+        self._connection.execute(_WRITE_UNASKED, {"endpoint": endpoint_id, "why": told.reason})
+        health = health_after(self._connection, endpoint_id, told, at)
+        self._connection.execute(WRITE_HEALTH, {"endpoint": endpoint_id, **health})
+
+    def decide(self, *pairs: tuple[int, int], same: bool, at: float) -> None:
+        """Store a person's decision that the endpoints of each pair are one service, or are two, all in one separate
+        transaction."""
+        with self._database.transaction:
+            for one, other in pairs:
+                self._services.decide(one, other, same=same, at=at)
+
+    @staticmethod
+    def _new_row(endpoint_id: int, candidate: Candidate, at: float) -> dict[str, object]:
+        endpoint, url = candidate.endpoint, candidate.endpoint.url
+        return {
+            "id": endpoint_id,
+            "kind": endpoint.kind,
+            "key": endpoint.key,
+            "server": twin_key(endpoint.key),
+            "url": url.address,
+            "masked_url": masked(url.address),
+            "host": url.host,
+            "site": url.site,
+            "weak": _weakness(candidate),
+            "first_seen": at,
+        }
+
+    # ----------------------------------------------------------------------- reading back
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the numbers of valid and invalid endpoints, of services and of their named layers."""
+        return dict(self._connection.execute(_COUNTS).fetchall())
+
+    def candidate(self, endpoint_id: int) -> Candidate:
+        """Return the candidate that an endpoint was first known as."""
+        return stored_candidate(*self._connection.execute(_FIRST_EVIDENCE, {"endpoint": endpoint_id}).fetchone())
+
+    def was_answered(self, key: str) -> bool:
+        """Return whether an endpoint of this identity answered its last probe over HTTP, valid or not."""
+        return self._connection.execute(_WAS_ANSWERED, {"key": key}).fetchone() is not None
+
+
+def stored_candidate(kind: str, key: str, address: str, weak: int, *found: str | None) -> Candidate:
+    """Return the candidate of an endpoint's columns and those of its first evidence (`_FIRST_EVIDENCE`)."""
+    signal, page, link, anchor = found
+    evidence = Evidence("") if signal is None else Evidence(signal, page or "", link or "", anchor or "")
+    return Candidate(Endpoint(stored_kind(kind), key, stored_url(address)), evidence, weak == 1)
+
+
+def _probe_row(endpoint_id: int, at: float) -> dict[str, object]:
+    """Return a row of `probe` without an answer."""
+    answer = {"content_type": "", "first_bytes": "", "elapsed_ms": 0.0, "requests": 0, "deviations": "[]"}
+    return {"endpoint_id": endpoint_id, "at": at, **answer, "http_status": None}
+
+
+def _name(endpoint: Endpoint) -> _Name:
+    return endpoint.kind, endpoint.key
+
+
+def _evidence_row(endpoint_id: int, found: Evidence, at: float) -> dict[str, object]:
+    shown = masked(found.page)
+    return {
+        "endpoint_id": endpoint_id,
+        "signal": found.signal,
+        "page": found.page,
+        "masked_page": shown if shown != found.page else None,
+        "link": found.link,
+        "anchor": masked(found.anchor)[:_TEXT_CHARS],
+        "at": at,
+    }
+
+
+def _json(deviations: tuple[Deviation, ...]) -> str:
+    return json.dumps([{"code": d.code, "detail": masked(d.detail)} for d in deviations], ensure_ascii=False)
+
+
+def _weakness(candidate: Candidate) -> int:
+    """Return `endpoint.weak`: 2 guessed, 1 known by its path alone, 0 named by a link."""
+    return GUESSED if candidate.evidence.is_guess else int(candidate.weak)
+
+
+# --------------------------------------------------------------------------- content reports
+
+
+_DETAIL_CHARS = 500
+_MOST_IMAGE_BYTES = 32_768
+_LOOK_EVERY = 64
+"""Number of thumbnails written between two checks of their total size; a small limit is checked every time."""
+
+_WRITE_LEVEL = _WRITE.values(
+    {name: bindparam(name) for name in ("level", "proved_at", "cors")}
+    | {"https": func.coalesce(bindparam("answers_https"), _row.https)}
+)
+_FORGET_REQUESTS = delete(PROOF).where(PROOF.c.endpoint_id == bindparam("endpoint"))
+_ADD_REQUEST = insert(PROOF)
+_KEEP_THUMBNAIL = upsert(THUMBNAIL, "endpoint_id")
+_newest = select(
+    THUMBNAIL.c.endpoint_id,
+    func.sum(func.length(THUMBNAIL.c.image))
+    .over(order_by=(THUMBNAIL.c.at.desc(), THUMBNAIL.c.endpoint_id.desc()))
+    .label("bytes"),
+).subquery("newest")
+_DROP_OLD_THUMBNAILS = delete(THUMBNAIL).where(
+    THUMBNAIL.c.endpoint_id.in_(select(_newest.c.endpoint_id).where(_newest.c.bytes > bindparam("most_bytes")))
+)
+"""Delete the oldest thumbnails that all newer ones together leave no room for."""
+
+
+class ContentReportWriter:
+    """Writes content reports; every method works inside the caller's transaction."""
+
+    def __init__(self, connection: Connection, *, thumbnail_bytes: int) -> None:
+        """Write reports. `thumbnail_bytes`: limit on the size of all thumbnails; beyond it the oldest are deleted."""
+        self._connection = connection
+        self._thumbnail_bytes = thumbnail_bytes
+        self._written_thumbnails = 0
+
+    def write(self, endpoint_id: int, report: ContentReport, at: float) -> None:
+        """Replace the endpoint's former report. A thumbnail stays until a new one replaces it."""
+        level = {
+            "level": report.level,
+            "proved_at": at,
+            "cors": report.cors,
+            "answers_https": None if report.https is None else int(report.https),
+        }
+        self._connection.execute(_WRITE_LEVEL, {"endpoint": endpoint_id, **level})
+        self._connection.execute(_FORGET_REQUESTS, {"endpoint": endpoint_id})
+        rows = [
+            {
+                "endpoint_id": endpoint_id,
+                "position": position,
+                "layer": attempt.layer,
+                "crs": attempt.crs,
+                "outcome": attempt.outcome,
+                "elapsed_ms": round(attempt.milliseconds, 1),
+                "detail": masked(attempt.detail)[:_DETAIL_CHARS],
+                "url": attempt.url,
+                "zoom": attempt.zoom,
+            }
+            for position, attempt in enumerate(report.attempts)
+        ]
+        if rows:
+            self._connection.executemany(_ADD_REQUEST, rows)
+        if report.thumbnail and self._thumbnail_bytes > 0:
+            self._keep_thumbnail(endpoint_id, report.thumbnail, at)
+
+    def _keep_thumbnail(self, endpoint_id: int, image: bytes, at: float) -> None:
+        self._connection.execute(_KEEP_THUMBNAIL, {"endpoint_id": endpoint_id, "at": at, "image": image})
+        self._written_thumbnails += 1
+        is_small = self._thumbnail_bytes < _LOOK_EVERY * _MOST_IMAGE_BYTES
+        if is_small or self._written_thumbnails % _LOOK_EVERY == 0:
+            self._connection.execute(_DROP_OLD_THUMBNAILS, {"most_bytes": self._thumbnail_bytes})

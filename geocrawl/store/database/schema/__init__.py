@@ -1,0 +1,12 @@
+"""Define the schema: every table of the database, with the meaning of its columns.
+
+Times are seconds since 1970 UTC (`datetime(settled_at, 'unixepoch')` in SQL), durations have their unit in the name,
+lists and mappings are JSON, flags are 0 and 1, boxes are WGS 84 degrees. NULL means unknown or not yet.
+
+A class of SQLModel describes each table and has its name. New databases are made from the classes
+(`store/database/sqlite/layout.py`, `store/database/postgres/layout.py`), `migrations/` upgrades older ones, and
+`make schema` writes the tables' part of docs/database.md. Importing the classes takes 0.3 s.
+"""
+
+TEXT_COLUMNS = ("title", "keywords", "layers", "abstract", "provider", "found", "address")
+"""Columns of `search_text`; `found`: texts of the links that led to the service."""

@@ -1,0 +1,285 @@
+"""Define the read-only views for people and other software: stable names and columns over a schema that changes.
+
+A view shows the masked address of an endpoint and never the full one, so that what is published from the views holds no
+keys. Its times are text, `2024-05-17T09:30:00Z`. Columns are only added, at the end; a changed view needs a migration,
+which makes all views anew in the place of the migration that did so before: a view may name columns that came later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.schema import CreateView
+
+from geocrawl.model import ANSWER, GUESS, SIBLING
+from geocrawl.model.health import LEAST_OBSERVED_S
+from geocrawl.store.database.constructs import json_elements, json_list, json_member, utc_text
+from geocrawl.store.database.quality import quality
+from geocrawl.store.database.schema.catalogue import GUESSED
+from geocrawl.store.database.schema.tables import ENDPOINT, EVIDENCE, LAYER, PROBE, SEARCH_ENTRY, SERVICE
+
+
+class View(NamedTuple):
+    """A view, with what its rows and columns mean."""
+
+    rows: str
+    """Meaning of one row, as a sentence."""
+    columns: Mapping[str, tuple[ColumnElement[Any], str]]
+    """Name of the column → (its expression, its meaning)."""
+    source: FromClause
+    """The tables that it reads."""
+    where: ColumnElement[bool] | None = None
+    """Which of their rows it shows; None: all."""
+
+    @property
+    def statement(self) -> Select[Any]:
+        """Return the SELECT of the view."""
+        found = select(*(each.label(name) for name, (each, _) in self.columns.items())).select_from(self.source)
+        return found if self.where is None else found.where(self.where)
+
+
+SOFTWARE = {
+    "GeoServer": ("%/geoserver/%", "%/geowebcache/%"),
+    "ArcGIS Server": ("%/arcgis/%", "%/mapserver/wmsserver%", "%/rest/services/%", "%/wmsserver%"),
+    "QGIS Server": ("%qgis_mapserv%", "%/qgis%", "%lizmap%"),
+    "MapServer": ("%mapserv%",),
+    "MapProxy": ("%/mapproxy%",),
+    "MapCache": ("%/mapcache%",),
+    "deegree": ("%deegree%",),
+    "SuperMap iServer": ("%/iserver/%",),
+    "MapGIS IGServer": ("%/igs/rest/%",),
+    "THREDDS": ("%/thredds/%",),
+    "GeoNetwork": ("%/geonetwork/%",),
+    "ERDAS Apollo": ("%erdas-iws%",),
+    "pygeoapi": ("%pygeoapi%",),
+    "ldproxy": ("%ldproxy%",),
+}
+"""Server software → patterns (SQL LIKE) of its usual addresses, the first that fits counts. An address may hide its
+software, so that these are lower bounds."""
+IS_SHOWN = or_(ENDPOINT.c.weak < GUESSED, ENDPOINT.c.last_ok.is_not(None))
+"""Whether an endpoint is shown: one that was only guessed and never worked is not."""
+_LIST = "JSON list"
+_TELL_ENOUGH = and_(func.count() > 1, func.max(PROBE.c.at) - func.min(PROBE.c.at) >= LEAST_OBSERVED_S)
+_OF_BEST = "of the best address"
+
+_IS_VALID = ENDPOINT.c.status == "valid"
+_OF_SERVICE = ENDPOINT.c.service_id == SERVICE.c.id
+_BEST = ENDPOINT.alias("best")
+_FIRST_VALID = (
+    select(ENDPOINT.c.id)
+    .where(_OF_SERVICE)
+    .order_by(_IS_VALID.desc().nulls_last(), ENDPOINT.c.id)
+    .limit(1)
+    .correlate(SERVICE)
+    .scalar_subquery()
+)
+_TWIN, _TWIN_SERVICE = ENDPOINT.alias("twin"), SERVICE.alias("twin_service")
+_DEVIATION = json_elements(func.coalesce(_BEST.c.deviations, "[]")).table_valued("value", name="deviation")
+
+
+def _of_service(value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
+    """Return an aggregate over the endpoints of the service."""
+    return select(value).select_from(ENDPOINT).where(_OF_SERVICE, *conditions).scalar_subquery()
+
+
+def _of_probes(endpoint: FromClause, value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
+    """Return an aggregate over the probes of an endpoint."""
+    return select(value).select_from(PROBE).where(PROBE.c.endpoint_id == endpoint.c.id, *conditions).scalar_subquery()
+
+
+def valid_share(endpoint: FromClause) -> ColumnElement[float]:
+    """Return the share of valid answers, 0…1, among the kept probes of an endpoint; NULL where they tell too little."""
+    share = case((_TELL_ENOUGH, func.avg(cast(PROBE.c.status == "valid", Integer))))
+    return _of_probes(endpoint, share, PROBE.c.status != "unasked")
+
+
+def mean_ms(endpoint: FromClause) -> ColumnElement[float]:
+    """Return the mean time of an endpoint's valid answers that were read whole, in milliseconds."""
+    of_whole = (PROBE.c.status == "valid", PROBE.c.reason != "not-modified")
+    return _of_probes(endpoint, func.avg(PROBE.c.elapsed_ms), *of_whole)
+
+
+def software(endpoint: FromClause) -> ColumnElement[str]:
+    """Return the server software that an endpoint's address shows; '' for none."""
+    return case(*((or_(*map(endpoint.c.key.ilike, patterns)), name) for name, patterns in SOFTWARE.items()), else_="")
+
+
+def twins(endpoint: FromClause) -> ColumnElement[str]:
+    """Return a JSON list of the numbers of other services at the same server with the same content as an endpoint's."""
+    numbers = (
+        select(_TWIN_SERVICE.c.id)
+        .select_from(_TWIN.join(_TWIN_SERVICE, _TWIN_SERVICE.c.id == _TWIN.c.service_id))
+        .where(_TWIN_SERVICE.c.best_id == _TWIN.c.id)
+        .where(_TWIN.c.server == endpoint.c.server, _TWIN_SERVICE.c.id != endpoint.c.service_id)
+        .order_by(_TWIN_SERVICE.c.id)
+        .correlate(endpoint)
+        .subquery("twins")
+    )
+    return select(json_list(numbers.c.id)).scalar_subquery()
+
+
+_NAMES_NONE = ("document", "redirect", SIBLING)
+"""Signals whose `page` is an address of a service, and no page that names one."""
+
+
+def naming_page(endpoint: FromClause, *, with_secrets: bool = False) -> ColumnElement[str]:
+    """Return the address of a page that names an endpoint of the same service as `endpoint`, '' for none.
+
+    Of several pages it is the one with the shortest address, because the first one depends on the order of the visits;
+    the answer of another service stands in for a page where no page names it.
+    """
+    named = ENDPOINT.alias("named")
+    is_same = or_(named.c.id == endpoint.c.id, named.c.service_id == endpoint.c.service_id)
+    found = (
+        select(EVIDENCE.c.page if with_secrets else func.coalesce(EVIDENCE.c.masked_page, EVIDENCE.c.page))
+        .select_from(EVIDENCE.join(named, named.c.id == EVIDENCE.c.endpoint_id))
+        .where(is_same, EVIDENCE.c.page.like("http%"), EVIDENCE.c.page != named.c.url)
+        .where(EVIDENCE.c.signal.not_in(_NAMES_NONE), EVIDENCE.c.signal.not_like(f"{GUESS}%"))
+        .order_by(EVIDENCE.c.signal == ANSWER, func.length(EVIDENCE.c.page), EVIDENCE.c.page)
+        .limit(1)
+        .correlate(endpoint)
+    )
+    return func.coalesce(found.scalar_subquery(), "")
+
+
+VIEWS: Mapping[str, View] = {
+    "v_services": View(
+        "A service at its best address.",
+        {
+            "id": (SERVICE.c.id, "number of the service, as `geocrawl show` takes it"),
+            "kind": (SERVICE.c.kind, "wms, wfs, wmts …"),
+            "title": (SERVICE.c.title, ""),
+            "abstract": (SERVICE.c.abstract, ""),
+            "provider": (SERVICE.c.provider, ""),
+            "keywords": (SERVICE.c.keywords, _LIST),
+            "version": (SERVICE.c.version, "version of the protocol"),
+            "formats": (SERVICE.c.formats, f"{_LIST} of media types"),
+            "url": (func.coalesce(_BEST.c.masked_url, ""), "best address, keys masked as `***`"),
+            "host": (func.coalesce(_BEST.c.host, ""), _OF_BEST),
+            "site": (func.coalesce(_BEST.c.site, SERVICE.c.site), "registered domain of the host"),
+            "online_resource": (SERVICE.c.masked_online_resource, "address by its own capabilities, keys masked"),
+            "layers": (SERVICE.c.layer_count, "number of named layers"),
+            "alive": (
+                cast(exists().where(_OF_SERVICE, _IS_VALID, ENDPOINT.c.health != "unconfirmed"), Integer),
+                "1: valid at the last probe of any of its addresses, which was confirmed since",
+            ),
+            "health": (
+                func.coalesce(_BEST.c.health, "new"),
+                f"new, alive, degraded, unconfirmed, down, gone; {_OF_BEST}",
+            ),
+            "level": (
+                func.coalesce(_of_service(func.max(ENDPOINT.c.level), _IS_VALID), ""),
+                "advertised, answers, delivers; '' without a content check",
+            ),
+            "https": (_BEST.c.https, f"1: answers over HTTPS; NULL: unknown; {_OF_BEST}"),
+            "cors": (func.coalesce(_BEST.c.cors, ""), f"Access-Control-Allow-Origin {_OF_BEST}"),
+            "fees": (SERVICE.c.fees, ""),
+            "access_constraints": (SERVICE.c.access_constraints, ""),
+            "endpoints": (_of_service(func.count()), "number of its addresses"),
+            "deviations": (
+                select(json_list(json_member(_DEVIATION.c.value, "code"))).select_from(_DEVIATION).scalar_subquery(),
+                f"{_LIST} of codes (docs/deviations.md), {_OF_BEST}",
+            ),
+            "west": (SERVICE.c.west, "extent in degrees (WGS 84), like the next three; NULL: unknown"),
+            "south": (SERVICE.c.south, ""),
+            "east": (SERVICE.c.east, ""),
+            "north": (SERVICE.c.north, ""),
+            "first_seen": (utc_text(SERVICE.c.first_seen), ""),
+            "last_ok": (utc_text(SERVICE.c.last_ok), "last valid answer of any of its addresses"),
+            "last_probe": (utc_text(_BEST.c.last_probe), _OF_BEST),
+            "country": (func.coalesce(SEARCH_ENTRY.c.country, ""), "ISO 3166-1, two letters; '' for none"),
+            "contact": (SERVICE.c.contact, "JSON mapping: person, organization, email, phone …"),
+            "availability": (
+                valid_share(_BEST),
+                f"share of valid answers, 0…1, among the probes that are kept {_OF_BEST}; NULL for fewer than two, or "
+                "of one hour",
+            ),
+            "mean_ms": (mean_ms(_BEST), f"mean time of valid answers {_OF_BEST}, milliseconds"),
+            "software": (software(_BEST), "server software, where the best address shows it; '' for none"),
+            "quality": (quality(_BEST), "0 to 100 (docs/services.md)"),
+            "twins": (twins(_BEST), f"{_LIST} of `id`: the same content by other protocols of the server"),
+            "page": (naming_page(_BEST), "a page that names the service, keys masked; '' for none"),
+        },
+        SERVICE.outerjoin(_BEST, _BEST.c.id == func.coalesce(SERVICE.c.best_id, _FIRST_VALID)).outerjoin(
+            SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id
+        ),
+    ),
+    "v_layers": View(
+        "A layer, or its counterpart in other kinds, with the properties that it states itself.",
+        {
+            "service_id": (LAYER.c.service_id, "id in `v_services`"),
+            "position": (LAYER.c.position, "order in the document"),
+            "parent": (LAYER.c.parent, "`position` of the group that contains it, whose properties it inherits"),
+            "item": (LAYER.c.item, "layer, feature-type, coverage, collection …"),
+            "name": (LAYER.c.name, "name for requests; '' for a group that cannot be requested"),
+            "title": (LAYER.c.title, ""),
+            "abstract": (LAYER.c.abstract, ""),
+            "keywords": (LAYER.c.keywords, _LIST),
+            "crs": (LAYER.c.crs, f"{_LIST} of reference systems"),
+            "styles": (LAYER.c.styles, f"{_LIST} of names"),
+            "formats": (LAYER.c.formats, f"{_LIST} of media types"),
+            "queryable": (LAYER.c.queryable, "1: offers GetFeatureInfo"),
+            "west": (LAYER.c.west, "extent in degrees (WGS 84), like the next three; NULL: inherited or unknown"),
+            "south": (LAYER.c.south, ""),
+            "east": (LAYER.c.east, ""),
+            "north": (LAYER.c.north, ""),
+            "kind": (SERVICE.c.kind, "of its service"),
+            "service": (SERVICE.c.title, "title of its service"),
+        },
+        LAYER.join(SERVICE, SERVICE.c.id == LAYER.c.service_id),
+    ),
+    "v_health": View(
+        "An address that was probed, with its state.",
+        {
+            "endpoint_id": (ENDPOINT.c.id, ""),
+            "service_id": (ENDPOINT.c.service_id, "id in `v_services`; NULL: it never was valid"),
+            "kind": (ENDPOINT.c.kind, ""),
+            "url": (ENDPOINT.c.masked_url, "keys masked as `***`"),
+            "host": (ENDPOINT.c.host, ""),
+            "site": (ENDPOINT.c.site, "registered domain of the host"),
+            "status": (ENDPOINT.c.status, "last verdict: valid or invalid"),
+            "reason": (ENDPOINT.c.reason, "code of the last verdict: ok, http-404, html, timeout-read …"),
+            "http_status": (ENDPOINT.c.http_status, ""),
+            "health": (ENDPOINT.c.health, "new, alive, degraded, unconfirmed, down, gone: by all probes over time"),
+            "health_since": (utc_text(ENDPOINT.c.health_since), ""),
+            "in_a_row": (ENDPOINT.c.in_a_row, "valid answers in a row, or negative of failures"),
+            "probes": (ENDPOINT.c.probes, "number of probes"),
+            "valid_share": (
+                valid_share(ENDPOINT),
+                "share of valid answers, 0…1, among the probes that are kept; NULL for fewer than two, or of one hour",
+            ),
+            "mean_ms": (
+                mean_ms(ENDPOINT),
+                "mean time of valid answers, milliseconds",
+            ),
+            "level": (func.coalesce(ENDPOINT.c.level, ""), "advertised, answers, delivers; '' without a content check"),
+            "first_seen": (utc_text(ENDPOINT.c.first_seen), ""),
+            "last_probe": (utc_text(ENDPOINT.c.last_probe), ""),
+            "last_ok": (utc_text(ENDPOINT.c.last_ok), "last valid answer; NULL: never"),
+            "next_probe": (utc_text(ENDPOINT.c.due_at), "NULL: none"),
+        },
+        ENDPOINT,
+        and_(ENDPOINT.c.status.is_not(None), IS_SHOWN),
+    ),
+}
+"""Name → view."""
+
+
+CREATE_VIEWS = {name: CreateView(view.statement, name) for name, view in VIEWS.items()}
+"""Name → statement that creates the view."""
+V_SERVICES, V_LAYERS = CREATE_VIEWS["v_services"].table, CREATE_VIEWS["v_layers"].table
+"""The views as tables, for statements."""

@@ -1,0 +1,254 @@
+"""Read the state of a catalogue, its frontier and its daemon: what `status`, `check` and `metrics` show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, func, select
+
+from geocrawl.model import FrontierStats, Purpose, State
+from geocrawl.model.watches import MOST_FAILURES
+from geocrawl.sanitize import masked
+from geocrawl.store.catalogue.read.statistics import DEVIATIONS
+from geocrawl.store.database.connection import Connection, OpenSnapshot, Size
+from geocrawl.store.database.database import stored_fact, stored_strategy
+from geocrawl.store.database.owner import Owner, is_dead, this_process
+from geocrawl.store.database.processes import (
+    Holder,
+    JobRun,
+    counts_of_day,
+    is_paused,
+    read_holder,
+    read_jobs,
+    read_workers,
+)
+from geocrawl.store.database.schema.tables import BLOCKED, ENDPOINT, HOST, PROBE, RUN, SERVICE, URL, WATCH
+from geocrawl.store.database.views import IS_SHOWN
+from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
+from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
+from geocrawl.wording import day_of
+
+
+@dataclass(frozen=True, slots=True)
+class RestingHost:
+    """A host with queued URLs that backs off until `until`."""
+
+    name: str
+    until: float
+    waiting: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlowHost:
+    """A host whose services took more than a second to answer, on average."""
+
+    name: str
+    average_ms: float
+    probes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a crawl; `ended_at` is None while it runs, or when it was killed."""
+
+    started_at: float
+    ended_at: float | None
+    owner: str
+    strategy: str
+    pages: int | None
+    services: int | None
+    stopped: str | None
+    state: str
+    """ended, runs, killed, seen (it says it runs where this process cannot look), or unknown (it may run there)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogStatus:
+    """The state of a catalogue, its frontier and its daemon."""
+
+    running: bool
+    """Whether a daemon runs on it."""
+    daemon: Holder | None
+    """The daemon that runs, or was killed: machine, process, since, heartbeat, what it does."""
+    paused: bool
+    jobs: tuple[JobRun, ...]
+    """The jobs of the daemon that runs, the next one first."""
+    today: Mapping[str, int]
+    """The daemon's counts of this day (UTC): pages, probes, valid, failures, not modified, new endpoints, bytes
+    received."""
+    health: Mapping[str, int]
+    """Endpoints that ever were valid, by health."""
+    due: int
+    """Endpoints whose next probe is due."""
+    next: Mapping[str, float]
+    """`probe`, `page`, `retry` → when (seconds since the epoch) the next service is probed, page visited again,
+    failed visit tried again; without those that never are."""
+    last_visit_at: float | None
+    """When the last visit was settled; None before the first one."""
+    schema: str
+    strategy: str
+    frontier: FrontierStats
+    resting: tuple[RestingHost, ...]
+    """The ten hosts that are asked again first."""
+    slow: tuple[SlowHost, ...]
+    """The five slowest of the last thousand probes."""
+    endpoints: Mapping[str, int]
+    """By status: valid, invalid, unknown."""
+    reasons: Mapping[str, int]
+    """Endpoints that are not valid, by reason, the most frequent first."""
+    tls: Mapping[str, int]
+    """Valid endpoints whose server's TLS was not verified, by deviation (tls-expired …), the most frequent first."""
+    refused: Mapping[str, int]
+    """Refused pages and probes, by reason (robots, deny, trap:calendar …), the most frequent first."""
+    held_sites: tuple[QuarantinedSite, ...]
+    """Quarantined sites: they get no new visits until a person releases them."""
+    blocked: int
+    """Number of hosts that have opted out."""
+    watches_given_up: int
+    """Watches whose notices could not be delivered ten times in a row."""
+    watches_of_nothing: int
+    """Watches of a service that is no longer in the catalogue."""
+    size: Size
+    open_snapshot: OpenSnapshot | None
+    """What keeps the database from cleaning up; None for nothing."""
+    services: int
+    layers: int
+    """Named layers."""
+    runs: tuple[Run, ...]
+    """The last five runs, newest first."""
+    failures: tuple[tuple[str, str, float], ...]
+    """(address without secrets, reason, time) of the last five visits that failed."""
+    held: Mapping[str, int]
+    """Sizes of the strategy's state at its last dump, such as the nodes of its graph; empty for most."""
+
+
+_PROBED = (  # the last thousand probes that were answered by a whole document
+    select(PROBE.c.endpoint_id, PROBE.c.elapsed_ms)
+    .where(PROBE.c.http_status.is_not(None), PROBE.c.status != "unasked", PROBE.c.reason != "not-modified")
+    .order_by(PROBE.c.id.desc())
+    .limit(1000)
+    .subquery("probed")
+)
+_MEAN_MS = func.avg(_PROBED.c.elapsed_ms)
+_SLOW = (
+    select(ENDPOINT.c.host, _MEAN_MS, func.count())
+    .select_from(_PROBED.join(ENDPOINT, ENDPOINT.c.id == _PROBED.c.endpoint_id))
+    .group_by(ENDPOINT.c.host)
+    .having(_MEAN_MS >= 1000)
+    .order_by(_MEAN_MS.desc())
+    .limit(5)
+)
+_RESTING = (
+    select(HOST.c.name, HOST.c.next_at, HOST.c.waiting, HOST.c.errors)
+    .where(HOST.c.waiting > 0, HOST.c.lease_until == 0, HOST.c.parked == 1, HOST.c.next_at > bindparam("later"))
+    .order_by(HOST.c.next_at)
+    .limit(10)
+)
+_NUMBER = func.count().label("number")
+_STATUS = func.coalesce(ENDPOINT.c.status, "unknown").label("verdict")
+_ENDPOINTS = select(_STATUS, _NUMBER).where(IS_SHOWN).group_by("verdict")
+_REASON = func.coalesce(ENDPOINT.c.reason, "not asked yet").label("why")
+_REASONS = (
+    select(_REASON, _NUMBER)
+    .where(IS_SHOWN, ENDPOINT.c.status.is_distinct_from("valid"))
+    .group_by("why")
+    .order_by(_NUMBER.desc(), "why")
+)
+_TLS = DEVIATIONS.where(ENDPOINT.c.deviations.like('%"tls-%'), DEVIATIONS.selected_columns.code.startswith("tls-"))
+_SERVICES = select(func.count(), func.coalesce(func.sum(SERVICE.c.layer_count), 0))
+_HEALTH = select(ENDPOINT.c.health, _NUMBER).where(ENDPOINT.c.last_ok.is_not(None)).group_by(ENDPOINT.c.health)
+_DUE = select(func.count()).where(ENDPOINT.c.due_at.is_not(None), ENDPOINT.c.due_at <= bindparam("now"))
+_WATCHES = select(
+    func.count(case((WATCH.c.failures >= MOST_FAILURES, 1))),
+    func.count(case((and_(WATCH.c.service_id.is_not(None), WATCH.c.known == "{}"), 1))),
+)
+_BLOCKED = select(func.count()).select_from(BLOCKED)
+
+
+def _first(column: ColumnElement[float], *conditions: ColumnElement[bool]) -> ScalarSelect[float]:
+    """Return the earliest time of a column, read from the first entry of an index."""
+    return select(func.min(column)).where(column.is_not(None), *conditions).scalar_subquery()
+
+
+_NEXT = select(
+    _first(ENDPOINT.c.due_at).label("probe"),
+    _first(URL.c.revisit_at).label("page"),
+    *(_first(URL.c.retry_at, URL.c.purpose == purpose).label("retry") for purpose in Purpose),
+)
+_LAST_VISIT = select(func.max(URL.c.settled_at)).where(URL.c.settled_at.is_not(None))
+_RUN_COLUMNS = ("started_at", "ended_at", "owner", "strategy", "pages", "services", "stopped")
+_RUNS = select(*(RUN.c[name] for name in _RUN_COLUMNS)).order_by(RUN.c.id.desc()).limit(5)
+_FAILURES = (
+    select(URL.c.address, func.coalesce(URL.c.reason, ""), URL.c.settled_at)
+    .with_hint(URL, "INDEXED BY url_failed", "sqlite")
+    .where(URL.c.state == State.FAILED)
+    .order_by(URL.c.settled_at.desc())
+    .limit(5)
+)
+
+
+def _runs(connection: Connection, now: float) -> tuple[Run, ...]:
+    """Return the last runs, the latest first."""
+    rows = connection.execute(_RUNS).fetchall()
+    is_open = any(ended_at is None for _, ended_at, *_ in rows)
+    working = {each.process: each.state for each in read_workers(connection, now)} if is_open else {}
+    return tuple(_run(row, working) for row in rows)
+
+
+def _run(row: tuple[Any, ...], working: Mapping[str, str]) -> Run:
+    started_at, ended_at, text, strategy, pages, services, stopped = row
+    owner = Owner.read(text)
+    state = "ended"
+    if ended_at is None:
+        state = working.get(owner.short) or ("killed" if is_dead(text, this_process()) else "unknown")
+    return Run(started_at, ended_at, owner.short, strategy, pages, services, stopped, state)
+
+
+def read_status(connection: Connection, now: float) -> CatalogStatus:
+    """Return the state at the time `now`; costs the same whatever the frontier's size."""
+    services, layers = connection.execute(_SERVICES).fetchone()
+    given_up, of_nothing = connection.execute(_WATCHES).fetchone()
+    holder = read_holder(connection)
+    running = holder is not None and not holder.is_dead(now)
+    return CatalogStatus(
+        running=running,
+        daemon=holder,
+        paused=is_paused(connection),
+        jobs=read_jobs(connection) if running else (),
+        today=counts_of_day(connection, day_of(now)),
+        health=dict(connection.execute(_HEALTH).fetchall()),
+        due=connection.execute(_DUE, {"now": now}).fetchone()[0],
+        next=_next(connection),
+        last_visit_at=connection.execute(_LAST_VISIT).fetchone()[0],
+        schema=connection.version() or "",
+        strategy=stored_strategy(connection),
+        frontier=read_stats(connection, now),
+        resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, {"later": now + RESTING_S})),
+        slow=tuple(SlowHost(*row) for row in connection.execute(_SLOW)),
+        endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
+        reasons=dict(connection.execute(_REASONS).fetchall()),
+        tls=dict(connection.execute(_TLS).fetchall()),
+        refused=read_refusals(connection),
+        held_sites=quarantined_sites(connection),
+        blocked=connection.execute(_BLOCKED).fetchone()[0],
+        watches_given_up=given_up,
+        watches_of_nothing=of_nothing,
+        size=connection.size(),
+        open_snapshot=connection.open_snapshot(),
+        services=services,
+        layers=layers,
+        runs=_runs(connection, now),
+        failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
+        held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
+    )
+
+
+def _next(connection: Connection) -> dict[str, float]:
+    """Return the times by name."""
+    probe, page, *retries = connection.execute(_NEXT).fetchone()
+    times = {"probe": probe, "page": page, "retry": min((at for at in retries if at is not None), default=None)}
+    return {what: at for what, at in times.items() if at is not None}
