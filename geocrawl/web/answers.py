@@ -11,11 +11,12 @@ import gzip
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 from http import HTTPStatus
-from typing import Protocol
+from typing import Generic, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,9 +28,12 @@ FRESH_S = 5.0
 OLDEST_S = 60.0
 """Seconds for which a kept answer is sent again when nothing has changed; pages say how long ago things happened."""
 MAX_BYTES = 64 * 1024 * 1024
+MAX_WAITING = 64
+"""Most pieces of work that a few threads do or have before them."""
 _PACKED_FROM = 1_000
 _VARY = "Accept, Accept-Encoding, Accept-Language, HX-Request"
 
+_T = TypeVar("_T")
 Generation = Callable[[], object]
 
 
@@ -71,12 +75,54 @@ class Later(Response):
         return Response(self._make(), *self._arguments)
 
 
-class InThreads(Protocol):
-    """Threads that work for visitors (`visitors.Workers`)."""
+class Workers:
+    """A few threads that work for visitors, in the order of their requests."""
 
-    async def run(self, work: Callable[[], Kept]) -> Kept:
-        """Return what `work` returns, called in a thread."""
-        ...
+    def __init__(self, threads: int, name: str) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._under_way = 0
+
+    async def run(self, work: Callable[[], _T]) -> _T:
+        """Return what `work` returns, called in a thread. Raises Problem 503 when too many wait.
+
+        After a cancellation, work that has begun goes on and keeps its thread until it ends."""
+        if self._under_way >= MAX_WAITING:
+            raise Problem(503, "too many requests wait for the catalogue; try again", headers={"Retry-After": "10"})
+        self._under_way += 1
+        try:
+            return await asyncio.wrap_future(self._pool.submit(work))
+        finally:
+            self._under_way -= 1
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+class SizedCache(Generic[_T]):
+    """LRU cache of a bounded number of bytes; a value that takes more than an eighth of them is not kept."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._values: OrderedDict[str, tuple[_T, int]] = OrderedDict()
+        self._size = 0
+
+    def get(self, key: str) -> _T | None:
+        """Return the value of a key; None without one."""
+        if key not in self._values:
+            return None
+        self._values.move_to_end(key)
+        return self._values[key][0]
+
+    def put(self, key: str, value: _T, size: int) -> None:
+        """Keep a value of some bytes; the ones that were used least recently make room."""
+        self._size -= self._values.pop(key, (None, 0))[1]
+        if size > self._max_bytes // 8:
+            return
+        self._values[key] = value, size
+        self._size += size
+        while self._size > self._max_bytes:
+            self._size -= self._values.popitem(last=False)[1][1]
 
 
 @dataclass(slots=True)
@@ -88,15 +134,14 @@ class _Making:
 
 
 class Answers:
-    """Keeps answers; the ones that were not asked for the longest make room."""
+    """Makes answers, and caches the finished ones."""
 
-    def __init__(self, generation: Generation, workers: InThreads) -> None:
+    def __init__(self, generation: Generation, workers: Workers) -> None:
         """`generation` returns a value that changes with the catalogue; `workers` make the bodies."""
         self._generation = generation
         self._workers = workers
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._cache = SizedCache[Kept](MAX_BYTES)
         self._made: dict[str, _Making] = {}
-        self._size = 0
 
     async def answer(self, request: Request, key: str, make: Callable[[], Awaitable[Response]]) -> Response:
         """Return the kept answer of a key, or make it; requests for an answer that is being made wait for it."""
@@ -106,13 +151,12 @@ class Answers:
         return respond(request, kept)
 
     def _fresh(self, key: str) -> Kept | None:
-        kept = self._kept.get(key)
+        kept = self._cache.get(key)
         if kept is None:
             return None
         age = time.monotonic() - kept.made_at
         if age > OLDEST_S or (age > FRESH_S and kept.generation != self._generation()):
             return None
-        self._kept.move_to_end(key)
         return kept
 
     async def _make(self, key: str, make: Callable[[], Awaitable[Response]]) -> Kept:
@@ -139,17 +183,8 @@ class Answers:
             return Kept(bytes(whole.body), whole.headers["content-type"], own, begun, generation, whole.status_code)
 
         kept = await self._workers.run(finish)
-        self._keep(key, kept)
+        self._cache.put(key, kept, kept.size)
         return kept
-
-    def _keep(self, key: str, kept: Kept) -> None:
-        if kept.size > MAX_BYTES // 16:
-            return
-        former = self._kept.pop(key, None)
-        self._size += kept.size - (former.size if former else 0)
-        self._kept[key] = kept
-        while self._size > MAX_BYTES:
-            self._size -= self._kept.popitem(last=False)[1].size
 
 
 _OWN = frozenset({"content-length", "content-type"})

@@ -27,7 +27,7 @@ from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.urls.hosts import in_url
 from geocrawl.web import discovery
-from geocrawl.web.answers import Answers, Format, Problem, problem_response, wanted_format, wanted_language
+from geocrawl.web.answers import Answers, Format, Problem, Workers, problem_response, wanted_format, wanted_language
 from geocrawl.web.connections import MOST_CONNECTIONS, Connections
 from geocrawl.web.downloads import FILES, download
 from geocrawl.web.guard import Guard
@@ -39,7 +39,6 @@ from geocrawl.web.preview import Previews, info, legend, preview
 from geocrawl.web.reader import CatalogReader, Finder, renumbered
 from geocrawl.web.records import items, landing, metadata, oai, schemas
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, site_of
-from geocrawl.web.visitors import Workers
 
 Make = Callable[[Request], Awaitable[Response]]
 _ITEM = f"{ITEMS}/{{number}}"
@@ -249,7 +248,7 @@ def config_of(application: ASGIApp, options: Options) -> uvicorn.Config:
         application,
         host=options.host,
         port=options.port,
-        http=Connections(options.trusted_proxies).protocol,  # type: ignore[arg-type]  # of h11, which bounds a head
+        http=Connections().protocol,  # type: ignore[arg-type]  # of h11, which bounds a head
         ws="none",
         lifespan="on",
         log_level="warning",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import re
 import time
+from collections import OrderedDict
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -13,8 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from geocrawl.web.answers import Problem, problem_response
-from geocrawl.web.options import ANSWER_S, MAX_AT_ONCE, MAX_URL_CHARS
-from geocrawl.web.visitors import VISITOR, Rates, Visitor
+from geocrawl.web.options import ANSWER_S, MAX_AT_ONCE, MAX_AT_ONCE_OF_CLIENT, MAX_URL_CHARS
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -36,7 +38,62 @@ _PREFLIGHT = {
     "Access-Control-Allow-Headers": "Accept, Accept-Language, If-None-Match",
     "Access-Control-Max-Age": "86400",
 }
+_BURST_S = 10.0
+"""A client may send at once what it may send in this time on average."""
+_LEAST_BURST = 20.0
+_MOST_CLIENTS = 10_000
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
+
+
+@dataclass(slots=True)
+class Client:
+    """Counts the requests of one client (token bucket)."""
+
+    left: float
+    """Requests that it may still send; below 0 after a costly one."""
+    at: float
+    """The time to which `left` belongs."""
+    at_once: int = 0
+    """Requests that are being answered."""
+
+
+class Rates:
+    """Counts the requests of clients."""
+
+    def __init__(self, per_minute: int) -> None:
+        """`per_minute`: requests of a client, on average; 0: no limit."""
+        self._per_s = per_minute / 60
+        self._most = max(self._per_s * _BURST_S, _LEAST_BURST)
+        self._clients: OrderedDict[str, Client] = OrderedDict()
+
+    def client(self, address: str, now: float) -> Client:
+        """Return what is known of a client, with what it gained since."""
+        network = network_of(address)
+        client = self._clients.pop(network, None) or Client(self._most, now)
+        self._clients[network] = client
+        if len(self._clients) > _MOST_CLIENTS:
+            self._clients.popitem(last=False)
+        client.left = min(self._most, max(client.left, -self._most) + (now - client.at) * self._per_s)
+        client.at = now
+        return client
+
+    def wait_s(self, client: Client) -> float:
+        """Count a request; return 0, or how long the client must wait, in seconds."""
+        if self._per_s and client.left < 1:
+            return (1 - client.left) / self._per_s
+        client.left -= 1
+        return 0.0
+
+
+def network_of(client: str) -> str:
+    """Return what counts as one client: an IPv4 address, a network of 64 bits of IPv6, else the text itself."""
+    try:
+        address = ipaddress.ip_address(client)
+    except ValueError:
+        return client
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return client
 
 
 class Guard:
@@ -80,19 +137,18 @@ class Guard:
                     headers.setdefault("Access-Control-Allow-Origin", "*")
             await send(message)
 
-        client, now = (scope.get("client") or ("",))[0], time.monotonic()
-        visitor = self._rates.visitor(client, now)
+        client = self._rates.client((scope.get("client") or ("",))[0], time.monotonic())
         try:
-            self._check(scope, client, visitor, now)
+            self._check(scope, client)
         except Problem as problem:
             await problem_response(problem)(scope, receive, send_with_headers)
             return
         if scope["method"] == "OPTIONS":
             await Response(status_code=204, headers=_PREFLIGHT)(scope, receive, send_with_headers)
             return
-        VISITOR.set(visitor)
+        scope["state"] = {**scope.get("state", {}), "client": client}
         self._at_once += 1
-        visitor.at_once += 1
+        client.at_once += 1
         try:
             async with asyncio.timeout(ANSWER_S + 30):
                 if self._reads_bodies:
@@ -103,10 +159,9 @@ class Guard:
             return  # the client does not take its answer; the server closes the connection
         finally:
             self._at_once -= 1
-            visitor.at_once -= 1
-            visitor.answered += 1
+            client.at_once -= 1
 
-    def _check(self, scope: Scope, client: str, visitor: Visitor, now: float) -> None:
+    def _check(self, scope: Scope, client: Client) -> None:
         """Raise the Problem of a request that is not answered."""
         if scope["method"] not in self._methods:
             named = " and ".join(each for each in self._methods if each != "OPTIONS")
@@ -118,11 +173,11 @@ class Guard:
             raise Problem(400, "the Host header names no host")
         if self._hosts and found[1].lower() not in self._hosts:
             raise Problem(421, "this server is not asked by that name; its operator sets it with --public-url")
-        if self._at_once >= MAX_AT_ONCE and visitor.at_once:  # who has none under way is let in
+        if self._at_once >= MAX_AT_ONCE or client.at_once >= MAX_AT_ONCE_OF_CLIENT:
             raise Problem(503, "too many requests at once; try again", headers={"Retry-After": "2"})
-        if wait_s := self._rates.wait_s(client, now):
+        if wait_s := self._rates.wait_s(client):
             headers = {"Retry-After": str(max(1, round(wait_s)))}
-            raise Problem(429, "too many requests of one client, or too costly ones; slow down", headers=headers)
+            raise Problem(429, "too many requests of one client; slow down", headers=headers)
 
 
 async def _until_left(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:

@@ -37,6 +37,8 @@ MAX_URL_CHARS = 8_000
 """Longest path and query of a request."""
 MAX_AT_ONCE = 256
 """Most requests that are answered at a time; further ones get status 503."""
+MAX_AT_ONCE_OF_CLIENT = 64
+"""Most of one client, so that none that reads slowly takes all places."""
 ANSWER_S = 30.0
 """Seconds after which a request without an answer gets status 503."""
 IDLE_S = 15

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
@@ -25,13 +25,13 @@ from geocrawl.ports import Ask, Fetcher, Turn
 from geocrawl.settings import MIB, Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import Place
-from geocrawl.web.answers import Problem, wanted_language
+from geocrawl.web.answers import Problem, SizedCache, wanted_language
+from geocrawl.web.guard import Client
 from geocrawl.web.preview_exchanges import Exchange, Relay
 from geocrawl.web.preview_requests import Showing
 from geocrawl.web.reader import detail_of, identity_of, number_of
 from geocrawl.web.site import site_of
 from geocrawl.web.texts import Words
-from geocrawl.web.visitors import VISITOR
 from geocrawl.wording import Sentence
 
 HEADERS = {
@@ -65,7 +65,7 @@ async def _relayed(request: Request, exchange_of: Callable[[Showing, dict[str, s
         raise Problem(404, "this server shows no previews (--no-preview)")
     showing, parameters = Showing((await detail_of(request, number_of(request))).service), dict(request.query_params)
     try:
-        relay = await previews.relay(lambda: exchange_of(showing, parameters))
+        relay = await previews.relay(lambda: exchange_of(showing, parameters), request.state.client)
     except Problem as problem:
         said = Words(wanted_language(request)).say(problem.detail)
         raise Problem(problem.status, said, headers=problem.headers) from None
@@ -76,7 +76,7 @@ async def _relayed(request: Request, exchange_of: Callable[[Showing, dict[str, s
 
 MOST_AT_ONCE = 32
 COST = 10
-"""A request to a service counts as so many requests of the visitor."""
+"""A request to a service counts as so many requests of the client."""
 MOST_WAITING_OF_HOST = 4
 """Most previews that wait for one host: its pace allows about one request a second."""
 WAIT_S = 20.0
@@ -84,7 +84,8 @@ KEEP_S = 600.0
 FAILED_S = 60.0
 """How long a failure is remembered, so that a broken service is not asked again at every click."""
 MAX_CACHE_BYTES = 32 * 1024 * 1024
-_MOST_CACHED = 2_000
+_ENTRY_BYTES = 16 * 1024
+"""What an answer counts at least, so that not too many small ones are cached."""
 REQUESTS_PER_DAY = 500
 """Most requests for previews to one host a day (UTC), where the operator sets no limit for all requests."""
 _SHARE, _LEAST = 0.1, 2
@@ -132,8 +133,9 @@ class Previews:
         """Host → previews that wait for it."""
         self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
-    async def relay(self, begin: Callable[[], Exchange]) -> Relay:
-        """Return what comes of an exchange, which asks one host alone; `begin` returns it at its beginning.
+    async def relay(self, begin: Callable[[], Exchange], client: Client | None = None) -> Relay:
+        """Return what comes of an exchange, which asks one host alone; `begin` returns it at its beginning, `client`
+        wants it.
 
         It is made from cached answers, as far as they go, and where one is missing again in a turn of the host.
 
@@ -142,7 +144,7 @@ class Previews:
         try:
             relay = await self._run(begin(), self._cache.get)
         except _NotCached as missing:
-            relay = await self._ask(missing.url.host, begin)
+            relay = await self._ask(missing.url.host, begin, client)
         if isinstance(relay, str):
             raise Problem(502, relay)
         return relay
@@ -177,7 +179,7 @@ class Previews:
             self._cache.shorten(urls, FAILED_S)
         return step
 
-    async def _ask(self, host: str, begin: Callable[[], Exchange]) -> Relay | str:
+    async def _ask(self, host: str, begin: Callable[[], Exchange], client: Client | None) -> Relay | str:
         """Make an exchange in one turn of a host."""
         if self._waiting[host] >= MOST_WAITING_OF_HOST:
             raise _later("others wait for this service's host, too; try again")
@@ -186,7 +188,7 @@ class Previews:
             async with asyncio.timeout(WAIT_S), self._at_once, (await self._opened()).turn(HostState(host)) as turn:
                 if isinstance(turn, RefusedTurn) and turn.is_busy:
                     raise _later("the service's host cannot be asked now; try again")
-                return await self._run(begin(), lambda url: self._answer(url, turn))
+                return await self._run(begin(), lambda url: self._answer(url, turn, client))
         except TimeoutError:
             raise Problem(504, Sentence("the service gave no picture within {n:.0f} s", n=WAIT_S)) from None
         except (GivenBack, OwnFault):
@@ -198,15 +200,15 @@ class Previews:
             if not self._waiting[host]:
                 del self._waiting[host]
 
-    async def _answer(self, url: Url, turn: Turn) -> Page | Failure:
+    async def _answer(self, url: Url, turn: Turn, client: Client | None) -> Page | Failure:
         if url.host != turn.host.name:
             raise Problem(502, "what the service shows is on another host, which is not asked for previews")
         try:
             return await self._cache.get(url)  # somebody before us may have wanted the same
         except _NotCached:
             pass
-        if (visitor := VISITOR.get(None)) is not None:
-            visitor.left -= COST - 1
+        if client is not None:
+            client.left -= COST - 1
         answer = await turn.fetch(url, purpose=Purpose.MAP)
         is_good = isinstance(answer, Page) and answer.status < 400
         self._cache.put(url, answer, KEEP_S if is_good else FAILED_S)
@@ -239,38 +241,28 @@ class _Entry:
     answer: Page | Failure
     until: float
 
-    @property
-    def size(self) -> int:
-        """Return the bytes of the answer."""
-        return len(self.answer.body) if isinstance(self.answer, Page) else 0
-
 
 class _Cache:
-    """LRU cache of services' answers, each for its own time."""
+    """Cache of services' answers, each for its own time."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        self._size = 0
+        self._entries = SizedCache[_Entry](MAX_CACHE_BYTES)
 
     async def get(self, url: Url) -> Page | Failure:
         """Return the answer of an address. Raises _NotCached."""
         entry = self._entries.get(url.address)
         if entry is None or entry.until < time.monotonic():
             raise _NotCached(url)
-        self._entries.move_to_end(url.address)
         return entry.answer
 
     def put(self, url: Url, answer: Page | Failure, keep_s: float) -> None:
-        """Keep an answer; the ones that were used least recently make room."""
-        former = self._entries.pop(url.address, None)
-        entry = self._entries[url.address] = _Entry(answer, time.monotonic() + keep_s)
-        self._size += entry.size - (former.size if former else 0)
-        while self._size > MAX_CACHE_BYTES or len(self._entries) > _MOST_CACHED:
-            self._size -= self._entries.popitem(last=False)[1].size
+        """Keep an answer for a time."""
+        size = len(answer.body) if isinstance(answer, Page) else 0
+        self._entries.put(url.address, _Entry(answer, time.monotonic() + keep_s), size + _ENTRY_BYTES)
 
     def shorten(self, urls: list[Url], keep_s: float) -> None:
         """Keep answers for no longer than a time."""
-        until = time.monotonic() + keep_s
         for url in urls:
-            if (entry := self._entries.get(url.address)) is not None:
-                self._entries[url.address] = replace(entry, until=min(entry.until, until))
+            entry = self._entries.get(url.address)
+            if entry is not None and entry.until > time.monotonic() + keep_s:
+                self.put(url, entry.answer, keep_s)

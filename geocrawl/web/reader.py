@@ -26,11 +26,10 @@ from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.filters import QueryError, Sort
 from geocrawl.store.catalogue.search.results import FacetValue, LayerResults, Results
 from geocrawl.urls.database import Place, ServerDatabase
-from geocrawl.web.answers import Problem
+from geocrawl.web.answers import Problem, Workers
 from geocrawl.web.options import ANSWER_S
 from geocrawl.web.parameters import FACET_FIELDS, Asked
 from geocrawl.web.site import site_of
-from geocrawl.web.visitors import Workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,8 +40,6 @@ _Result = TypeVar("_Result")
 THREADS = 4
 SEARCH_S = 5.0
 """Seconds after which a search ends without an answer."""
-_TERMS = re.compile(r"[^\s,:]+")
-_TERM_S, _RECORD_S = 0.005, 0.001
 _NEWEST = 6
 _SERVER_CHANGES_S = 5
 """How old an answer from the catalogue of a server may be."""
@@ -58,12 +55,11 @@ class CatalogReader:
         self._local = threading.local()
         self._told = ""
 
-    async def read(self, question: Callable[[Connection], _Result], cost_s: float = 0.0) -> _Result:
-        """Return the answer of a question, which is expected to take `cost_s` seconds of work. Raises Problem 503 when
-        the catalogue cannot be read, or not in time."""
+    async def read(self, question: Callable[[Connection], _Result]) -> _Result:
+        """Return the answer of a question. Raises Problem 503 when the catalogue cannot be read, or not in time."""
         try:
             async with asyncio.timeout(ANSWER_S):
-                return await self._workers.run(lambda: self._ask(question), cost_s)
+                return await self._workers.run(lambda: self._ask(question))
         except TimeoutError:
             raise Problem(503, "the answer takes too long; ask for less", headers={"Retry-After": "30"}) from None
         except PassingFault as fault:
@@ -217,7 +213,7 @@ class Finder:
             return question(connection, check)
 
         try:
-            return await self._reader.read(answer, expected_s(asked))
+            return await self._reader.read(answer)
         except QueryError as error:
             raise Problem(400, error.args[0]) from None
         finally:
@@ -244,13 +240,6 @@ class Finder:
         if self._engine is None or self._connection is not connection:
             self._engine, self._connection = search_engine(connection), connection
         return self._engine
-
-
-def expected_s(asked: Asked) -> float:
-    """Return roughly how long a search works, in seconds: 10,000 services on a slow core. What two searches cost beside
-    each other is what matters."""
-    terms = sum(len(_TERMS.findall(value)) for values in asked.all.values() for value in values)
-    return _TERM_S * terms + _RECORD_S * asked.limit
 
 
 def _search(engine: SearchEngine, asked: Asked, check: Callable[[], None], *, facets: bool, apart: bool) -> Results:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from geocrawl.web.visitors import Rates
+from geocrawl.web.guard import Rates
 from tests.web.conftest import Serve
 
 HTML = {"Accept": "text/html"}
@@ -148,14 +148,18 @@ def test_a_client_that_asks_too_often_has_to_wait(serve: Serve, crawled: Path) -
 
 def test_rates_are_counted_for_each_client_and_forgiven() -> None:
     rates = Rates(60)
-    assert all(rates.wait_s("192.0.2.1", 0.0) == 0 for _ in range(20))
-    assert rates.wait_s("192.0.2.1", 0.0) > 0
-    assert rates.wait_s("192.0.2.2", 0.0) == 0, "another client is not to blame"
-    assert rates.wait_s("192.0.2.1", 2.0) == 0, "a second gives a request"
+
+    def wait_s(address: str, now: float) -> float:
+        return rates.wait_s(rates.client(address, now))
+
+    assert all(wait_s("192.0.2.1", 0.0) == 0 for _ in range(20))
+    assert wait_s("192.0.2.1", 0.0) > 0
+    assert wait_s("192.0.2.2", 0.0) == 0, "another client is not to blame"
+    assert wait_s("192.0.2.1", 2.0) == 0, "a second gives a request"
     for _ in range(20):
-        rates.wait_s("2001:db8::1", 0.0)
-    assert rates.wait_s("2001:db8::2", 0.0) > 0, "one network of IPv6 is one client"
-    assert rates.wait_s("2001:db8:0:1::1", 0.0) == 0
+        wait_s("2001:db8::1", 0.0)
+    assert wait_s("2001:db8::2", 0.0) > 0, "one network of IPv6 is one client"
+    assert wait_s("2001:db8:0:1::1", 0.0) == 0
 
 
 # --------------------------------------------------------------------------- the catalogue

@@ -1,4 +1,4 @@
-"""Visitors cannot stop the page: threads, connections and the daemon's hosts are shared fairly, whatever they send."""
+"""Visitors cannot stop the page: threads, connections and the daemon's hosts are bounded, whatever they send."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.responses import Response
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.filters import MOST_VALUES
-from geocrawl.web import connections, visitors
-from geocrawl.web.answers import Problem
+from geocrawl.web import connections
+from geocrawl.web.answers import MAX_WAITING, Problem, Workers
+from geocrawl.web.guard import Guard, Rates
+from geocrawl.web.options import MAX_AT_ONCE_OF_CLIENT
 from geocrawl.web.preview import REQUESTS_PER_DAY, Previews, preview_settings
 from geocrawl.web.preview_exchanges import Relay, picture
-from geocrawl.web.visitors import MAX_WAITING, OLDEST_EVERY, VISITOR, Rates, Visitor, Workers
 from tests.support.crawls import url
 from tests.web.conftest import Serve, served
 from tests.web.test_preview import hosts
@@ -91,91 +94,20 @@ def test_a_search_ends_when_its_visitor_has_left(crawled: Path, demo_web: DemoWe
 # --------------------------------------------------------------------------- threads
 
 
-class _Queue:
-    """A pool of one thread, held until everyone has come; the order in which questions have their turns."""
-
-    def __init__(self) -> None:
-        self.workers, self.order, self._gate = Workers(1, "test"), list[str](), threading.Event()
-        self._coming: list[asyncio.Task[object]] = [asyncio.create_task(self.workers.run(self._gate.wait))]
-
-    async def ask(self, visitor: Visitor, name: str, cost_s: float = 0.0) -> None:
-        """Let a visitor ask one question more."""
-
-        async def come() -> None:
-            VISITOR.set(visitor)
-            await self.workers.run(lambda: self.order.append(name), cost_s)
-
-        await asyncio.sleep(0)
-        self._coming.append(asyncio.create_task(come()))
-        await asyncio.sleep(0)
-
-    async def served(self) -> list[int]:
-        """Serve everyone; return the status of those who were sent away."""
-        self._gate.set()
-        found = await asyncio.gather(*self._coming, return_exceptions=True)
-        self.workers.close()
-        return [each.status for each in found if isinstance(each, Problem)]
-
-
-async def test_a_newcomer_with_a_cheap_question_waits_for_few_of_200_newcomers_with_costly_ones() -> None:
-    queue = _Queue()
-    for number in range(MAX_WAITING - 1):
-        await queue.ask(Visitor(100.0), f"costly {number}", cost_s=1.0)
-    await queue.ask(Visitor(100.0), "cheap", cost_s=0.02)
-    assert await queue.served() == []
-    assert queue.order.index("cheap") < OLDEST_EVERY
-
-
-async def test_who_asked_cheap_questions_for_long_is_before_newcomers_and_those_who_were_costly_before() -> None:
-    queue, ordinary = _Queue(), Visitor(100.0, had_s=4.0, answered=100.0)
-    for number in range(MAX_WAITING // 2):
-        await queue.ask(Visitor(100.0), f"new {number}")
-        await queue.ask(Visitor(100.0, had_s=0.6, answered=1.0), f"costly {number}")
-    await queue.ask(ordinary, "ordinary")
-    assert await queue.served() == [503], "too many wait"
-    assert queue.order.index("ordinary") < OLDEST_EVERY, "though it had more than any of them"
-    assert len(queue.order) == MAX_WAITING and "costly 99" not in queue.order, "the last one is sent away"
-
-
-async def test_visitors_take_turns_and_the_costliest_question_has_its_own() -> None:
-    queue, greedy = _Queue(), Visitor(100.0)
-    await queue.ask(Visitor(100.0), "costly", cost_s=5.0)
-    for number in range(20):
-        await queue.ask(greedy, f"greedy {number}")
-    for number in range(5):
-        await queue.ask(Visitor(100.0), f"modest {number}")
-    await queue.served()
-    modest = [queue.order.index(f"modest {number}") for number in range(5)]
-    assert max(modest) < 10 and modest == sorted(modest), queue.order
-    assert queue.order.index("costly") < OLDEST_EVERY
-
-
-async def test_one_of_several_threads_is_left_to_cheap_questions() -> None:
-    workers, gate, begun = Workers(2, "test"), threading.Event(), list[int]()
-
-    def work(number: int) -> None:
-        begun.append(number)
-        gate.wait()
-
-    costly = [asyncio.create_task(workers.run(lambda n=number: work(n), cost_s=1.0)) for number in range(3)]  # type: ignore[misc]
+async def test_so_many_questions_wait_for_a_thread_and_further_ones_are_told_when_to_come_again() -> None:
+    workers, gate, order = Workers(1, "test"), threading.Event(), list[int]()
+    first = asyncio.create_task(workers.run(gate.wait))
     await asyncio.sleep(0)
-    assert await workers.run(lambda: "answered") == "answered"
-    assert begun == [0]
+    waiting = [asyncio.create_task(workers.run(partial(order.append, number))) for number in range(MAX_WAITING - 1)]
+    await asyncio.sleep(0)
+    with pytest.raises(Problem, match="too many requests wait") as raised:
+        await workers.run(lambda: None)
+    assert raised.value.status == 503 and raised.value.headers["Retry-After"]
     gate.set()
-    await asyncio.gather(*costly)
-    assert begun == [0, 1, 2]
+    await asyncio.gather(first, *waiting)
+    assert order == list(range(MAX_WAITING - 1)), "in the order of their coming"
+    assert await workers.run(lambda: "answered") == "answered"
     workers.close()
-
-
-async def test_a_question_that_waits_too_long_is_sent_away_and_told_when_to_come_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    queue = _Queue()
-    monkeypatch.setattr(visitors, "MOST_WAIT_S", 0.0)
-    await queue.ask(Visitor(100.0), "late")
-    monkeypatch.undo()
-    await queue.ask(Visitor(100.0), "in time")
-    assert await queue.served() == [503] and queue.order == ["in time"]
 
 
 async def test_a_thread_is_given_back_by_who_left() -> None:
@@ -195,11 +127,50 @@ async def test_a_thread_is_given_back_by_who_left() -> None:
 
 def test_costly_requests_count_more_than_once() -> None:
     rates = Rates(600)
-    visitor = rates.visitor("192.0.2.1", 0.0)
-    visitor.left -= 1_000
-    assert rates.wait_s("192.0.2.1", 0.0) > 0, "the work of a request that was answered"
-    assert rates.wait_s("192.0.2.1", 30.0) == 0, "a debt has a bound"
-    assert rates.wait_s("192.0.2.2", 0.0) == 0
+    client = rates.client("192.0.2.1", 0.0)
+    client.left -= 1_000
+    assert rates.wait_s(rates.client("192.0.2.1", 0.0)) > 0, "a preview that was requested"
+    assert rates.wait_s(rates.client("192.0.2.1", 30.0)) == 0, "a debt has a bound"
+    assert rates.wait_s(rates.client("192.0.2.2", 0.0)) == 0
+
+
+async def test_a_client_that_reads_slowly_holds_some_places_and_not_all() -> None:
+    begun, gate, codes = asyncio.Semaphore(0), asyncio.Event(), list[int]()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.release()
+        await gate.wait()
+        await Response("done")(scope, receive, send)
+
+    guard = Guard(slow, requests_per_minute=0, hosts=())
+
+    async def ask(address: str) -> None:
+        async def receive() -> Message:
+            return await asyncio.Event().wait()  # type: ignore[return-value]  # never
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                codes.append(message["status"])
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/",
+            "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+        }
+        await guard({**scope, "client": (address, 1)}, receive, send)
+
+    many = [asyncio.create_task(ask("192.0.2.1")) for _ in range(MAX_AT_ONCE_OF_CLIENT + 5)]
+    for _ in range(MAX_AT_ONCE_OF_CLIENT):
+        await begun.acquire()
+    await asyncio.sleep(0)
+    assert codes == [503] * 5
+    other = asyncio.create_task(ask("192.0.2.2"))
+    await begun.acquire()
+    gate.set()
+    await asyncio.gather(other, *many)
+    assert codes.count(200) == MAX_AT_ONCE_OF_CLIENT + 1
 
 
 def test_a_trusted_proxy_says_who_its_visitors_are(crawled: Path, demo_web: DemoWeb) -> None:
@@ -227,13 +198,13 @@ def test_a_trusted_proxy_says_who_its_visitors_are(crawled: Path, demo_web: Demo
 
 
 @pytest.mark.parametrize("beginning", [b"", b"GET / HTTP/1.1\r\nX-A: b\r\n"])
-@pytest.mark.parametrize("trusted", [(), ("127.0.0.0/8",)])
-def test_half_open_connections_take_places_from_their_client_alone(
-    crawled: Path, demo_web: DemoWeb, beginning: bytes, trusted: tuple[str, ...]
+def test_half_open_connections_make_room_for_new_ones(
+    crawled: Path, demo_web: DemoWeb, beginning: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with served(crawled, demo_web, trusted_proxies=trusted) as address, ExitStack() as stack:
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 50)
+    with served(crawled, demo_web) as address, ExitStack() as stack:
         port, opened = int(address.rpartition(":")[2]), []
-        for number in range(connections.MOST_OF_CLIENT + 20):
+        for number in range(70):
             each = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
             opened.append(each)
             each.sendall(beginning)
