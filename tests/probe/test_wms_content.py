@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qsl
@@ -239,6 +241,15 @@ def test_an_image_bomb_is_not_decoded() -> None:
     told = read_picture(bomb)
     assert isinstance(told, str) and "too large" in told and MAX_PIXELS < 30_000 * 30_000
     assert thumbnail(bomb) == b""
+
+
+def test_a_tiff_whose_tiles_are_a_bomb_is_not_decoded() -> None:
+    content = zlib.compress(bytes(20_000 * 20_000 // 100))
+    tags = {256: 64, 257: 64, 258: 8, 259: 8, 262: 1, 277: 1, 322: 20_000, 323: 20_000, 324: 300, 325: len(content)}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    body = b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + b"\0\0\0\0"
+    told = read_picture(body.ljust(300, b"\0") + content)
+    assert isinstance(told, str) and "tiles" in told
 
 
 def test_a_jpeg_of_one_colour_is_blank_despite_its_noise() -> None:

@@ -92,6 +92,18 @@ def test_each_kind_says_what_is_shown_of_it(kind: str, item: str, shown: type) -
     assert isinstance(showing(kind, row(0, item=item)).of(row(0, item=item)), shown)
 
 
+@pytest.mark.parametrize("queryable", [True, False])
+def test_features_of_an_arcgis_layer_are_asked_for_where_it_answers_queries(queryable: bool) -> None:
+    address = "http://gis.example/arcgis/rest/services/Wells/FeatureServer"
+    layer = row(1, name="7", item="feature-type", queryable=queryable)
+    preview = showing("arcgis", layer, address=address).of(layer)
+    assert isinstance(preview, Features) is queryable
+    if isinstance(preview, Features):
+        asked = preview.url(VIEW.box, 200).address
+        assert asked.startswith(f"{address}/7/query?") and asked.endswith("&resultRecordCount=200&f=geojson")
+        assert "&geometry=7,46,8,47&geometryType=esriGeometryEnvelope&inSR=4326&outSR=4326&" in asked
+
+
 def test_a_layer_of_an_arcgis_map_is_asked_for_alone() -> None:
     address = "http://gis.example/arcgis/rest/services/Roads/MapServer"
     found = showing("arcgis", row(0, "EPSG:25832", name=""), row(1, name="7", parent=0), address=address)

@@ -25,6 +25,8 @@ _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF")
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*")
 _NAMES = ("png", "jpeg", "jpg", "webp", "gif", "tiff", "geotiff", "tif")
 """Formats that can be decoded, as they begin after `image/`, the first choice first."""
+_TILE_WIDTH, _TILE_LENGTH = 322, 323
+"""Tags of TIFF 6.0, section 15."""
 _SPARSE_SHARE = 0.8
 """Least share of the background in an image of text, or in a map with few features."""
 _WRITTEN_SHARE = 0.5
@@ -207,6 +209,9 @@ def _decoded(body: bytes) -> Image | str:
             opened = Image.open(io.BytesIO(body), formats=_FORMATS)
             if opened.width * opened.height > MAX_PIXELS:
                 return f"an image of {opened.width} × {opened.height} pixels is too large to look at"
+            tags = getattr(opened, "tag_v2", {})
+            if int(tags.get(_TILE_WIDTH, 0)) * int(tags.get(_TILE_LENGTH, 0)) > MAX_PIXELS:
+                return f"an image in tiles of more than {MAX_PIXELS:,} pixels is too large to look at"
             return opened.convert("RGBA")
     except Image.DecompressionBombError:
         return f"an image of more than {MAX_PIXELS:,} pixels is too large to look at"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import Enum, auto
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -56,7 +57,7 @@ from geocrawl.probe.extents import (
 )
 from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import FOR_PEOPLE, in_turn, json_verdict
-from geocrawl.probe.previews import DEGREES, MERCATOR, Picture, Shown, View
+from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Shown, View
 from geocrawl.urls import below, read_url, with_parameters
 
 if TYPE_CHECKING:
@@ -464,11 +465,14 @@ PROBE = ArcGisProbe()
 CONTENT_CHECK = ArcGisContentCheck
 
 
-# --------------------------------------------------------------------------- pictures of a map
+# --------------------------------------------------------------------------- previews
 
 
-def preview(shown: Shown) -> Picture | None:
-    """Show a layer of a map service, or a raster: both are drawn in any reference system, their own before another."""
+def preview(shown: Shown) -> Picture | Features | None:
+    """Show a layer of a map service, or a raster: both are drawn in any reference system, their own before another.
+    Show a layer of a feature service by its features, which servers since 10.4 send as GeoJSON."""
+    if shown.layer.item is Item.FEATURE_TYPE:
+        return Features(partial(_features_url, shown)) if shown.layer.queryable else None
     operation = _operation(shown.url)
     if operation is None or shown.layer.item is not Item.LAYER:
         return None
@@ -479,6 +483,19 @@ def preview(shown: Shown) -> Picture | None:
 
     is_mercator = any(map(is_web_mercator, shown.layer.crs))
     return Picture((MERCATOR, DEGREES) if is_mercator else (DEGREES, MERCATOR), url)
+
+
+def _features_url(shown: Shown, box: Sides, most: int) -> Url:
+    asked = {
+        "where": "1=1",
+        "geometry": ",".join(f"{side:.9g}" for side in box),
+        "geometryType": "esriGeometryEnvelope",
+        "inSR": "4326",
+        "outSR": "4326",
+        "resultRecordCount": str(most),
+        "f": "geojson",
+    }
+    return with_parameters(below(shown.url, f"{shown.layer.name}/query"), asked)
 
 
 PREVIEW = preview
