@@ -1,4 +1,4 @@
-"""Answer requests: the format and the language that a client wants, kept answers, problems.
+"""Answer requests: the format and the language that a client wants, the cache of answers, problems.
 
 Pages and documents depend on the catalogue, the address, the language and the format alone, so a finished answer is
 kept for as long as the catalogue stays the same, and a client that has it is answered 304. While a crawl writes, an
@@ -38,7 +38,7 @@ Generation = Callable[[], object]
 
 
 @dataclass(slots=True)
-class Kept:
+class CachedResponse:
     """An answer that is kept to be sent again."""
 
     body: bytes
@@ -62,7 +62,7 @@ class Kept:
         return len(self.body) + len(self.packed) + 500
 
 
-class Later(Response):
+class LazyResponse(Response):
     """An answer whose body is made when it is finished, in a thread: large ones take tenths of a second."""
 
     def __init__(self, make: Callable[[], bytes | str], status: int, headers: Mapping[str, str], media_type: str):
@@ -129,7 +129,7 @@ class SizedCache(Generic[_T]):
 class _Making:
     """An answer that is being made, for all who wait for it."""
 
-    task: asyncio.Task[Kept]
+    task: asyncio.Task[CachedResponse]
     waiting: int = 0
 
 
@@ -140,7 +140,7 @@ class Answers:
         """`generation` returns a value that changes with the catalogue; `workers` make the bodies."""
         self._generation = generation
         self._workers = workers
-        self._cache = SizedCache[Kept](MAX_BYTES)
+        self._cache = SizedCache[CachedResponse](MAX_BYTES)
         self._made: dict[str, _Making] = {}
 
     async def answer(self, request: Request, key: str, make: Callable[[], Awaitable[Response]]) -> Response:
@@ -150,7 +150,7 @@ class Answers:
             kept = await self._make(key, make)
         return respond(request, kept)
 
-    def _fresh(self, key: str) -> Kept | None:
+    def _fresh(self, key: str) -> CachedResponse | None:
         kept = self._cache.get(key)
         if kept is None:
             return None
@@ -159,7 +159,7 @@ class Answers:
             return None
         return kept
 
-    async def _make(self, key: str, make: Callable[[], Awaitable[Response]]) -> Kept:
+    async def _make(self, key: str, make: Callable[[], Awaitable[Response]]) -> CachedResponse:
         """Return the answer of a key once it is made; it is given up when all have left who wait for it."""
         making = self._made.get(key)
         if making is None:
@@ -173,14 +173,16 @@ class Answers:
                 del self._made[key]
                 making.task.cancel()
 
-    async def _finish(self, key: str, make: Callable[[], Awaitable[Response]]) -> Kept:
+    async def _finish(self, key: str, make: Callable[[], Awaitable[Response]]) -> CachedResponse:
         generation, begun = self._generation(), time.monotonic()
         response = await make()
 
-        def finish() -> Kept:
-            whole = response.finished() if isinstance(response, Later) else response
+        def finish() -> CachedResponse:
+            whole = response.finished() if isinstance(response, LazyResponse) else response
             own = {name: value for name, value in whole.headers.items() if name not in _OWN}
-            return Kept(bytes(whole.body), whole.headers["content-type"], own, begun, generation, whole.status_code)
+            return CachedResponse(
+                bytes(whole.body), whole.headers["content-type"], own, begun, generation, whole.status_code
+            )
 
         kept = await self._workers.run(finish)
         self._cache.put(key, kept, kept.size)
@@ -190,7 +192,7 @@ class Answers:
 _OWN = frozenset({"content-length", "content-type"})
 
 
-def respond(request: Request, kept: Kept) -> Response:
+def respond(request: Request, kept: CachedResponse) -> Response:
     """Return an answer as this client takes it: compressed, or 304 when it has it."""
     packs = bool(kept.packed) and "gzip" in request.headers.get("accept-encoding", "")
     etag = f'"{kept.etag}-gz"' if packs else f'"{kept.etag}"'

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from geocrawl.model.kinds import short_name
 from geocrawl.store.catalogue.read.history import NewsRow, read_news
 from geocrawl.store.catalogue.read.statistics import last_service_number, service_numbers
-from geocrawl.web.answers import Later, Problem, wanted_language
+from geocrawl.web.answers import LazyResponse, Problem, wanted_language
 from geocrawl.web.downloads import newest_found
 from geocrawl.web.publishing import published
 from geocrawl.web.site import ITEMS, base_url, document, site_of
@@ -210,4 +210,4 @@ _SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 def _xml(text: Callable[[], str]) -> Response:
-    return Later(text, 200, {}, "application/xml")
+    return LazyResponse(text, 200, {}, "application/xml")

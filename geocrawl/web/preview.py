@@ -28,7 +28,7 @@ from geocrawl.urls.database import Place
 from geocrawl.web.answers import Problem, SizedCache, wanted_language
 from geocrawl.web.guard import Client
 from geocrawl.web.preview_exchanges import Exchange, Relay
-from geocrawl.web.preview_requests import Showing
+from geocrawl.web.preview_requests import ServicePreviews
 from geocrawl.web.reader import detail_of, identity_of, number_of
 from geocrawl.web.site import site_of
 from geocrawl.web.texts import Words
@@ -46,26 +46,29 @@ HEADERS = {
 async def preview(request: Request) -> Response:
     """Return what a browser draws of a layer: a picture that the service made, the places of tiles as JSON or one of
     those tiles, or outlines of features as GeoJSON. Raises Problem as `Previews.relay` does, 404 without previews."""
-    return await _relayed(request, Showing.exchange)
+    return await _relayed(request, ServicePreviews.exchange)
 
 
 async def legend(request: Request) -> Response:
     """Return the legend of a layer, a picture that the service made, likewise."""
-    return await _relayed(request, Showing.legend)
+    return await _relayed(request, ServicePreviews.legend)
 
 
 async def info(request: Request) -> Response:
     """Return what a WMS says of a point of a map, as plain text, likewise."""
-    return await _relayed(request, Showing.info)
+    return await _relayed(request, ServicePreviews.info)
 
 
-async def _relayed(request: Request, exchange_of: Callable[[Showing, dict[str, str]], Exchange]) -> Response:
+async def _relayed(request: Request, exchange_of: Callable[[ServicePreviews, dict[str, str]], Exchange]) -> Response:
     previews = site_of(request).previews
     if previews is None:
         raise Problem(404, "this server shows no previews (--no-preview)")
-    showing, parameters = Showing((await detail_of(request, number_of(request))).service), dict(request.query_params)
+    layers, parameters = (
+        ServicePreviews((await detail_of(request, number_of(request))).service),
+        dict(request.query_params),
+    )
     try:
-        relay = await previews.relay(lambda: exchange_of(showing, parameters), request.state.client)
+        relay = await previews.relay(lambda: exchange_of(layers, parameters), request.state.client)
     except Problem as problem:
         said = Words(wanted_language(request)).say(problem.detail)
         raise Problem(problem.status, said, headers=problem.headers) from None

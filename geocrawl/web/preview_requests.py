@@ -39,10 +39,10 @@ def may_be_shown(kind: str) -> bool:
     return preview_of(kind) is not None
 
 
-class Showing:
-    """Tells what can be shown of a service: nothing where its address has a key, which visitors do not see.
+class ServicePreviews:
+    """The previews of a service's layers: none where its address has a key, which visitors do not see.
 
-    Methods that make requests raise Problem: 400 for parameters that are none, 404 for what cannot be shown."""
+    Methods that make requests raise Problem: 400 for invalid parameters, 404 for what cannot be shown."""
 
     def __init__(self, service: ServiceDetail) -> None:
         self._by_position = {row.position: row for row in service.layers}
@@ -50,25 +50,25 @@ class Showing:
         self._preview = None if is_masked(service.best) else preview_of(service.kind)
         endpoint = _endpoint(service)
         self._url = read_url(endpoint.url) if endpoint is not None else None
-        self._asked = _asked(endpoint, self._url) if endpoint is not None and self._url is not None else {}
+        self._checks = _checks(endpoint, self._url) if endpoint is not None and self._url is not None else {}
         self._described = _described(service, endpoint)
-        every = (each for row in service.layers if (each := self._found(row)) is not None)
-        found = tuple(islice(every, _MOST_LAYERS))
-        first_choices = Counter(each.systems[0] for each in found)
-        self.is_possible = bool(found)
+        every = (preview for row in service.layers if (preview := self._preview_of(row)) is not None)
+        previews = tuple(islice(every, _MOST_LAYERS))
+        first_choices = Counter(preview.systems[0] for preview in previews)
+        self.is_possible = bool(previews)
         """Whether there is a layer that can be shown."""
-        self.has_features = any(isinstance(each, Features) for each in found)
-        self.answers = any(isinstance(each, Picture) and each.info is not None for each in found)
+        self.has_features = any(isinstance(preview, Features) for preview in previews)
+        self.answers = any(isinstance(preview, Picture) and preview.info is not None for preview in previews)
         """Whether the service says what is at a point of a layer."""
-        self.projection = MERCATOR if first_choices[MERCATOR] * 2 >= max(len(found), 1) else DEGREES
+        self.projection = MERCATOR if first_choices[MERCATOR] * 2 >= max(len(previews), 1) else DEGREES
         """The reference system of the service's map: the first choice of most layers."""
 
     def of(self, row: LayerRow) -> Preview | None:
         """Return how a layer is shown on the service's map; None for one that cannot be."""
-        found = self._found(row)
-        return found if found is not None and self.projection in found.systems else None
+        preview = self._preview_of(row)
+        return preview if preview is not None and self.projection in preview.systems else None
 
-    def _found(self, row: LayerRow) -> Preview | None:
+    def _preview_of(self, row: LayerRow) -> Preview | None:
         if self._preview is None or self._url is None or not row.name:
             return None
         layer = Layer(
@@ -80,20 +80,21 @@ class Showing:
             item=Item(row.item),
             formats=row.formats,
         )
-        return self._preview(Shown(self._url, self._described, layer, row.box, self._asked))
+        return self._preview(Shown(self._url, self._described, layer, row.box, self._checks))
 
     def _systems(self, row: LayerRow) -> tuple[str, ...]:
         """Return the reference systems of a layer and, of those that it inherits, the ones of maps."""
-        inherited = (code for each in path_of(row, self._by_position)[1:] for code in self._systems_of_maps(each))
+        groups = path_of(row, self._by_position)[1:]
+        inherited = (code for group in groups for code in self._systems_of_maps(group))
         return tuple(dict.fromkeys((*map(str.upper, row.crs), *inherited)))
 
     def _systems_of_maps(self, group: LayerRow) -> tuple[str, ...]:
         """Return those of a group's reference systems, often thousands, that maps have; the first one for none."""
-        found = self._of_groups.get(group.position)
-        if found is None:
+        systems = self._of_groups.get(group.position)
+        if systems is None:
             of_maps = tuple(code.upper() for code in group.crs if is_in(code, DEGREES) or is_in(code, MERCATOR))
-            found = self._of_groups[group.position] = of_maps or group.crs[:1]
-        return found
+            systems = self._of_groups[group.position] = of_maps or group.crs[:1]
+        return systems
 
     def exchange(self, parameters: Mapping[str, str]) -> Exchange:
         """Return the exchange for a layer and a part of the map, or for one of its tiles (`tile`)."""
@@ -111,10 +112,10 @@ class Showing:
 
     def picture_url(self, row: LayerRow, view: View) -> Url:
         """Return the address at which the service itself draws a picture of a layer."""
-        found = self.of(row)
-        if not isinstance(found, Picture):
+        preview = self.of(row)
+        if not isinstance(preview, Picture):
             raise Problem(404, f"a service of the kind {self._described.kind} draws no picture of this layer")
-        return found.url(view)
+        return preview.url(view)
 
     def legend(self, parameters: Mapping[str, str]) -> Exchange:
         """Return the exchange for a layer's legend."""
@@ -138,10 +139,10 @@ class Showing:
         if not _POSITION.fullmatch(position):
             raise bad_parameter("layer", position, "the position of a layer")
         row = self._by_position.get(int(position))
-        found = self.of(row) if row is not None else None
-        if found is None:
+        preview = self.of(row) if row is not None else None
+        if preview is None:
             raise Problem(404, "the service has no such layer that can be shown; its page lists those that can")
-        return found
+        return preview
 
     def _view(self, parameters: Mapping[str, str]) -> View:
         if unknown := [name for name in parameters if name not in ("layer", "bbox", "width", "height", "lang")]:
@@ -154,12 +155,12 @@ class Showing:
 
 
 def _endpoint(service: ServiceDetail) -> EndpointRow | None:
-    valid = [each for each in service.endpoints if each.status == "valid" and not is_masked(each.url)]
-    return next((each for each in valid if each.url == service.best), valid[0] if valid else None)
+    valid = [row for row in service.endpoints if row.status == "valid" and not is_masked(row.url)]
+    return next((row for row in valid if row.url == service.best), valid[0] if valid else None)
 
 
 def _described(service: ServiceDetail, endpoint: EndpointRow | None) -> Service:
-    codes = {each.get("code") for each in endpoint.deviations} if endpoint is not None else set()
+    codes = {deviation.get("code") for deviation in endpoint.deviations} if endpoint is not None else set()
     return Service(
         stored_kind(service.kind),
         service.version,
@@ -169,14 +170,14 @@ def _described(service: ServiceDetail, endpoint: EndpointRow | None) -> Service:
     )
 
 
-def _asked(endpoint: EndpointRow, url: Url) -> Mapping[str, Url]:
+def _checks(endpoint: EndpointRow, url: Url) -> Mapping[str, Url]:
     """Return the first request of the content check with each outcome, of those to the endpoint's host."""
-    found: dict[str, Url] = {}
-    for each in endpoint.proof:
-        asked = read_url(str(each["url"]))
-        if asked is not None and asked.host == url.host and not is_masked(asked.address):
-            found.setdefault(str(each["outcome"]), asked)
-    return found
+    checks: dict[str, Url] = {}
+    for attempt in endpoint.proof:
+        request = read_url(str(attempt["url"]))
+        if request is not None and request.host == url.host and not is_masked(request.address):
+            checks.setdefault(str(attempt["outcome"]), request)
+    return checks
 
 
 # --------------------------------------------------------------------------- numbers of a visitor

@@ -21,7 +21,7 @@ from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declared
 from geocrawl.store.catalogue.search.places import country_name
 from geocrawl.web import charts
-from geocrawl.web.answers import Later, wanted_language
+from geocrawl.web.answers import LazyResponse, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
 from geocrawl.web.texts import Words, sentence_of
 from geocrawl.wording import iso
@@ -162,7 +162,7 @@ def _json_in_html(value: Any) -> Markup:
     return Markup(text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704  # escaped above
 
 
-def page(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> Later:
+def page(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> LazyResponse:
     """Return an HTML page in the visitor's language, to be finished."""
     language = wanted_language(request)
     context = {
@@ -182,9 +182,9 @@ def page(request: Request, template: str, values: Mapping[str, Any], *, status: 
     def render() -> str:
         return rendered(template, context)
 
-    return Later(render, status, {"Content-Language": language}, "text/html; charset=utf-8")
+    return LazyResponse(render, status, {"Content-Language": language}, "text/html; charset=utf-8")
 
 
-def document(value: Any, media_type: str = "application/json", *, status: int = 200) -> Later:
+def document(value: Any, media_type: str = "application/json", *, status: int = 200) -> LazyResponse:
     """Return a JSON document, masked and plain, to be finished; `value`: the content, or a function that returns it."""
-    return Later(lambda: as_json(value() if callable(value) else value), status, {}, media_type)
+    return LazyResponse(lambda: as_json(value() if callable(value) else value), status, {}, media_type)

@@ -7,7 +7,7 @@ import pytest
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Tiles, View
 from geocrawl.store.catalogue.read.show import EndpointRow, LayerRow, ServiceDetail
 from geocrawl.web.answers import Problem
-from geocrawl.web.preview_requests import Showing
+from geocrawl.web.preview_requests import ServicePreviews
 
 VIEW = View((7.0, 46.0, 8.0, 47.0), DEGREES, (256, 256))
 
@@ -18,7 +18,9 @@ def row(
     return LayerRow(position, parent, name, name, "", crs, (), (), queryable, item, (), None)
 
 
-def showing(kind: str, *rows: LayerRow, address: str = "http://maps.example/x", version: str = "1.3.0") -> Showing:
+def previews_of(
+    kind: str, *rows: LayerRow, address: str = "http://maps.example/x", version: str = "1.3.0"
+) -> ServicePreviews:
     endpoint = EndpointRow(
         *(1, kind, address, 1, "valid", "ok", None, version, 200, (), 0.0, 0.0, 0.0, 1, None, None, None, None, ()),
         entry_id=None,
@@ -31,7 +33,7 @@ def showing(kind: str, *rows: LayerRow, address: str = "http://maps.example/x", 
         quality=1,
         quality_parts={},
     )
-    return Showing(service)
+    return ServicePreviews(service)
 
 
 @pytest.mark.parametrize(
@@ -49,11 +51,11 @@ def showing(kind: str, *rows: LayerRow, address: str = "http://maps.example/x", 
 def test_the_map_is_in_the_first_choice_of_most_layers(
     kind: str, systems: list[tuple[str, ...]], projection: str
 ) -> None:
-    assert showing(kind, *(row(at, *each) for at, each in enumerate(systems))).projection == projection
+    assert previews_of(kind, *(row(at, *each) for at, each in enumerate(systems))).projection == projection
 
 
 def test_a_layer_is_shown_where_it_comes_in_the_reference_system_of_the_map() -> None:
-    found = showing(
+    previews = previews_of(
         "wms",
         row(0, "EPSG:4326", "EPSG:25832", name=""),
         row(1, parent=0),
@@ -63,15 +65,15 @@ def test_a_layer_is_shown_where_it_comes_in_the_reference_system_of_the_map() ->
         row(5, parent=4),
         row(6, "epsg:4326"),
     )
-    shown = [at for at, each in enumerate(found._by_position.values()) if found.of(each) is not None]
-    assert (shown, found.is_possible, found.projection) == ([1, 6], True, DEGREES)
+    shown = [at for at, each in enumerate(previews._by_position.values()) if previews.of(each) is not None]
+    assert (shown, previews.is_possible, previews.projection) == ([1, 6], True, DEGREES)
 
 
 def test_nothing_of_a_service_is_shown_whose_address_has_a_key() -> None:
-    found = showing("wms", row(0, "EPSG:4326"), address="http://maps.example/x?token=secret")
-    assert not found.is_possible and found.of(row(0, "EPSG:4326")) is None
+    previews = previews_of("wms", row(0, "EPSG:4326"), address="http://maps.example/x?token=secret")
+    assert not previews.is_possible and previews.of(row(0, "EPSG:4326")) is None
     with pytest.raises(Problem) as raised:
-        found.exchange({"layer": "0", "bbox": "1,2,3,4"})
+        previews.exchange({"layer": "0", "bbox": "1,2,3,4"})
     assert raised.value.status == 404
 
 
@@ -89,14 +91,14 @@ def test_nothing_of_a_service_is_shown_whose_address_has_a_key() -> None:
     ],
 )
 def test_each_kind_says_what_is_shown_of_it(kind: str, item: str, shown: type) -> None:
-    assert isinstance(showing(kind, row(0, item=item)).of(row(0, item=item)), shown)
+    assert isinstance(previews_of(kind, row(0, item=item)).of(row(0, item=item)), shown)
 
 
 @pytest.mark.parametrize("queryable", [True, False])
 def test_features_of_an_arcgis_layer_are_asked_for_where_it_answers_queries(queryable: bool) -> None:
     address = "http://gis.example/arcgis/rest/services/Wells/FeatureServer"
     layer = row(1, name="7", item="feature-type", queryable=queryable)
-    preview = showing("arcgis", layer, address=address).of(layer)
+    preview = previews_of("arcgis", layer, address=address).of(layer)
     assert isinstance(preview, Features) is queryable
     if isinstance(preview, Features):
         asked = preview.url(VIEW.box, 200).address
@@ -106,16 +108,16 @@ def test_features_of_an_arcgis_layer_are_asked_for_where_it_answers_queries(quer
 
 def test_a_layer_of_an_arcgis_map_is_asked_for_alone() -> None:
     address = "http://gis.example/arcgis/rest/services/Roads/MapServer"
-    found = showing("arcgis", row(0, "EPSG:25832", name=""), row(1, name="7", parent=0), address=address)
-    assert "layers=show:7&" in found.picture_url(row(1, name="7", parent=0), VIEW).address + "&"
+    previews = previews_of("arcgis", row(0, "EPSG:25832", name=""), row(1, name="7", parent=0), address=address)
+    assert "layers=show:7&" in previews.picture_url(row(1, name="7", parent=0), VIEW).address + "&"
 
 
 def test_a_wms_has_legends_and_says_what_is_at_a_point_of_layers_that_can_be_asked() -> None:
     layers = (row(0, "EPSG:4326"), row(1, "EPSG:4326", queryable=True))
-    found = showing("wms", *layers)
-    plain, queryable = map(found.of, layers)
+    previews = previews_of("wms", *layers)
+    plain, queryable = map(previews.of, layers)
     assert isinstance(plain, Picture) and plain.legend is not None and plain.info is None
-    assert isinstance(queryable, Picture) and queryable.info is not None and found.answers
+    assert isinstance(queryable, Picture) and queryable.info is not None and previews.answers
     assert "SLD_VERSION=1.1.0" in (plain.legend().address) and "&I=3&J=4" in queryable.info(VIEW, 3, 4).address
-    old = showing("wms", *layers, version="1.1.1").of(layers[1])
+    old = previews_of("wms", *layers, version="1.1.1").of(layers[1])
     assert isinstance(old, Picture) and old.info is not None and "&X=3&Y=4" in old.info(VIEW, 3, 4).address

@@ -18,7 +18,7 @@ from geocrawl.store.catalogue.read.show import LayerRow, ServiceDetail, current_
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.results import Hit
 from geocrawl.web.layers import systems_of
-from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, Showing
+from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, ServicePreviews
 from geocrawl.web.publishing import client_address, is_masked, published
 from geocrawl.wording import iso
 
@@ -144,13 +144,13 @@ def request_addresses(connection: Connection, number: int, layer: str, box: Box 
 
 def _picture(service: ServiceDetail, row: LayerRow, box: Box | None, width: int) -> str:
     """Return the address of a picture. Raises Problem for a service whose pictures cannot be requested."""
-    showing, sides = Showing(service), _checked(box or (-180.0, -90.0, 180.0, 90.0))
-    if showing.projection == MERCATOR:
+    previews, sides = ServicePreviews(service), _checked(box or (-180.0, -90.0, 180.0, 90.0))
+    if previews.projection == MERCATOR:
         sides = to_mercator(sides)
     west, south, east, north = sides
     width = min(max(width, LEAST_PIXELS), MOST_PIXELS)
     height = min(max(round(width * (north - south) / (east - west)), LEAST_PIXELS), MOST_PIXELS)
-    return showing.picture_url(row, View(sides, showing.projection, (width, height))).address
+    return previews.picture_url(row, View(sides, previews.projection, (width, height))).address
 
 
 def _checked(box: Box) -> tuple[float, float, float, float]:

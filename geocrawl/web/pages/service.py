@@ -22,7 +22,7 @@ from geocrawl.web.charts import curve, strip
 from geocrawl.web.layers import Tree, layer_tree, path_of
 from geocrawl.web.pages.qgis_layer import chosen_layer, source_of
 from geocrawl.web.pages.snippets import snippets
-from geocrawl.web.preview_requests import MOST_FEATURES, Showing
+from geocrawl.web.preview_requests import MOST_FEATURES, ServicePreviews
 from geocrawl.web.publishing import is_masked
 from geocrawl.web.reader import Detail, detail_of, number_of
 from geocrawl.web.records.record import linked_data
@@ -79,7 +79,7 @@ async def service(request: Request) -> Response:
     """Return the page of a service."""
     detail = await detail_of(request, number_of(request))
     found = detail.service
-    layer, showing = chosen_layer(request, found), Showing(found)
+    layer, previews = chosen_layer(request, found), ServicePreviews(found)
     values = {
         "service": found,
         "title": found.title or masked(found.best),
@@ -99,11 +99,11 @@ async def service(request: Request) -> Response:
         "facts": list(facts(found)),
         "news": detail.news[:20],
         "map_box": ",".join(f"{side:.6g}" for side in found.box) if found.box else "",
-        "can_preview": site_of(request).previews is not None and showing.is_possible,
-        "showing": showing,
+        "can_preview": site_of(request).previews is not None and previews.is_possible,
+        "previews": previews,
         "most_features": MOST_FEATURES,
         "linked_data": linked_data(found, base_url(request)),
-        **_layers(request, found, showing),
+        **_layers(request, found, previews),
     }
     return page(request, "service.html", values)
 
@@ -111,21 +111,21 @@ async def service(request: Request) -> Response:
 async def layers(request: Request) -> Response:
     """Return the part of the page with the layers that have the words asked for."""
     detail = await detail_of(request, number_of(request))
-    return page(request, "layers.html", _layers(request, detail.service, Showing(detail.service)))
+    return page(request, "layers.html", _layers(request, detail.service, ServicePreviews(detail.service)))
 
 
-def _layers(request: Request, service: ServiceDetail, showing: Showing) -> dict[str, Any]:
+def _layers(request: Request, service: ServiceDetail, previews: ServicePreviews) -> dict[str, Any]:
     words = request.query_params.get("layers", "")[:200]
     links, path = Links(request), f"{ITEMS}/{service.id}"
 
     def pictures_of(row: LayerRow) -> tuple[str, str, str]:
-        shown = showing.of(row) if site_of(request).previews is not None else None
-        if shown is None:
+        preview = previews.of(row) if site_of(request).previews is not None else None
+        if preview is None:
             return "", "", ""
-        preview, legend, info = (links(f"{path}/{name}", layer=row.position) for name in ("preview", "legend", "info"))
-        if not isinstance(shown, Picture):
-            return preview, "", ""
-        return preview, legend if shown.legend is not None else "", info if shown.info is not None else ""
+        address, legend, info = (links(f"{path}/{name}", layer=row.position) for name in ("preview", "legend", "info"))
+        if not isinstance(preview, Picture):
+            return address, "", ""
+        return address, legend if preview.legend is not None else "", info if preview.info is not None else ""
 
     tree: Tree = layer_tree(service.layers, words, pictures_of)
     return {"service": service, "tree": tree, "layer_words": words}

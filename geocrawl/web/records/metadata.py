@@ -17,7 +17,7 @@ from geocrawl.export.iso import RECORDS, file_of, record_bytes
 from geocrawl.model.published import PublishedService
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.published import Selection, published_services
-from geocrawl.web.answers import Later, preferences
+from geocrawl.web.answers import LazyResponse, preferences
 from geocrawl.web.downloads import numbers_found
 from geocrawl.web.parameters import read_asked
 from geocrawl.web.publishing import published
@@ -120,4 +120,4 @@ def fit(service: PublishedService) -> PublishedService:
 def _written(request: Request, form: Form, services: list[PublishedService], page: Page | None) -> Response:
     base = base_url(request)
     media_type = form.media_type_of_many if page and form.media_type_of_many else form.media_type
-    return Later(lambda: form.write(services, base, page), 200, {}, media_type)
+    return LazyResponse(lambda: form.write(services, base, page), 200, {}, media_type)

@@ -23,7 +23,7 @@ from geocrawl.model.kinds import short_name
 from geocrawl.model.published import PublishedService
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.harvest import Harvested, is_gone, read_harvest, read_span
-from geocrawl.web.answers import Later
+from geocrawl.web.answers import LazyResponse
 from geocrawl.web.records.metadata import read_services
 from geocrawl.web.site import base_url, site_of
 from geocrawl.wording import iso
@@ -120,7 +120,7 @@ def _document(address: str, asked: Mapping[str, str], content: Callable[[], etre
         document: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
         return document
 
-    return Later(make, 200, {}, "text/xml; charset=utf-8")
+    return LazyResponse(make, 200, {}, "text/xml; charset=utf-8")
 
 
 def _checked(given: list[tuple[str, str]]) -> dict[str, str]:
