@@ -177,6 +177,8 @@ MIB = 1024 * 1024
 DEFAULT_PROXIES = ("127.0.0.1/32", "::1/128")
 """A reverse proxy on this machine."""
 DEFAULT_STRATEGY = "fusion"
+NO_DEPTH_LIMIT = 1_000_000
+"""Depth that no page reaches: crawls without `--max-depth` have no limit."""
 """Strategy of a new database: it beat every other on recorded and made webs (docs/decisions/008)."""
 
 _AT_WORK_S = 10.0
@@ -219,8 +221,8 @@ class Settings:
         option=Option(("crawl",)),
         unused="daemon",
     )
-    max_depth: Annotated[Count, Field(le=1_000_000)] = setting(
-        1_000_000,
+    max_depth: Annotated[Count, Field(le=NO_DEPTH_LIMIT)] = setting(
+        NO_DEPTH_LIMIT,
         "maximum link distance from a start page (the default: no limit, depth only costs)",
         unit="links",
         option=Option(("crawl",)),

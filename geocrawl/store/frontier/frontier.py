@@ -38,6 +38,7 @@ from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import QUARANTINED, BudgetReopener, Budgets, Caps
 from geocrawl.store.frontier.counters import Heartbeat, read_stats
+from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.enqueue import Enqueuer
 from geocrawl.store.frontier.hosts import leased_by, leased_by_dead_processes, release
 from geocrawl.store.frontier.learner import SqlLearningLog
@@ -47,12 +48,11 @@ from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import ArrivalRules, Limits, SettlementRules
 from geocrawl.store.frontier.politeness import SqlHeldHost
-from geocrawl.store.frontier.queue import changing, heed_depth, retry, waiting_pages
+from geocrawl.store.frontier.queue import changing, retry, waiting_pages
 from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.frontier.visit_yields import clear_yields
 from geocrawl.urls import read_url, service_keys
 
@@ -99,8 +99,8 @@ class SqlFrontier(SqlLearningLog):
         budgets = Budgets(database.connection, caps, self._reopener.add)
         probe_tier = NAMED_TIER if options.named_only else PROBE_TIER
         rules = ArrivalRules(limits, caps, options.by_depth, options.not_permitted, probe_tier)
-        shortcuts = Shortcuts(database, settings.max_depth, by_depth=options.by_depth)
-        self._arrivals = ArrivalWriter(database.connection, catalog, shortcuts, rules)
+        depths = Depths(database, settings.max_depth, by_depth=options.by_depth)
+        self._arrivals = ArrivalWriter(database.connection, catalog, depths, rules)
         self._settlement = Settlement(
             database,
             SettlementRules(rules, settings.max_attempts, RevisitWaits.of(settings)),
@@ -113,12 +113,10 @@ class SqlFrontier(SqlLearningLog):
             Heartbeat(database, self._owner),
         )
         self._enqueuer = Enqueuer(database, clock, self._arrivals)
-        self._leases = Leases(
-            database, settings, limits, budgets, self._reopener, shortcuts, options, owner=self._owner
-        )
+        self._leases = Leases(database, settings, limits, budgets, self._reopener, depths, options, owner=self._owner)
         self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
         """Leases that ended while the database could not be written, by entry."""
-        self._heed_depth(settings.max_depth)
+        self._heed_depth(depths, settings.max_depth)
         self._looked_for_dead_at = 0.0
         self.release_dead()
 
@@ -274,11 +272,11 @@ class SqlFrontier(SqlLearningLog):
             count += yield from self._reopener.reopen()
         return count if was_held or had_spent else None
 
-    def _heed_depth(self, max_depth: int) -> None:
+    def _heed_depth(self, depths: Depths, max_depth: int) -> None:
         """Apply a limit on depth that differs from the last run's: pages beyond it are set aside, others wait again."""
         if self._database.meta("max_depth") == str(max_depth):
             return
-        steps.run(heed_depth(self._database, max_depth))
+        steps.run(depths.heed_limit())
         self._database.set_meta("max_depth", str(max_depth))
 
     def release_all(self) -> None:

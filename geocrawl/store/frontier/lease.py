@@ -1,9 +1,9 @@
 """Lease the best ready URL together with its host, after all that decides which one that is.
 
-Short cuts are followed to their end, due URLs are made ready, URLs that caps or budgets exclude by now are refused, and
-when nothing is ready, addresses that a budget refused may wait again. Each of these may concern any number of URLs, so
-a lease takes as many transactions as it needs; mostly one. With one worker the order of visits is the same as if it
-were always one: nothing is leased before all of it is done.
+Where depth is limited, shorter ways are followed to their end; due URLs are made ready, URLs that caps or budgets
+exclude by now are refused, and when nothing is ready, addresses that a budget refused may wait again. Each of these may
+concern any number of URLs, so a lease takes as many transactions as it needs; mostly one. With one worker the order of
+visits is the same as if it were always one: nothing is leased before all of it is done.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from geocrawl.store.database.opt_out import FORGOTTEN
 from geocrawl.store.database.steps import ChunkedWork, RowBudget
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import BudgetReopener, Budgets
+from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.hosts import PARK_S
 from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.plan import Limits
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.urls import query_group
 
 _REQUESTS_BUT_MAPS = 12
@@ -136,7 +136,7 @@ class Leases:
         limits: Limits,
         budgets: Budgets,
         reopener: BudgetReopener,
-        shortcuts: Shortcuts,
+        depths: Depths,
         options: FrontierOptions,
         *,
         owner: str,
@@ -148,7 +148,7 @@ class Leases:
         self._limits = limits
         self._budgets = budgets
         self._reopener = reopener
-        self._shortcuts = shortcuts
+        self._depths = depths
         self._economy = Economy(
             self._connection, settings, owner=owner, by_yield=options.by_yield, by_depth=options.by_depth
         )
@@ -166,10 +166,10 @@ class Leases:
     def lease(self, now: float, *, pages: bool) -> ChunkedWork[Lease | None]:
         """Lease the best ready entry and its host; None: nothing is ready now, or what is ready waits for better pages
         (`Economy`). `pages=False`: probes only."""
+        yield from self._depths.follow()
         if self._looks_first and not self._may_be_ready(now, pages=pages) and not self._may_reopen(now, pages=pages):
             return None
         self._looks_first = True  # it costs less than a transaction in vain, as most leases are after another one
-        yield from self._shortcuts.follow_stored()
         lease = yield from self._lease_ready(now, pages=pages, begins=True)
         if lease is None and (yield from self._reopen(now, pages=pages)):
             lease = yield from self._lease_ready(now, pages=pages, begins=False)

@@ -1,9 +1,9 @@
 """Decide the states of a URL in the frontier.
 
-    (new) ──► waiting ◄──► leased ──► visited            done; its out-links are kept
+    (new) ──► waiting ◄──► leased ──► visited            done
        │         ▲            ├─────► failed             for good, or until `retry_at`, when it waits again
        │         │            └─────► refused            robots.txt, the address guard
-       ├──► too-deep                                     waits when a shorter way is found
+       ├──► too-deep                                     past `max_depth`; waits when a shorter way is found
        └──► refused                                      stop rule, trap, scope; `candidate`: a service's address that
                                                          waits as a page when its probe finds HTML there
 

@@ -1,8 +1,6 @@
 """Pack frontier ids into blobs: the links of a visited page, and of the feedback of a visit.
 
 A blob begins with the letter `i` or `q` (32 or 64 bits an id, the narrower that holds all of them), little-endian.
-Blobs of former versions have no letter, 32 bits an id, and so a length that is a multiple of four; in `outlinks` their
-negative ids stand for URLs as deep as the page.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ _COUNT = struct.Struct("<I")
 
 
 class OutLinks(NamedTuple):
-    """Ids of the URLs that a page leads to; kept so that a shorter way reaches them without a second fetch."""
+    """Ids of the URLs that a page leads to, which are stored while there is a limit on depth (`depth.py`)."""
 
     same_depth: Sequence[int]
     """Targets of redirects and next pages of records: as deep as the page itself."""
@@ -29,10 +27,7 @@ def pack_outlinks(links: OutLinks) -> bytes:
 
 
 def unpack_outlinks(data: bytes) -> OutLinks:
-    """Return what `pack_outlinks` packed, in this or the former format."""
-    if len(data) % 4 == 0:
-        ids = unpack_ids(data)
-        return OutLinks([-each for each in ids if each < 0], [each for each in ids if each >= 0])
+    """Return what `pack_outlinks` packed."""
     (same,) = _COUNT.unpack_from(data, 1)
     ids = unpack_ids(data[:1] + data[1 + _COUNT.size :])
     return OutLinks(ids[:same], ids[same:])
@@ -47,8 +42,6 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 
 
 def unpack_ids(data: bytes) -> tuple[int, ...]:
-    """Return what `pack_ids` packed, in this or the former format."""
-    if len(data) % 4 == 0:
-        return struct.unpack(f"<{len(data) // 4}i", data)
+    """Return what `pack_ids` packed."""
     width = data[:1].decode()
     return struct.unpack(f"<{(len(data) - 1) // struct.calcsize('<' + width)}{width}", data[1:])

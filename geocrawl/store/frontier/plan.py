@@ -65,6 +65,8 @@ class KnownUrl:
     depth: int
     rank: Rank
     state: str
+    was_asked: bool = False
+    """A visit of it was settled before."""
 
 
 @dataclass(slots=True)
@@ -161,14 +163,22 @@ class NewUrl(NamedTuple):
     first_seen: float
 
 
+class BestLink(NamedTuple):
+    """The best link to a URL: columns of its row."""
+
+    found_on: int | None
+    anchor: str | None
+    found_in: str | None
+
+
 @dataclass(slots=True)
 class Improvement:
     """A shorter way or a better link to a URL that was known before."""
 
     depth: int
     rank: Rank
-    found: tuple[int | None, str | None, str] | None = None
-    """(page, anchor, place) of the best link, when it outranks the one that is stored."""
+    link: BestLink | None = None
+    """The best link, when it outranks the one that is stored."""
 
 
 @dataclass(slots=True)
@@ -234,7 +244,7 @@ class ArrivalPlan:
         url_id = self.facts.url_ids[len(self.new_urls)]
         hops = source.hops + 1 if _is_hop(ranked, source) else 0
         row = (url_id, key, url.address, Purpose.PAGE, host_id, state, reason or None, depth, rank.tier, rank.score)
-        self._add(NewUrl(*row, *_found(ranked, source), hops, candidate_of, source.at), rank)
+        self._add(NewUrl(*row, *_link_of(ranked, source), hops, candidate_of, source.at), rank)
         if state is State.REFUSED:
             self.counters.refuse(reason, 1)
         self.added_pages += not reason
@@ -257,28 +267,27 @@ class ArrivalPlan:
         return crowded_site_reason(self.rules.caps, url.host, self.facts.site_hosts.get(url.site, 0))
 
     def _improve(self, known: KnownUrl, ranked: RankedLink, depth: int, rank: Rank, source: Source) -> None:
-        found = _found(ranked, source) if rank > known.rank and known.id != source.id else None
+        # The way to a page ends with the best link known when it was asked, so that ways form no circles.
+        replaces = not known.was_asked or source.id is None or ranked.link.where == RECORDS
+        link = _link_of(ranked, source) if replaces and rank > known.rank and known.id != source.id else None
         known.depth, known.rank = min(depth, known.depth), max(rank, known.rank)
         index = bisect_left(self.new_urls, known.id, key=attrgetter("id"))
         if index < len(self.new_urls) and self.new_urls[index].id == known.id:
-            self._improve_new(index, depth, rank, found)
+            self._improve_new(index, depth, rank, link)
             known.state = self.new_urls[index].state
             return
         former = self.improvements.get(known.id)
         if former is None:
-            self.improvements[known.id] = Improvement(depth, rank, found)
+            self.improvements[known.id] = Improvement(depth, rank, link)
         else:
             former.depth, former.rank = min(depth, former.depth), max(rank, former.rank)
-            former.found = found or former.found
+            former.link = link or former.link
 
-    def _improve_new(
-        self, index: int, depth: int, rank: Rank, found: tuple[int | None, str | None, str] | None
-    ) -> None:
+    def _improve_new(self, index: int, depth: int, rank: Rank, link: BestLink | None) -> None:
         """Improve a page that this plan adds: two links of one page lead there."""
         new = self.new_urls[index]
-        if found is not None:
-            found_on, anchor, found_in = found
-            new = new._replace(found_on=found_on, anchor=anchor, found_in=found_in)
+        if link is not None:
+            new = new._replace(**link._asdict())
         former = Rank(new.tier, new.score)
         depth, rank = moved_place(new.depth, former, depth, rank, by_depth=self.rules.by_depth)
         if (depth, rank) != (new.depth, former):
@@ -370,9 +379,9 @@ def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: 
     return depth, Rank(rank.tier, float(-depth)) if by_depth else rank
 
 
-def _found(ranked: RankedLink, source: Source) -> tuple[int | None, str | None, str]:
-    """Return page, anchor and place of a link, as columns."""
-    return source.id, masked(ranked.link.anchor)[:MAX_ANCHOR_CHARS] or None, ranked.link.where
+def _link_of(ranked: RankedLink, source: Source) -> BestLink:
+    """Return a link as columns."""
+    return BestLink(source.id, masked(ranked.link.anchor)[:MAX_ANCHOR_CHARS] or None, ranked.link.where)
 
 
 def _is_hop(ranked: RankedLink, source: Source) -> bool:

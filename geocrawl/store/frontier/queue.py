@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, select
 
-from geocrawl.model import HostState, Purpose, Rank, Relevance, State
+from geocrawl.model import HostState, Rank, Relevance, State
 from geocrawl.ports import Waiting
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import Database
@@ -27,16 +27,6 @@ from geocrawl.store.frontier.statements import is_rankable
 from geocrawl.urls import read_url
 
 _IN_RANGE = URL.c.id.between(bindparam("first"), bindparam("last"))
-_ACROSS_DEPTH = (
-    select(URL.c.id)
-    .where(_IN_RANGE, URL.c.purpose == Purpose.PAGE)
-    .where(
-        (URL.c.state == State.WAITING) & (URL.c.depth > bindparam("limit"))
-        | (URL.c.state == State.TOO_DEEP) & (URL.c.depth <= bindparam("limit"))
-    )
-    .order_by(URL.c.id)
-)
-"""Find waiting pages that the depth limit now shuts out, and too deep ones that it lets in."""
 _PARENT = URL.alias("parent")
 _RANKABLE = (
     select(URL.c.id, URL.c.address, URL.c.anchor, URL.c.depth, _PARENT.c.relevance, URL.c.found_on)
@@ -218,21 +208,6 @@ def _retryable(host: str | None, reason: str | None) -> Select[Any]:
         .where(_IN_RANGE, *conditions)
         .order_by(URL.c.id)
     )
-
-
-def heed_depth(database: Database, max_depth: int) -> ChunkedWork[None]:
-    """Set aside waiting pages beyond the depth limit, and let in those within it, in short transactions."""
-    for first, last in ranges(database.connection, "url"):
-        found = database.connection.execute(_ACROSS_DEPTH, {"limit": max_depth, "first": first, "last": last})
-        rows = found.fetchall()
-        for batch in batches(rows):
-            with changing(database) as queue:
-                for (url_id,) in batch:
-                    _, state, depth, *_ = database.connection.execute(sql.PLACE, {"url": url_id}).fetchone()
-                    to = State.WAITING if depth <= max_depth else State.TOO_DEEP
-                    if state in (State.WAITING, State.TOO_DEEP) and state != to:
-                        queue.change(url_id, to)
-            yield
 
 
 def waiting_pages(connection: Connection) -> Iterator[Waiting]:

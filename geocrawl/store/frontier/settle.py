@@ -37,13 +37,13 @@ from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import upsert
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import group_key, page_key, stored_url
-from geocrawl.store.database.schema.tables import HOST, OUTLINKS, QUERY_GROUP, URL, VALIDATOR
+from geocrawl.store.database.schema.tables import HOST, QUERY_GROUP, URL, VALIDATOR
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import Budgets, Caps
 from geocrawl.store.frontier.counters import Heartbeat
+from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lifecycle import CANDIDATE, arrival_state, probe_frees_page
-from geocrawl.store.frontier.outlinks import pack_outlinks
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import (
     MANY,
@@ -52,6 +52,7 @@ from geocrawl.store.frontier.plan import (
     CandidateArrival,
     Current,
     Facts,
+    Improvement,
     KnownUrl,
     SettlementPlan,
     SettlementRules,
@@ -65,7 +66,6 @@ from geocrawl.store.frontier.plan import (
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.revisits import LISTS_NEWS, write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.frontier.visit_yields import count_find, count_visit
 from geocrawl.urls import query_group
 
@@ -80,7 +80,6 @@ CURRENT = (
 )
 """Read the current row of a URL, with the lease on its host (`plan.Current`)."""
 _ADD_URL = insert(URL)
-_WRITE_OUTLINKS = upsert(OUTLINKS, "url_id")
 _KEEP_VALIDATORS = upsert(VALIDATOR, "url_id")
 _SEE_QUERIES = upsert(QUERY_GROUP, "key", add=["seen"])
 """Count more addresses that differ only in their query."""
@@ -179,8 +178,7 @@ class Settlement:
         connection.write(sql.COUNT, {"name": "turn", "value": 1})
         self._write_outcome(visit, plan, count_visit(queue.counters, visit, current))
         queue.counters.merge(plan.counters)
-        if plan.outlinks.same_depth or plan.outlinks.deeper:  # first: short cuts may lead to this very page
-            connection.write(_WRITE_OUTLINKS, {"url_id": entry.id, "links": pack_outlinks(plan.outlinks)})
+        self.arrivals.depths.keep(entry.id, plan.outlinks)  # first: one of its links may bring this page nearer
         self.catalog.note([each.candidate for each in snapshot.candidates if each.is_admitted], endpoints, visit.at)
         self.arrivals.write(plan.arrivals, queue)
         for new in plan.arrivals.new_urls:  # why endpoints may not be asked
@@ -320,7 +318,10 @@ def read_urls(connection: Connection, keys: Iterable[int]) -> dict[int, KnownUrl
     if not wanted:
         return {}
     rows = connection.execute(sql.KNOWN_URLS, {"keys": wanted}).fetchall()
-    return {key: KnownUrl(url_id, depth, Rank(tier, score), state) for key, url_id, depth, tier, score, state in rows}
+    return {
+        key: KnownUrl(url_id, depth, Rank(tier, score), state, bool(was_asked))
+        for key, url_id, depth, tier, score, state, was_asked in rows
+    }
 
 
 def read_facts(
@@ -370,11 +371,11 @@ class Queued(NamedTuple):
 class ArrivalWriter:
     """Adds and improves URLs by plans; for settlements, and for what a person enqueues."""
 
-    def __init__(self, connection: Connection, catalog: Catalog, shortcuts: Shortcuts, rules: ArrivalRules) -> None:
+    def __init__(self, connection: Connection, catalog: Catalog, depths: Depths, rules: ArrivalRules) -> None:
         self._connection = connection
         self._catalog = catalog
         self._rules = rules
-        self._shortcuts = shortcuts
+        self.depths = depths
 
     def begin(self, pages: Collection[Url], probes: Iterable[Candidate] = ()) -> ArrivalPlan:
         """Return a plan to which these pages and probes can be added."""
@@ -400,7 +401,14 @@ class ArrivalWriter:
             self._connection.write_many(_SEE_QUERIES, seen)
         queue.merge(plan.hosts, plan.counters)
         if plan.improvements:
-            self._shortcuts.write(plan.improvements, queue)
+            self._improve(plan.improvements, queue)
+
+    def _improve(self, improvements: Mapping[int, Improvement], queue: Queue) -> None:
+        """Write the new depths and ranks of known URLs, and the links that outrank those which are stored."""
+        links = [{"url": url_id, **better.link._asdict()} for url_id, better in improvements.items() if better.link]
+        if links:
+            self._connection.write_many(sql.WRITE_URL, links)
+        self.depths.move({url_id: (better.depth, better.rank) for url_id, better in improvements.items()}, queue)
 
     def add_pages(self, links: Collection[RankedLink], rank: Rank, source: Source, queue: Queue) -> list[int]:
         """Add pages at depth 0, or improve known ones; return their ids in order."""

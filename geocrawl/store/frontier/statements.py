@@ -40,7 +40,6 @@ from geocrawl.store.database.schema.tables import (
     ENDPOINT,
     EVIDENCE,
     HOST,
-    OUTLINKS,
     PATTERN,
     QUERY_GROUP,
     SITE,
@@ -250,12 +249,12 @@ WRITE_URL = update(URL).where(_url.id == bindparam("url"))
 """Write columns of a URL."""
 FIND_URL = select(_url.id, _url.state, _url.reason).where(_url.key == bindparam("key"))
 """Read the state of a page or probe."""
-KNOWN_URLS = select(_url.key, _url.id, _url.depth, _url.tier, _url.score, _url.state).where(in_list(_url.key, "keys"))
+KNOWN_URLS = select(
+    *(_url.key, _url.id, _url.depth, _url.tier, _url.score, _url.state, _url.settled_at.is_not(None))  #
+).where(in_list(_url.key, "keys"))
 """Read the pages and probes that are known."""
 FORGET_VALIDATORS = delete(VALIDATOR).where(VALIDATOR.c.url_id == bindparam("url"))
 """Drop a URL's validators."""
-READ_OUTLINKS = select(OUTLINKS.c.url_id, OUTLINKS.c.links).where(in_list(OUTLINKS.c.url_id, "pages"))
-"""Read where visited pages lead."""
 PLACE = select(
     *(_url.purpose, _url.state, _url.depth, _url.tier, _url.score, _url.host_id, _url.reason)  #
 ).where(_url.id == bindparam("url"))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Label, case, func, select, union
 
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.schema.tables import ENDPOINT, EVIDENCE, SEED, URL
-from geocrawl.store.frontier.outlinks import unpack_outlinks
-from geocrawl.store.frontier.statements import READ_OUTLINKS
 
 _SIGNALS_OF_ENDPOINT = (
     select(EVIDENCE.c.endpoint_id, func.count(EVIDENCE.c.signal.distinct()).label("signals"))
@@ -103,78 +100,43 @@ def link_finds(connection: Connection) -> Iterator[tuple[str, str, bool]]:
 
 # --------------------------------------------------------------------------- start pages
 
-_BATCH = 1000
-
-_START = URL.alias("start")
+_PAGE = URL.alias("page")
 _IS_PROBE = URL.c.purpose == "probe"
 # Start pages; and the probes of those that are a service's address themselves.
-_START_PAGES = union(
-    select(_START.c.id, SEED.c.address)
-    .select_from(SEED.join(_START, _START.c.address == SEED.c.address))
-    .with_hint(_START, "INDEXED BY url_seed", "sqlite")
-    .where(_START.c.depth == 0, _START.c.purpose == "page"),
+_START = union(
+    select(_PAGE.c.id, SEED.c.address)
+    .select_from(SEED.join(_PAGE, _PAGE.c.address == SEED.c.address))
+    .with_hint(_PAGE, "INDEXED BY url_seed", "sqlite")
+    .where(_PAGE.c.depth == 0, _PAGE.c.purpose == "page"),
     select(URL.c.id, SEED.c.address)
     .select_from(
         SEED.join(EVIDENCE, EVIDENCE.c.link == SEED.c.address).join(URL, URL.c.endpoint_id == EVIDENCE.c.endpoint_id)
     )
     .where(EVIDENCE.c.signal == "given", _IS_PROBE),
-).order_by("id")
-_OF_ENDPOINTS = ENDPOINT.join(URL, URL.c.endpoint_id == ENDPOINT.c.id)
-# Endpoints, with the page or the other endpoint that names them.
-_NAMED_ENDPOINTS = (
-    select(URL.c.id, URL.c.found_on).select_from(_OF_ENDPOINTS).where(_IS_PROBE, URL.c.found_on.is_not(None))
-)
-_VALID_ENDPOINTS = (
-    select(URL.c.id, func.coalesce(ENDPOINT.c.service_id, -ENDPOINT.c.id))
-    .select_from(_OF_ENDPOINTS)
+).cte("start")
+_PROBE_OF_SERVICE = (
+    select(func.coalesce(ENDPOINT.c.service_id, -ENDPOINT.c.id).label("service"), URL.c.id.label("url"))
+    .select_from(ENDPOINT.join(URL, URL.c.endpoint_id == ENDPOINT.c.id))
     .where(_IS_VALID, _IS_PROBE)
+    .cte("way", recursive=True)
+)
+# Its rows differ from each other, so that a way in a circle, as former versions stored them, ends.
+_WAY = _PROBE_OF_SERVICE.union(
+    select(_PROBE_OF_SERVICE.c.service, _PARENT.c.found_on)
+    .join_from(_PROBE_OF_SERVICE, _PARENT, _PARENT.c.id == _PROBE_OF_SERVICE.c.url)
+    .where(_PARENT.c.found_on.is_not(None), _PARENT.c.id.not_in(select(_START.c.id)))
+)
+_BY_SEED = (
+    select(_START.c.address, func.count(_WAY.c.service.distinct()))
+    .join_from(_WAY, _START, _START.c.id == _WAY.c.url)
+    .group_by(_START.c.address)
 )
 
 
 def services_by_seed(connection: Connection) -> dict[str, int]:
     """Return how many valid services each start page led to, by its address; start pages without any are left out.
 
-    Each service belongs to the start page that is the fewest links away; an endpoint that several pages name counts for
-    the page with the best link to it. The page on which a URL was found (`url.found_on`) is no help: a better link that
-    is read later replaces the first one, which can form circles. So the links of all visited pages are walked from all
-    start pages at once, breadth first; that takes about 100 bytes of memory a URL.
+    A service belongs to the start page at the beginning of the way by which each of its endpoints was found: the page
+    of the best link to the endpoint, the page with the best link to that page when it was visited, and so on.
     """
-    starts: list[tuple[int, str]] = connection.execute(_START_PAGES).fetchall()
-    owners = _owners(connection, [url_id for url_id, _ in starts])
-    services = defaultdict[str, set[int]](set)
-    for url_id, service in connection.execute(_VALID_ENDPOINTS):
-        if owner := owners.get(url_id):
-            services[starts[owner - 1][1]].add(service)
-    return {address: len(found) for address, found in services.items()}
-
-
-def _owners(connection: Connection, starts: list[int]) -> dict[int, int]:
-    """Return for each URL the number (from 1) of the start page that is the fewest links away; URLs that no start page
-    leads to are left out."""
-    named = defaultdict[int, list[int]](list)
-    for url_id, found_on in connection.execute(_NAMED_ENDPOINTS):
-        named[found_on].append(url_id)
-    owners = {url_id: number for number, url_id in enumerate(starts, 1)}
-    level = list(owners)
-    while level:
-        following = []
-        for sources in _batched(level):
-            links = _links(connection, sources)
-            for source in sources:
-                for target in (*links.get(source, ()), *named.get(source, ())):
-                    if target not in owners:
-                        owners[target] = owners[source]
-                        following.append(target)
-        level = following
-    return owners
-
-
-def _batched(ids: list[int]) -> Iterator[list[int]]:
-    """Yield ids in batches, so that few pages' links are in memory at once."""
-    for begin in range(0, len(ids), _BATCH):
-        yield ids[begin : begin + _BATCH]
-
-
-def _links(connection: Connection, url_ids: list[int]) -> dict[int, Sequence[int]]:
-    rows = connection.execute(READ_OUTLINKS, {"pages": url_ids}).fetchall()
-    return {url_id: [target for part in unpack_outlinks(blob) for target in part] for url_id, blob in rows}
+    return dict(connection.execute(_BY_SEED).fetchall())

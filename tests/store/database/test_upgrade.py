@@ -134,6 +134,7 @@ def contents(url: str) -> dict[str, list[tuple[Any, ...]]]:
         "endpoint": {"failing_s", "woken_at", "moved_to", "server"},
         "host": {"refusals"},
         "evidence": {"masked_page"},
+        "outlinks": {"moved"},
     }
     found = {}
     for table in tables:

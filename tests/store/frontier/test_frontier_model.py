@@ -49,6 +49,7 @@ class Model:
         self.pages: dict[str, ModelPage] = {}
         self.hosts: dict[str, ModelHost] = {}
         self.turn = 0
+        self.moved: list[ModelPage] = []
 
     def add(self, address: str, depth: int, rank: Rank) -> None:
         host = address[7]
@@ -58,12 +59,18 @@ class Model:
             state = "waiting" if depth <= MAX_DEPTH else "too-deep"
             self.pages[address] = ModelPage(len(self.pages), depth, rank, state)
         elif depth < page.depth or rank > page.rank:
+            if depth < page.depth:
+                self.moved.append(page)
             page.depth, page.rank = min(depth, page.depth), max(rank, page.rank)
             if page.state == "too-deep" and page.depth <= MAX_DEPTH:
                 page.state = "waiting"
-            if page.state == "visited":
-                for target, same in page.links:
-                    self.add(target, page.depth + (not same), page.rank if same else (0, 0.0))
+
+    def follow(self) -> None:
+        """Let all that moved pages lead to come nearer, too: links count from the settlement of their page's visit."""
+        while self.moved:
+            page = self.moved.pop()
+            for target, same in page.links:
+                self.add(target, page.depth + (not same), (0, 0.0))
 
     def wake(self, now: float) -> None:
         for page in self.pages.values():
@@ -71,6 +78,7 @@ class Model:
                 page.state, page.retry_at = "waiting", None
 
     def lease(self, now: float) -> str | None:
+        self.follow()
         self.wake(now)
         best: list[tuple[tuple[float, ...], str]] = []
         for name, host in self.hosts.items():

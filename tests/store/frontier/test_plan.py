@@ -162,7 +162,7 @@ def test_a_known_page_is_improved_by_a_shorter_way_or_a_better_link(
     planned = plan(visit(link("a.example/x", 5)), ("a.example/x", known))
     assert not planned.arrivals.new_urls
     assert set(planned.arrivals.improvements) == ({known.id} if improves else set())
-    assert any(better.found is not None for better in planned.arrivals.improvements.values()) is has_found
+    assert any(better.link is not None for better in planned.arrivals.improvements.values()) is has_found
 
 
 def test_two_links_of_a_page_to_one_new_page_are_one_row_with_the_better_link() -> None:

@@ -108,15 +108,15 @@ class Url(SQLModel, table=True):
     reason: str | None = None
     """ok, or why the visit failed or was refused."""
     depth: int
-    """Least known number of links from a seed."""
+    """Number of links from a seed; the least known number where `max_depth` limits it."""
     tier: int
     score: float
     found_on: int | None = None
-    """Page of the best-ranked link to the URL; NULL for a seed."""
+    """Page of the best-ranked link that was known at the URL's first visit; NULL for a seed."""
     anchor: str | None = None
-    """Text of the best-ranked link, at most 200 characters."""
+    """Text of that link, at most 200 characters."""
     found_in: str | None = None
-    """Element of the best-ranked link: a, area, form, redirect, seed …"""
+    """Element of that link: a, area, form, redirect, seed …"""
     hops: int = starting_with("0", 0)
     """Number of redirects between hosts that led to the URL."""
     attempts: int = starting_with("0", 0)
@@ -167,12 +167,16 @@ class Seed(SQLModel, table=True):
 
 
 class OutLinks(SQLModel, table=True):
-    """Links of a visited page: a shorter path to the page later updates their depth without a second fetch."""
+    """Links of a visited page, which are kept while there is a limit on depth: a shorter way to the page lessens their
+    depth, too."""
 
     __tablename__ = "outlinks"
+    __table_args__ = (Index("outlinks_moved", "moved", sqlite_where=text("moved > 0")),)
     url_id: int = Field(primary_key=True)
     links: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-    """Ids of `url`, little-endian 32-bit integers; a negative one is as deep as its page (a redirect's target)."""
+    """Ids of `url`, as `store/frontier/outlinks.py` packs them."""
+    moved: int = starting_with(text("0"), 0)
+    """1: the page's depth fell, and its links are to be followed before the next lease."""
 
 
 class Validator(SQLModel, table=True):
