@@ -101,7 +101,6 @@ schema-check: dev-env  ## whether the migrations come to what the tables say
 
 architecture: dev-env  ## docs/architecture.svg, drawn from the code's own imports
 	$(BIN)/python -m scripts.architecture
-	$(BIN)/python -m scripts.ways --write
 
 STATIC := geocrawl/web/static
 WEB_PACKAGES := web_assets/node_modules

@@ -1,32 +1,28 @@
-"""Follow pages and probes through the code: `python -m scripts.ways` prints figures, `make architecture` writes stops.
+"""Count how far pages and probes go through the code: `python -m scripts.ways`.
 
 A crawl of the demo's web by one worker is watched by a profile function. What is called from one lease to the next is
-the way of one visit. The median visit's figures say how far a reader has to go; the stops, in docs/architecture.md,
-where it leads.
+the way of one visit. The median visit's figures say how far a reader has to go; the files below them, where it leads.
 """
 
 from __future__ import annotations
 
-import re
 import statistics
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENT = ROOT / "docs" / "architecture.md"
 PACKAGE = str(ROOT / "geocrawl") + "/"
 _LEASE = ("store/frontier/frontier.py", "SqlFrontier.lease_in_steps")
 _VISITORS = {
     "page": ("crawler/page_visit.py", "PageVisitor.visit"),
     "probe": ("crawler/probe_visit.py", "ProbeVisitor.visit"),
 }
-_TITLES = {"page": "The stops of a page", "probe": "The stops of a probe"}
 _LEAST_SHARE = 0.5
 """A file is a stop when at least this share of the visits enter it."""
 
@@ -135,8 +131,8 @@ def figures(visits: Sequence[Way]) -> Figures:
     )
 
 
-def stops(visits: Sequence[Way], least_share: float = _LEAST_SHARE) -> list[Call]:
-    """Return the files that most visits enter, in the usual order, each with the function that is entered first."""
+def stops(visits: Sequence[Way]) -> list[Call]:
+    """Return the files that most visits enter, in the usual order, with the function that is entered first in it."""
     entered: dict[str, list[float]] = defaultdict(list)
     first: dict[str, Counter[str]] = defaultdict(Counter)
     for way in visits:
@@ -147,66 +143,22 @@ def stops(visits: Sequence[Way], least_share: float = _LEAST_SHARE) -> list[Call
         for place, (path, function) in enumerate(seen.items()):
             entered[path].append(place / len(seen))
             first[path][function] += 1
-    usual = [path for path, places in entered.items() if len(places) >= least_share * len(visits)]
+    usual = [path for path, places in entered.items() if len(places) >= _LEAST_SHARE * len(visits)]
     usual.sort(key=lambda path: statistics.median(entered[path]))
-    return [(path, min(first[path].most_common(), key=lambda each: (-each[1], each[0]))[0]) for path in usual]
+    return [(path, min(first[path].most_common(), key=lambda entry: (-entry[1], entry[0]))[0]) for path in usual]
 
 
 def _room(path: str) -> str:
     return path.partition("/")[0].removesuffix(".py")
 
 
-def section(name: str, visits: Sequence[Way]) -> str:
-    """Return the stops of a way as a part of docs/architecture.md: one line for each stay in a room."""
-    told = f"Most {name}s of the demo's web go through these {len(stops(visits))} files (`make architecture`)."
-    lines = [
-        f"### {_TITLES[name]}",
-        "",
-        told,
-        "",
-        "| room | files, with the function that is entered first |",
-        "|---|---|",
-    ]
-    room = ""
-    for path, function in stops(visits):
-        stop = f"`{path}` {function.replace('<locals>.', '')}"
-        if _room(path) == room:
-            lines[-1] = lines[-1].removesuffix(" |") + f" → {stop} |"
-        else:
-            room = _room(path)
-            lines.append(f"| {room} | {stop} |")
-    return "\n".join(lines) + "\n"
-
-
-def documented(name: str) -> set[str]:
-    """Return the files below geocrawl/ that docs/architecture.md names as stops of a way."""
-    text = DOCUMENT.read_text("utf-8")
-    part = text.partition(f"<!-- stops of a {name} -->")[2].partition("<!-- end -->")[0]
-    return set(re.findall(r"`([^`]+\.py)`", part))
-
-
-def document(text: str, found: Mapping[str, Sequence[Way]]) -> str:
-    """Return the text of docs/architecture.md with the stops of these visits."""
-    for name in _TITLES:
-        pattern = re.compile(rf"(<!-- stops of a {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
-        text = pattern.sub(lambda match, name=name: match[1] + section(name, found[name]), text)  # type: ignore[misc]
-    return text
-
-
 def main() -> None:
-    """Print the figures and the stops; `--write`: write the stops into the document; `--check`: exit with 1 when it
-    names a file that few visits enter. (On a slow machine clocks add stops, so what is not named is not looked for.)"""
-    found = ways()
-    if "--check" in sys.argv:
-        usual = {name: {path for path, _ in stops(visits, 0.4)} for name, visits in found.items()}
-        wrong = [f"{each}: no {name} stops there" for name in usual for each in documented(name) - usual[name]]
-        sys.exit("\n".join(wrong) or None)
-    for name, visits in found.items():
-        print(f"{name}: {figures(visits)._asdict()}")
-    if "--write" in sys.argv:
-        DOCUMENT.write_text(document(DOCUMENT.read_text("utf-8"), found), encoding="utf-8")
-    else:
-        print("\n".join(section(name, visits) for name, visits in found.items()))
+    """Print the figures of pages and probes, and the files that most of them enter, a line for each stay in a room."""
+    for name, visits in ways().items():
+        usual = stops(visits)
+        print(f"{name}: {figures(visits)._asdict()}; most go through these {len(usual)} files:")
+        for room, calls in groupby(usual, lambda call: _room(call[0])):
+            print(f"  {room}: " + " → ".join(f"{path} {function.replace('<locals>.', '')}" for path, function in calls))
 
 
 if __name__ == "__main__":
