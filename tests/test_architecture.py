@@ -110,7 +110,6 @@ def test_a_folder_of_tests_is_named_as_its_room() -> None:
 
 
 LISTS = {
-    "probe/registry.py": "the lines",
     "export/qgis.py": "the files that QGIS reads, by its own names",
     "probe/ows/owslib_reader.py": "the three standards that are older than OWS Common",
     "urls/endpoints.py": "services of ArcGIS Server, by its own names",

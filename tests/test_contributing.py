@@ -185,7 +185,7 @@ def test_one_file_and_one_line_make_a_kind_that_is_recognised_proved_and_named(c
     ]
 
 
-def test_pages_addresses_and_queries_name_the_new_kind_by_its_entry(copy_with_the_new_kind: Path) -> None:
+def test_pages_addresses_and_queries_name_the_new_kind_by_its_line(copy_with_the_new_kind: Path) -> None:
     assert _in(copy_with_the_new_kind, "-c", READ_THE_NEW_KIND).splitlines() == [
         "sps sps sps",
         "True False",
@@ -196,13 +196,12 @@ def test_pages_addresses_and_queries_name_the_new_kind_by_its_entry(copy_with_th
     ]
 
 
-def test_nothing_names_the_new_kind_but_its_file_its_line_its_entry_and_the_demo() -> None:
+def test_nothing_names_the_new_kind_but_its_file_its_line_and_the_demo() -> None:
     room = Path(geocrawl.__file__).parent
     files = [path for form in ("*.py", "*.toml", "*.html", "*.js", "*.json") for path in room.rglob(form)]
     naming = [path.relative_to(room) for path in files if re.search(r"\bsps\b", path.read_text("utf-8"), re.IGNORECASE)]
     assert {str(path) for path in naming if path.parts[0] != "demo"} == {
         "probe/kinds/sps.py",
-        "probe/registry.py",
         "model/kinds.py",
     }
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from geocrawl.formats.text import any_of
 from geocrawl.model import Candidate, Evidence, Kind, Url
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.urls import query_parameters, read_url, service_endpoint
 
 # --------------------------------------------------------------------------- paths

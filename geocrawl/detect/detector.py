@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from geocrawl.detect.addresses import Rules, asks_for_records, of_query, weak
 from geocrawl.detect.software import portal_of_page, siblings_of
 from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Page, Url
-from geocrawl.model.declarations import KindDeclaration
+from geocrawl.model.kinds import KindDeclaration
 from geocrawl.urls import RECORDS, document_endpoint, query_parameters, read_url, service_endpoint
 
 _FOUND_IN = (

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 
 from geocrawl.model import Kind
-from geocrawl.model.declarations import KindDeclaration
+from geocrawl.model.kinds import KindDeclaration
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from geocrawl.detect.addresses import Never, read_never
 from geocrawl.model import GUESS, SIBLING, Candidate, Endpoint, Evidence, Kind, Link, Page, Url
-from geocrawl.model.declarations import HostForm, PathForm
+from geocrawl.model.kinds import HostForm, PathForm
 from geocrawl.urls import RECORDS, arcgis_search_url, ckan_search_url, get_records_url, read_url, service_endpoint
 
 _LONG_CHARS = 500

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import EnvironmentFault, needs_extra
 from geocrawl.mining.index import ORDER, Row, Statement, demand_layout
-from geocrawl.model.declarations import KindDeclaration
+from geocrawl.model.kinds import KindDeclaration
 
 if TYPE_CHECKING:
     from geocrawl.mining.model import Source

@@ -24,7 +24,7 @@ from typing import NamedTuple, Protocol
 from geocrawl.detect.software import all_software
 from geocrawl.errors import EnvironmentFault
 from geocrawl.mining.model import Place, Source
-from geocrawl.model.declarations import HostForm, KindDeclaration, PathForm
+from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 
 _ESCAPED = "(?:2d|2e|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])"
 """The digits in the escape of a letter, a figure or one of `-._~`, which need none (RFC 3986, 2.3), in lower case."""

@@ -1,11 +1,11 @@
-"""Define kinds of service, and what the rooms that know no probe read of them."""
+"""Define kinds of service: what rooms below `probe` read of each, and what its file in `probe/kinds` declares."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,10 @@ class KindFacts:
 
 
 class Kind(StrEnum):
-    """Kinds of service, by their names in the catalogue and its exports, each with what is known of it."""
+    """Kinds of service, by their names in the catalogue and its exports, each with what is known of it.
+
+    A kind with special signs stands above kinds with general ones; WMS, whose signs say least, counts last.
+    """
 
     _value_: str
     facts: KindFacts
@@ -123,6 +126,7 @@ class Kind(StrEnum):
         "sos",
         KindFacts(names=("sos", "sensor observation service"), queries=("sensor service",), has_own_content=True),
     )
+    SPS = "sps", KindFacts(names=("sps", "sensor planning service"), has_own_content=True)
     TMS = (
         "tms",
         KindFacts(
@@ -141,18 +145,6 @@ class Kind(StrEnum):
             queries=("wms-c",),
             offers=frozenset({"tiles"}),
             parameter="WMS",
-        ),
-    )
-    TILEJSON = (
-        "tilejson",
-        KindFacts(
-            short_name="TileJSON",
-            offers=frozenset({"tiles"}),
-            mentions=("tilejson",),
-            address=r"tilejson|tiles\.json",
-            in_files=True,
-            by_path=True,
-            tiles="xyz",
         ),
     )
     ARCGIS = (
@@ -175,6 +167,31 @@ class Kind(StrEnum):
             },
         ),
     )
+    STAC = (
+        "stac",
+        KindFacts(
+            label="stac",
+            queries=("spatiotemporal asset catalog",),
+            mentions=("/stac",),
+            address=r"catalog\.json",
+            in_files=True,
+            by_path=True,
+            parts={r"(.*?)/(?:collections|search|conformance|queryables)(?:/[^/.]*)*": ""},
+        ),
+    )
+    SENSORTHINGS = (
+        "sensorthings",
+        KindFacts(
+            short_name="SensorThings",
+            queries=("sensor things", "sensorthings api"),
+            address=r"/v1\.[01](?:/|\Z)",
+            by_path=True,
+            parts={
+                r"(.*?/v1\.[01])(?:/(?:things|locations|historicallocations|datastreams|multidatastreams|sensors"
+                r"|observedproperties|observations|featuresofinterest)(?:[(/].*)?)?/?": ""
+            },
+        ),
+    )
     OGCAPI = (
         "ogcapi",
         KindFacts(
@@ -193,30 +210,16 @@ class Kind(StrEnum):
             },
         ),
     )
-    STAC = (
-        "stac",
+    TILEJSON = (
+        "tilejson",
         KindFacts(
-            label="stac",
-            queries=("spatiotemporal asset catalog",),
-            mentions=("/stac",),
-            address=r"catalog\.json",
+            short_name="TileJSON",
+            offers=frozenset({"tiles"}),
+            mentions=("tilejson",),
+            address=r"tilejson|tiles\.json",
             in_files=True,
             by_path=True,
-            parts={r"(.*?)/(?:collections|search|conformance|queryables)(?:/[^/.]*)*": ""},
-        ),
-    )
-    SPS = "sps", KindFacts(names=("sps", "sensor planning service"), has_own_content=True)
-    SENSORTHINGS = (
-        "sensorthings",
-        KindFacts(
-            short_name="SensorThings",
-            queries=("sensor things", "sensorthings api"),
-            address=r"/v1\.[01](?:/|\Z)",
-            by_path=True,
-            parts={
-                r"(.*?/v1\.[01])(?:/(?:things|locations|historicallocations|datastreams|multidatastreams|sensors"
-                r"|observedproperties|observations|featuresofinterest)(?:[(/].*)?)?/?": ""
-            },
+            tiles="xyz",
         ),
     )
 
@@ -252,3 +255,141 @@ def stored_kind(name: str) -> Kind:
         return Kind(name)
     except ValueError:
         return Kind.WMS
+
+
+# --------------------------------------------------------------------------- declarations
+
+
+@dataclass(frozen=True, slots=True)
+class PathForm:
+    """A form of path by which a server is recognised before any request, without a request in the query."""
+
+    name: str
+    """The software or convention that makes such addresses."""
+    hint: str
+    """A text that occurs in every such path: a quick check before the pattern is tried."""
+    path: str
+    """Regular expression, searched in the path in lower case."""
+    example: str
+    """An address of this form, for tests and for people."""
+    query: str = ""
+    """A text that must occur in the query in lower case, too; '' for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostForm:
+    """A form of name for hosts whose only service is of the kind: the root of such a host is a candidate."""
+
+    name: str
+    host: str
+    """Regular expression, searched in the host."""
+    path: str
+    """Regular expression, searched in the path in lower case."""
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterForm:
+    """A query parameter that names data of a server, whatever the program is called."""
+
+    name: str
+    """The parameter, in lower case."""
+    value: str
+    """Regular expression, searched in its value in lower case."""
+    example: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QgisLayer:
+    """Says how QGIS opens a layer of a kind by itself, without reading the service first."""
+
+    provider: str
+    type: str
+    """raster or vector."""
+    source: str
+    """Source of the layer, with `{address}`, `{name}`, `{crs}`, and `{address_quoted}` and `{name_quoted}`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindDeclaration:
+    """The signs of one kind of service in addresses and documents, its description for people, and its place in other
+    software.
+
+    Texts of addresses and names of XML roots are in lower case; JSON keys are as a document has them.
+    """
+
+    kind: Kind
+    name: str
+    """Name of the kind for people."""
+    proof: str
+    """Description of an answer that proves the kind, for people."""
+    items: tuple[str, str] = ("layer", "layers")
+    """Words for one content item and for several, for people."""
+
+    services: frozenset[str] = frozenset()
+    """Values of SERVICE."""
+    requests: frozenset[str] = frozenset()
+    """Values of REQUEST that name this kind without SERVICE. No two kinds share a value."""
+    shared_requests: frozenset[str] = frozenset({"getcapabilities"})
+    """Values of REQUEST that other kinds have, too: they name this kind only with its SERVICE or its form of path."""
+    old_requests: frozenset[str] = frozenset()
+    """Values of REQUEST that are requests only together with other parameters of the kind (WMS 1.0.0, 6.2.8)."""
+    paths: tuple[PathForm, ...] = ()
+    hosts: tuple[HostForm, ...] = ()
+    parameters: tuple[ParameterForm, ...] = ()
+    found_beside: str = ""
+    """Services next to which the kind is guessed without any address, for people."""
+
+    roots: frozenset[str] = frozenset()
+    """Root elements of its documents that no other kind has."""
+    error_roots: frozenset[str] = frozenset()
+    """Root elements of its servers' answers to a request without parameters."""
+    reports_like: Kind | None = None
+    """The kind that an exception report is taken for which its servers send, too, when they are asked for nothing."""
+    instead: Kind | None = None
+    """The likeliest kind where a server refuses this one with an exception report; None: none is asked."""
+    namespaces: tuple[str, ...] = ()
+    """Namespaces of OWS Common's root `Capabilities` (OGC 06-121r9), without OGC's host: `wfs`."""
+    operation: str = ""
+    """Name of an operation that only this kind has, for capabilities without a namespace."""
+    sections: tuple[tuple[str, ...], ...] = ()
+    """Paths to elements that only this kind has, for capabilities without a namespace and without operations."""
+    keys: tuple[frozenset[str], ...] = ()
+    """Sets of top-level keys: a JSON page of this kind contains at least one set completely."""
+    relations: frozenset[str] = frozenset()
+    """Relations of links that only its landing page has."""
+    is_document: Callable[[Mapping[str, Any]], bool] | None = None
+    """Whether an answer in JSON is a document of this kind; None for a kind that has none."""
+
+    standard: str = ""
+    """Address of the standard; none: OGC's name of the type of service with its SERVICE."""
+    protocol: str = ""
+    """Name of the protocol in metadata (ISO 19115); none: `OGC:` and its SERVICE."""
+    media_type: str = "application/xml"
+    """Media type of the document that describes a service."""
+    description_query: str = ""
+    """Query with which a service describes itself, where no other requests capabilities: `f=json`."""
+    client: str = ""
+    """module:class of OWSLib."""
+    client_versions: tuple[str, ...] = ()
+    """Versions that OWSLib reads; a service of another one is asked without a version."""
+    client_prints: str = "list(service.contents)"
+    """Expression that a first program with OWSLib prints."""
+    connections: Mapping[str, str] = field(default_factory=dict)
+    """End of an address's path, in lower case → the file of QGIS's connections (`export.qgis.FORMS`) that takes the
+    address; '' for any end, last."""
+    connection_attributes: Mapping[str, str] = field(default_factory=dict)
+    """Attributes of such a connection that differ from the file's."""
+    qgis_layer: QgisLayer | None = None
+    web_maps: Mapping[str, str] = field(default_factory=dict)
+    """Name of a library whose page (`export.webmaps`) shows it: openlayers, leaflet → expression of JavaScript there: a
+    function of the service and the name of a layer that returns a layer of the library, or a promise of one."""
+    web_map_ends: tuple[str, ...] = ("",)
+    """Ends of an address's path, in lower case, that are shown there."""
+    layers_by_name: bool = False
+    """Whether such a page requests its layers by name."""
+    by_capabilities: bool = False
+    """Whether clients read its capabilities themselves, and so take their address in place of the service's."""
+    snippets: Mapping[str, str] = field(default_factory=dict)
+    """Name of a library for the web (openlayers, leaflet) → lines that show a layer; in them `$url`, `$capabilities`
+    and `$layer` are strings of JavaScript (`string.Template`)."""

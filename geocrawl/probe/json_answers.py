@@ -16,7 +16,7 @@ from geocrawl.model import Candidate, Deviation, Failure, Page, Url, Verdict
 from geocrawl.ports import Ask
 from geocrawl.probe.answer import Finding, by_status, rejection
 from geocrawl.probe.interview import Answer, verdict_on
-from geocrawl.probe.roots import kind_of_json
+from geocrawl.probe.registry import kind_of_json
 from geocrawl.probe.stream import read_whole
 from geocrawl.urls import read_url, with_parameters
 

@@ -1,6 +1,6 @@
 """Say how a browser can show a layer: as a picture that its service draws, of tiles, or by its features.
 
-A kind whose layers can be shown has a function `PREVIEW` in its module: it is given a layer and returns one of these,
+A kind whose layers can be shown has a function `preview` in its module: it is given a layer and returns one of these,
 or None for a layer that cannot be shown. No request is made until one is wanted.
 """
 

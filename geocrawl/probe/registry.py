@@ -1,81 +1,188 @@
-"""List every kind of service, a line each; its module in `kinds` has the kind's name.
+"""Load what each kind of service declares and does, and recognise by their signs what kind a document describes.
 
-The order of the lines decides where signs of several kinds fit an address or a document: the first kind counts. So
-kinds with special signs come before those with general signs, and WMS, the kind of most addresses without any other
-sign, comes last.
-
-Modules are imported when a function is called, because they import what recognises documents of all kinds.
+A kind is a member of `Kind` and the module of its name in `kinds`. The order of `Kind` decides where signs of several
+kinds fit an address or a document: the first kind counts, but WMS, the kind of most addresses without any other sign,
+comes last. Modules are imported when a function is called, because they import what recognises documents of all kinds.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
-from geocrawl.model import Kind
-from geocrawl.model.declarations import KindDeclaration
-from geocrawl.model.kinds import stored_kind
-from geocrawl.ports import ContentCheck, Probe
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, child, children, local_name, namespace_of
+from geocrawl.formats.json import JsonObject
+from geocrawl.model import Candidate, Endpoint, Kind, Service, stored_kind
+from geocrawl.model.kinds import KindDeclaration
+from geocrawl.ports import ContentInterview, Interview
 from geocrawl.probe.previews import PreviewOf
 
-REGISTRY = (
-    Kind.WMTS,
-    Kind.WFS,
-    Kind.WCS,
-    Kind.CSW,
-    Kind.WPS,
-    Kind.SOS,
-    Kind.SPS,
-    Kind.TMS,
-    Kind.ARCGIS,
-    Kind.STAC,
-    Kind.SENSORTHINGS,
-    Kind.OGCAPI,
-    Kind.TILEJSON,
-    Kind.WMSC,
-    Kind.WMS,
-)
+_IN_ORDER = (*(kind for kind in Kind if kind is not Kind.WMS), Kind.WMS)
+
+
+@dataclass(frozen=True, slots=True)
+class KindProbe:
+    """Proves services of a kind (`ports.Probe`)."""
+
+    kind: Kind
+    interview: Callable[[Candidate], Interview]
+
+
+@dataclass(frozen=True, slots=True)
+class KindContentCheck:
+    """Checks services of a kind for content (`ports.ContentCheck`)."""
+
+    kind: Kind
+    check: Callable[[Endpoint, Service, int], ContentInterview]
+    layers: int
+    """Most content items of a service that are tried; kinds without a list of contents request one thing."""
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Request content of a service until some is delivered."""
+        return self.check(endpoint, service, self.layers)
 
 
 @lru_cache(maxsize=1)
 def declarations() -> tuple[KindDeclaration, ...]:
-    """Return the declarations of all kinds, in the order of the registry."""
-    return tuple(_module(kind).KIND for kind in REGISTRY)
+    """Return the declarations of all kinds, in the order in which signs count."""
+    return tuple(map(declaration, _IN_ORDER))
 
 
 def declaration(kind: Kind) -> KindDeclaration:
     """Return the declaration of one kind."""
-    found: KindDeclaration = _module(kind).KIND
-    return found
+    known: KindDeclaration = _module(kind).KIND
+    return known
 
 
 @cache
 def declared(kind: str) -> KindDeclaration:
     """Return the declaration of a kind by its name in the catalogue; one without properties for an unknown name."""
-    return declaration(Kind(kind)) if kind in REGISTRY else KindDeclaration(kind=stored_kind(kind), name=kind, proof="")
+    return (
+        declaration(Kind(kind)) if kind in _IN_ORDER else KindDeclaration(kind=stored_kind(kind), name=kind, proof="")
+    )
+
+
+def probe_of(kind: Kind) -> KindProbe:
+    """Return the probe of one kind."""
+    return KindProbe(kind, _module(kind).interview)
+
+
+def probes() -> tuple[KindProbe, ...]:
+    """Return one probe for each kind."""
+    return tuple(map(probe_of, _IN_ORDER))
 
 
 def kinds_with_content() -> frozenset[Kind]:
     """Return the kinds that have a content check."""
-    return frozenset(kind for kind in REGISTRY if hasattr(_module(kind), "CONTENT_CHECK"))
+    return frozenset(kind for kind in Kind if hasattr(_module(kind), "check_content"))
 
 
-def probes() -> tuple[Probe, ...]:
-    """Return one probe for each kind."""
-    return tuple(_module(kind).PROBE for kind in REGISTRY)
+def content_check_of(kind: Kind, *, layers: int = 3) -> KindContentCheck:
+    """Return the content check of a kind that has one; `layers`: items of a service tried at most."""
+    return KindContentCheck(kind, _module(kind).check_content, layers)
 
 
-def content_checks(*, layers: int) -> tuple[ContentCheck, ...]:
-    """Make one content check for each kind that has one; `layers`: items of a service tried at most."""
-    return tuple(_module(kind).CONTENT_CHECK(layers=layers) for kind in REGISTRY if kind in kinds_with_content())
+def content_checks(*, layers: int) -> tuple[KindContentCheck, ...]:
+    """Return one content check for each kind that has one; `layers`: items of a service tried at most."""
+    return tuple(content_check_of(kind, layers=layers) for kind in _IN_ORDER if kind in kinds_with_content())
 
 
 def preview_of(kind: str) -> PreviewOf | None:
     """Return what says how a layer of a kind is shown, by the kind's name in the catalogue; None for one not shown."""
-    found: PreviewOf | None = getattr(_module(Kind(kind)), "PREVIEW", None) if kind in REGISTRY else None
-    return found
+    known: PreviewOf | None = getattr(_module(Kind(kind)), "preview", None) if kind in _IN_ORDER else None
+    return known
 
 
 def _module(kind: Kind) -> Any:
     return import_module(f"geocrawl.probe.kinds.{kind}")
+
+
+# --------------------------------------------------------------------------- kinds of documents
+# Old kinds name themselves in the root (`WFS_Capabilities`); those of OWS Common (OGC 06-121r9) all have the root
+# `Capabilities`, with different namespaces. In a document without namespace, the operations or the content of its
+# sections decide. Documents in JSON are recognised by their keys.
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """The signs of all kinds by which a root is recognised."""
+
+    of_root: Mapping[str, Kind]
+    of_namespace: Mapping[str, Kind]
+    namespace: re.Pattern[str]
+    of_operation: Mapping[str, Kind]
+    of_sections: Mapping[tuple[str, ...], Kind]
+
+
+@lru_cache(maxsize=1)
+def _signs() -> _Signs:
+    """Return the signs that all kinds declare."""
+    kinds = declarations()
+    of_namespace = {place.rpartition("/")[2]: each.kind for each in kinds for place in each.namespaces}
+    return _Signs(
+        of_root={root: each.kind for each in kinds for root in each.roots},
+        of_namespace=of_namespace,
+        namespace=re.compile(
+            rf"\Ahttps?://www\.open(?:gis|geospatial)\.net/(?:cat/)?({'|'.join(of_namespace)})(?:/|\Z)"
+        ),
+        of_operation={each.operation: each.kind for each in kinds if each.operation},
+        of_sections={way: each.kind for each in kinds for way in each.sections},
+    )
+
+
+def is_capabilities(root: etree._Element) -> bool:
+    """Return whether a root is a capabilities document of any kind, known or not."""
+    name = local_name(root)
+    return name.endswith("Capabilities") and name != "GetCapabilities"
+
+
+def kind_of_root(root: etree._Element) -> Kind | None:
+    """Return the kind of service that the document describes; None for any other document."""
+    name = local_name(root)
+    if named := _signs().of_root.get(name.lower()):
+        return named
+    if name.lower() != "capabilities":
+        return None
+    namespace = namespace_of(root)
+    if not namespace:
+        return _by_operations(root) or _by_sections(root)
+    found = _signs().namespace.match(namespace.lower())
+    return _signs().of_namespace[found[1]] if found else None
+
+
+def is_usual_namespace(namespace: str) -> bool:
+    """Return whether a root's namespace is spelt as in a standard."""
+    return namespace.startswith("http:") and _signs().namespace.match(namespace) is not None
+
+
+def _by_operations(root: etree._Element) -> Kind | None:
+    for operation in children(child(root, "OperationsMetadata"), "Operation"):
+        if kind := _signs().of_operation.get(attribute(operation, "name").strip()):
+            return kind
+    return None
+
+
+def _by_sections(root: etree._Element) -> Kind | None:
+    for path, kind in _signs().of_sections.items():
+        if child(root, *path) is not None:
+            return kind
+    return None
+
+
+_SCHEMA = "$schema"
+
+
+def kind_of_json(value: JsonObject) -> Kind | None:
+    """Return the kind of service that the object describes, whole or in part; None for any other object."""
+    if _SCHEMA in value and "properties" in value:
+        return None
+    for declared in declarations():
+        if declared.is_document is not None and declared.is_document(value):
+            return declared.kind
+    return None

@@ -1,4 +1,4 @@
-"""Say what of a service can be shown, and make the requests for it, each as the service's kind makes it (`PREVIEW`).
+"""Say what of a service can be shown, and make the requests for it, each as the service's kind makes it (`preview`).
 
 Nothing of a visitor's request goes into an address but the number of a layer and numbers of a box and a size, each
 checked. The address is a stored one of the catalogue.

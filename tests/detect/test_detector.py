@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from geocrawl.detect import Detector
 from geocrawl.detect.detector import MOST_CANDIDATES
 from geocrawl.model import Candidate, Document, Kind, Link, Url
-from geocrawl.model.declarations import HostForm, ParameterForm, PathForm
+from geocrawl.model.kinds import HostForm, ParameterForm, PathForm
 from geocrawl.probe.registry import declaration, declarations
 from geocrawl.urls import read_url, service_endpoint
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Item, Kind, Status
-from geocrawl.probe.kinds.arcgis import ArcGisProbe, leads_of
+from geocrawl.probe.kinds.arcgis import leads_of
+from geocrawl.probe.registry import probe_of
 from tests.probe.json_answers import answer, ask
 from tests.support.answers import HTML, page, url
 
@@ -43,7 +44,7 @@ FOLDER = {
 
 
 def titled(**names: object) -> str:
-    service = ask(ArcGisProbe(), SERVICE, {"*": answer({**MAP, "documentInfo": {}, **names})})[0].service
+    service = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer({**MAP, "documentInfo": {}, **names})})[0].service
     assert service is not None
     return service.title
 
@@ -56,7 +57,7 @@ def test_a_default_title_hides_no_name_that_the_author_gave() -> None:
 
 
 def test_a_map_service_is_read_with_its_layers_below_the_service() -> None:
-    verdict, asked = ask(ArcGisProbe(), SERVICE, {"*": answer(MAP)})
+    verdict, asked = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer(MAP)})
     service = verdict.service
     assert service is not None
     assert asked == [f"{SERVICE}?f=json"]
@@ -81,7 +82,7 @@ def test_a_map_service_is_read_with_its_layers_below_the_service() -> None:
 
 
 def test_a_service_leads_to_the_ogc_services_that_it_offers() -> None:
-    verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer(MAP)})
+    verdict, _ = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer(MAP)})
     ogc = "http://gis.example.org/arcgis/services/Water/Rivers/MapServer"
     assert [(lead.endpoint.kind, lead.endpoint.url.address) for lead in verdict.leads] == [
         (Kind.WMS, f"{ogc}/WMSServer"),
@@ -93,7 +94,7 @@ def test_a_service_leads_to_the_ogc_services_that_it_offers() -> None:
 
 
 def test_a_root_leads_to_its_readable_services_and_folders() -> None:
-    verdict, _ = ask(ArcGisProbe(), SERVER, {"*": answer(FOLDER)})
+    verdict, _ = ask(probe_of(Kind.ARCGIS), SERVER, {"*": answer(FOLDER)})
     assert verdict.service is not None
     assert [(item.name, item.item) for item in verdict.service.layers] == [
         ("Base/Roads/MapServer", Item.FOLDER),
@@ -111,7 +112,7 @@ def test_a_root_leads_to_its_readable_services_and_folders() -> None:
 
 
 def test_a_folder_that_lists_folders_without_end_is_not_followed_into_them() -> None:
-    verdict, _ = ask(ArcGisProbe(), f"{SERVER}/Water", {"*": answer(FOLDER)})
+    verdict, _ = ask(probe_of(Kind.ARCGIS), f"{SERVER}/Water", {"*": answer(FOLDER)})
     assert [lead.endpoint.url.address for lead in verdict.leads] == [
         f"{SERVER}/Base/Roads/MapServer",
         f"{SERVER}/Photos/ImageServer",
@@ -119,58 +120,60 @@ def test_a_folder_that_lists_folders_without_end_is_not_followed_into_them() -> 
 
 
 def test_a_folder_without_services_is_empty() -> None:
-    verdict, _ = ask(ArcGisProbe(), SERVER, {"*": answer({"currentVersion": 10.3, "folders": [], "services": []})})
+    verdict, _ = ask(
+        probe_of(Kind.ARCGIS), SERVER, {"*": answer({"currentVersion": 10.3, "folders": [], "services": []})}
+    )
     assert (verdict.status, verdict.reason) == (Status.INVALID, "empty")
 
 
 @pytest.mark.parametrize("code", [401, 403, 498, 499])
 def test_a_token_that_is_wanted_means_protected(code: int) -> None:
     error = {"error": {"code": code, "message": "Token Required", "details": ["Log in"]}}
-    verdict, asked = ask(ArcGisProbe(), SERVICE, {"*": answer(error)})
+    verdict, asked = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer(error)})
     assert (verdict.reason, verdict.detail, len(asked)) == ("protected", f"{code} Token Required Log in", 1)
 
 
 def test_an_error_with_200_is_an_exception_with_its_text() -> None:
     error = {"error": {"code": 500, "message": "Service Water/Rivers/MapServer not started ", "details": []}}
-    verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer(error)})
+    verdict, _ = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer(error)})
     assert (verdict.reason, verdict.detail) == ("exception", "500 Service Water/Rivers/MapServer not started")
 
 
 def test_where_json_does_not_come_through_pjson_is_asked_for() -> None:
     answers = {f"{SERVICE}?f=json": page(HTML, content_type="text/html"), f"{SERVICE}?f=pjson": answer(MAP)}
-    verdict, asked = ask(ArcGisProbe(), SERVICE, answers)
+    verdict, asked = ask(probe_of(Kind.ARCGIS), SERVICE, answers)
     assert (verdict.status, verdict.requests, asked) == (Status.VALID, 2, [*answers])
 
 
 def test_a_page_is_html_after_two_requests() -> None:
-    verdict, asked = ask(ArcGisProbe(), SERVICE, {"*": page(HTML, content_type="text/html")})
+    verdict, asked = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": page(HTML, content_type="text/html")})
     assert (verdict.reason, verdict.detail, len(asked)) == ("html", "Our maps", 2)
 
 
 def test_vendor_parameters_stay_in_the_request() -> None:
-    _, asked = ask(ArcGisProbe(), f"{SERVICE}?token=abc&f=pjson", {"*": answer(MAP)})
+    _, asked = ask(probe_of(Kind.ARCGIS), f"{SERVICE}?token=abc&f=pjson", {"*": answer(MAP)})
     assert asked == [f"{SERVICE}?token=abc&f=json"]
 
 
 def test_a_plain_text_type_is_noted_and_read() -> None:
-    verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer(MAP, content_type="text/plain;charset=utf-8")})
+    verdict, _ = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer(MAP, content_type="text/plain;charset=utf-8")})
     assert [(each.code, each.detail) for each in verdict.deviations] == [("content-type", "text/plain")]
 
 
 def test_an_image_service_is_one_layer_and_a_feature_service_has_feature_types() -> None:
     image = {"currentVersion": 10.9, "name": "Photos", "pixelSizeX": 1, "extent": MAP["fullExtent"]}
-    service = ask(ArcGisProbe(), f"{SERVER}/Photos/ImageServer", {"*": answer(image)})[0].service
+    service = ask(probe_of(Kind.ARCGIS), f"{SERVER}/Photos/ImageServer", {"*": answer(image)})[0].service
     assert service is not None
     assert [(layer.name, layer.item) for layer in service.layers] == [("Photos", Item.LAYER)]
     features = {"currentVersion": 10.9, "capabilities": "Query", "layers": [{"id": 0, "name": "Wells"}], "tables": []}
-    service = ask(ArcGisProbe(), f"{SERVER}/Wells/FeatureServer", {"*": answer(features)})[0].service
+    service = ask(probe_of(Kind.ARCGIS), f"{SERVER}/Wells/FeatureServer", {"*": answer(features)})[0].service
     assert service is not None
     assert (service.title, [layer.item for layer in service.layers]) == ("Wells", [Item.FEATURE_TYPE] * 2)
 
 
 @pytest.mark.parametrize("extent", [{"xmin": "NaN", "ymin": "NaN", "xmax": "NaN", "ymax": "NaN"}, {}, None, 3, []])
 def test_an_extent_of_nothing_is_no_box(extent: object) -> None:
-    verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer({**MAP, "fullExtent": extent})})
+    verdict, _ = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer({**MAP, "fullExtent": extent})})
     assert verdict.service is not None
     assert verdict.service.layers[0].box is None
 
@@ -178,20 +181,22 @@ def test_an_extent_of_nothing_is_no_box(extent: object) -> None:
 def test_an_extent_in_a_national_grid_has_no_box_but_its_code() -> None:
     extent = {"xmin": 1, "ymin": 2, "xmax": 3, "ymax": 4, "spatialReference": {"wkid": 27700}}
     changed = {**MAP, "fullExtent": extent, "spatialReference": {"wkid": 27700}}
-    verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer(changed)})
+    verdict, _ = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer(changed)})
     assert verdict.service is not None
     assert (verdict.service.layers[0].box, verdict.service.layers[0].crs) == (None, ("EPSG:27700",))
 
 
 def test_values_of_any_type_are_no_crash() -> None:
     broken = {key: [1, {"a": None}] for key in MAP} | {"currentVersion": 11, "layers": [3, {}, {"id": {}}]}
-    verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer(broken)})
+    verdict, _ = ask(probe_of(Kind.ARCGIS), SERVICE, {"*": answer(broken)})
     assert verdict.status is Status.VALID
 
 
 @pytest.mark.parametrize("version", ["1.2.3", "latest", True, None, [10.9]])
 def test_another_program_with_a_current_version_is_no_arcgis(version: object) -> None:
-    verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer({"currentVersion": version, "services": [], "layers": []})})
+    verdict, _ = ask(
+        probe_of(Kind.ARCGIS), SERVICE, {"*": answer({"currentVersion": version, "services": [], "layers": []})}
+    )
     assert (verdict.status, verdict.reason) == (Status.INVALID, "not-capabilities")
 
 

@@ -25,10 +25,7 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Ask
 from geocrawl.probe.content.attempts import spread
-from geocrawl.probe.kinds.arcgis import ArcGisContentCheck
-from geocrawl.probe.kinds.ogcapi import OgcApiContentCheck
-from geocrawl.probe.kinds.stac import StacContentCheck
-from geocrawl.probe.kinds.tms import TmsContentCheck
+from geocrawl.probe.registry import content_check_of
 from geocrawl.urls import query_parameters
 from tests.probe.content_runs import API, MAP, SERVER, TILE_MAP, TILES, TMS, drawn, outcomes, run
 from tests.probe.json_answers import answer
@@ -48,7 +45,7 @@ def collections(*names: str, formats: tuple[str, ...] = ()) -> Service:
 
 
 def test_one_feature_of_a_collection_delivers() -> None:
-    proof, asked = run(OgcApiContentCheck(), API, collections("trees", "roads"), lambda _: answer(FOUND))
+    proof, asked = run(content_check_of(Kind.OGCAPI), API, collections("trees", "roads"), lambda _: answer(FOUND))
     assert asked == [f"{API}/collections/trees/items?limit=1&f=json"]
     assert (proof.level, outcomes(proof), proof.https) == (Level.DELIVERS, [ContentOutcome.OK], True)
     assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("trees", "1 feature")
@@ -56,7 +53,7 @@ def test_one_feature_of_a_collection_delivers() -> None:
 
 def test_an_empty_collection_is_blank_and_another_one_is_asked() -> None:
     proof, asked = run(
-        OgcApiContentCheck(),
+        content_check_of(Kind.OGCAPI),
         API,
         collections("a b/c", "x", "y", "z"),
         lambda ask: answer(FOUND if "/z/" in ask.url.address else NOTHING),
@@ -83,19 +80,19 @@ def test_an_empty_collection_is_blank_and_another_one_is_asked() -> None:
 def test_what_comes_in_place_of_a_feature_is_named(
     reply: Page | Failure, outcome: ContentOutcome, level: Level
 ) -> None:
-    proof, _ = run(OgcApiContentCheck(), API, collections("trees"), lambda _: reply)
+    proof, _ = run(content_check_of(Kind.OGCAPI), API, collections("trees"), lambda _: reply)
     assert (outcomes(proof), proof.level) == ([outcome], level)
 
 
 def test_a_hopeless_answer_ends_the_trial() -> None:
     silent = Failure(url(API), FailureCode.TIMEOUT_READ, "silent")
-    _, asked = run(OgcApiContentCheck(), API, collections("a", "b", "c"), lambda _: silent)
+    _, asked = run(content_check_of(Kind.OGCAPI), API, collections("a", "b", "c"), lambda _: silent)
     assert len(asked) == 1
 
 
 def test_a_collection_with_maps_alone_is_proved_by_a_map() -> None:
     service = collections("photos", formats=("image/png",))
-    proof, asked = run(OgcApiContentCheck(), API, service, lambda _: drawn(256, 256))
+    proof, asked = run(content_check_of(Kind.OGCAPI), API, service, lambda _: drawn(256, 256))
     assert asked == [f"{API}/collections/photos/map?width=256&height=256&f=png"]
     assert (proof.level, bool(proof.thumbnail)) == (Level.DELIVERS, True)
 
@@ -106,13 +103,13 @@ def test_a_map_that_a_server_has_no_whole_of_is_asked_for_by_its_extent() -> Non
 
     service = collections("photos", formats=("image/png",))
     service = replace(service, layers=tuple(replace(each, box=box(6, 46, 10, 48)) for each in service.layers))
-    proof, asked = run(OgcApiContentCheck(), API, service, reply)
+    proof, asked = run(content_check_of(Kind.OGCAPI), API, service, reply)
     whole = f"{API}/collections/photos/map?width=256&height=256&f=png"
     assert (asked, proof.level) == ([whole, f"{whole}&bbox=6,46,10,48"], Level.DELIVERS)
 
 
 def test_an_api_without_collections_is_only_advertised() -> None:
-    proof, asked = run(OgcApiContentCheck(), API, collections(), lambda _: answer(FOUND))
+    proof, asked = run(content_check_of(Kind.OGCAPI), API, collections(), lambda _: answer(FOUND))
     assert (proof.level, asked) == (Level.ADVERTISED, [])
 
 
@@ -120,7 +117,7 @@ def test_an_api_without_collections_is_only_advertised() -> None:
 
 
 def test_a_map_service_is_asked_for_its_extent_as_stated_and_in_proportion() -> None:
-    proof, asked = run(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128))
+    proof, asked = run(content_check_of(Kind.ARCGIS), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128))
     place, _, query = asked[0].partition("?")
     parameters = dict(query_parameters(url(f"http://x.example/?{query}")))
     assert place == f"{SERVER}/Rivers/MapServer/export"
@@ -134,17 +131,19 @@ def test_a_blank_map_is_asked_for_once_more_in_the_middle() -> None:
     def reply(ask: Ask) -> Page:
         return drawn(256, 128, blank="400000" in ask.url.address)
 
-    proof, asked = run(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, reply)
+    proof, asked = run(content_check_of(Kind.ARCGIS), f"{SERVER}/Rivers/MapServer", MAP, reply)
     assert (len(asked), outcomes(proof)) == (2, [ContentOutcome.BLANK, ContentOutcome.OK])
-    proof, _ = run(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128, blank=True))
+    proof, _ = run(
+        content_check_of(Kind.ARCGIS), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128, blank=True)
+    )
     assert (proof.level, proof.thumbnail) == (Level.ANSWERS, b"")
 
 
 def test_an_image_of_another_size_and_an_error_with_200_are_named() -> None:
-    proof, _ = run(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(10, 10))
+    proof, _ = run(content_check_of(Kind.ARCGIS), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(10, 10))
     assert outcomes(proof) == [ContentOutcome.WRONG_SIZE] * 2
     error = answer({"error": {"code": 400, "message": "Invalid or missing input parameters", "details": []}})
-    proof, _ = run(ArcGisContentCheck(), f"{SERVER}/Photos/ImageServer", MAP, lambda _: error)
+    proof, _ = run(content_check_of(Kind.ARCGIS), f"{SERVER}/Photos/ImageServer", MAP, lambda _: error)
     assert (outcomes(proof)[0], proof.attempts[0].detail) == (
         ContentOutcome.EXCEPTION,
         "400 Invalid or missing input parameters",
@@ -152,7 +151,7 @@ def test_an_image_of_another_size_and_an_error_with_200_are_named() -> None:
 
 
 def test_an_image_service_has_an_operation_of_its_own() -> None:
-    _, asked = run(ArcGisContentCheck(), f"{SERVER}/Photos/ImageServer", MAP, lambda _: drawn(256, 128))
+    _, asked = run(content_check_of(Kind.ARCGIS), f"{SERVER}/Photos/ImageServer", MAP, lambda _: drawn(256, 128))
     assert asked[0].startswith(f"{SERVER}/Photos/ImageServer/exportImage?")
 
 
@@ -160,14 +159,14 @@ def test_a_feature_service_is_asked_for_a_record() -> None:
     layers = (Layer("", "Wells", item=Item.FEATURE_TYPE), Layer("4", "Wells", parent=0, item=Item.FEATURE_TYPE))
     service = Service(Kind.ARCGIS, "10.9", "Wells", layers=layers)
     record = answer({"objectIdFieldName": "OBJECTID", "features": [{"attributes": {"OBJECTID": 1}}]})
-    proof, asked = run(ArcGisContentCheck(), f"{SERVER}/Wells/FeatureServer", service, lambda _: record)
+    proof, asked = run(content_check_of(Kind.ARCGIS), f"{SERVER}/Wells/FeatureServer", service, lambda _: record)
     assert asked[0].startswith(f"{SERVER}/Wells/FeatureServer/4/query?where=1")
     assert (proof.level, proof.attempts[0].layer, proof.thumbnail) == (Level.DELIVERS, "4", b"")
 
 
 def test_a_folder_has_no_content() -> None:
     service = Service(Kind.ARCGIS, "10.9", "x", layers=(Layer("A/MapServer", "A", item=Item.FOLDER),))
-    proof, asked = run(ArcGisContentCheck(), SERVER, service, lambda _: answer(FOUND))
+    proof, asked = run(content_check_of(Kind.ARCGIS), SERVER, service, lambda _: answer(FOUND))
     assert (proof.level, asked) == (Level.ADVERTISED, [])
 
 
@@ -193,21 +192,21 @@ def test_files_are_followed_from_child_to_child_to_an_item() -> None:
         "http://data.example.org/stac/a/catalog.json": catalogue(("parent", "../catalog.json"), ("item", "./one.json")),
         "http://data.example.org/stac/a/one.json": answer({**FEATURE, "stac_version": "1.0.0"}),
     }
-    proof, asked = run(StacContentCheck(), top, STAC, lambda ask: files[ask.url.address])
+    proof, asked = run(content_check_of(Kind.STAC), top, STAC, lambda ask: files[ask.url.address])
     assert (asked, outcomes(proof), proof.level) == ([*files], [ContentOutcome.OK], Level.DELIVERS)
 
 
 def test_an_api_is_searched_for_one_item() -> None:
     answers = {API: catalogue(("data", f"{API}/collections"), ("search", f"{API}/search"))}
-    proof, asked = run(StacContentCheck(), API, STAC, lambda ask: answers.get(ask.url.address, answer(FOUND)))
+    proof, asked = run(content_check_of(Kind.STAC), API, STAC, lambda ask: answers.get(ask.url.address, answer(FOUND)))
     assert (asked, proof.level) == ([API, f"{API}/search?limit=1"], Level.DELIVERS)
 
 
 def test_a_catalogue_without_items_answers_and_one_in_circles_ends() -> None:
-    proof, _ = run(StacContentCheck(), API, STAC, lambda _: catalogue())
+    proof, _ = run(content_check_of(Kind.STAC), API, STAC, lambda _: catalogue())
     assert (outcomes(proof), proof.level) == ([ContentOutcome.BLANK], Level.ANSWERS)
     turn = iter(range(100))
-    proof, asked = run(StacContentCheck(), API, STAC, lambda _: catalogue(("child", f"{API}/{next(turn)}")))
+    proof, asked = run(content_check_of(Kind.STAC), API, STAC, lambda _: catalogue(("child", f"{API}/{next(turn)}")))
     assert (len(asked), proof.level) == (4, Level.ADVERTISED)
 
 
@@ -228,7 +227,7 @@ def test_a_tile_map_is_asked_for_its_middle_at_a_few_scales() -> None:
             return page(TILE_MAP.format(TILES))
         return drawn(256, 256, blank="/town/9/" not in ask.url.address and "/town/10/" not in ask.url.address)
 
-    proof, asked = run(TmsContentCheck(), TILES, TMS, reply)
+    proof, asked = run(content_check_of(Kind.TMS), TILES, TMS, reply)
     assert asked == [f"{TILES}/town", f"{TILES}/town/0/0/0.png", f"{TILES}/town/9/256/256.png"]
     assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [ContentOutcome.OK], "EPSG:3857")
 
@@ -238,7 +237,7 @@ def test_tiles_that_a_document_places_on_a_host_within_are_asked_where_it_was_ha
         is_document = ask.url.address.endswith("/town")
         return page(TILE_MAP.format("http://localhost:8080/tms/1.0.0")) if is_document else drawn(256, 256)
 
-    _, asked = run(TmsContentCheck(), TILES, TMS, reply)
+    _, asked = run(content_check_of(Kind.TMS), TILES, TMS, reply)
     assert asked[1] == f"{TILES}/town/0/0/0.png"
 
 
@@ -249,7 +248,7 @@ def test_a_tile_map_in_a_file_has_its_tiles_beside_it() -> None:
         document = TILE_MAP.format(TILES).replace(f"{TILES}/town/", "")
         return page(document) if ask.url.address == address else drawn(256, 256)
 
-    _, asked = run(TmsContentCheck(), address, TMS, reply)
+    _, asked = run(content_check_of(Kind.TMS), address, TMS, reply)
     assert asked == [address, "http://tiles.example.org/town/0/0/0.png"]
 
 
@@ -257,7 +256,7 @@ def test_a_tile_map_in_a_file_has_its_tiles_beside_it() -> None:
     ("old", "new"), [("611.496226", "1e-320"), ('maxx="100000"', 'maxx="1e308"'), ('width="256"', 'width="0"')]
 )
 def test_figures_out_of_reach_are_no_crash(old: str, new: str) -> None:
-    proof, asked = run(TmsContentCheck(), TILES, TMS, lambda _: page(TILE_MAP.format(TILES).replace(old, new)))
+    proof, asked = run(content_check_of(Kind.TMS), TILES, TMS, lambda _: page(TILE_MAP.format(TILES).replace(old, new)))
     assert proof.level is Level.ADVERTISED
     assert len(asked) <= 4
 
@@ -279,7 +278,7 @@ def test_the_zoom_of_a_tile_is_told_where_the_grid_is_that_of_the_web(old: str, 
     document = TILE_MAP.format(TILES).replace(old, new)
     assert not old or document != TILE_MAP.format(TILES)
     proof, _ = run(
-        TmsContentCheck(),
+        content_check_of(Kind.TMS),
         TILES,
         TMS,
         lambda ask: page(document) if ask.url.address.endswith("/town") else drawn(256, 256),
@@ -289,7 +288,7 @@ def test_the_zoom_of_a_tile_is_told_where_the_grid_is_that_of_the_web(old: str, 
 
 @pytest.mark.parametrize("document", ["<TileMap/>", "<html>", TILE_MAP.format(TILES).replace("units-per-pixel", "x")])
 def test_a_tile_map_without_tiles_is_only_advertised(document: str) -> None:
-    proof, asked = run(TmsContentCheck(), TILES, TMS, lambda _: page(document))
+    proof, asked = run(content_check_of(Kind.TMS), TILES, TMS, lambda _: page(document))
     assert (proof.level, asked) == (Level.ADVERTISED, [f"{TILES}/town"])
 
 
@@ -297,5 +296,5 @@ def test_blank_tiles_answer_and_deliver_nothing() -> None:
     def reply(ask: Ask) -> Page:
         return page(TILE_MAP.format(TILES)) if ask.url.address.endswith("/town") else drawn(256, 256, blank=True)
 
-    proof, asked = run(TmsContentCheck(), TILES, TMS, reply)
+    proof, asked = run(content_check_of(Kind.TMS), TILES, TMS, reply)
     assert (proof.level, outcomes(proof), len(asked)) == (Level.ANSWERS, [ContentOutcome.BLANK], 4)

@@ -28,11 +28,10 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Ask, ContentCheck
 from geocrawl.probe.extents import is_geographic
-from geocrawl.probe.kinds.csw import CswContentCheck
-from geocrawl.probe.kinds.wfs import WfsContentCheck, judge_feature
-from geocrawl.probe.kinds.wmts.content import WmtsContentCheck
+from geocrawl.probe.kinds.wfs import judge_feature
 from geocrawl.probe.kinds.wmts.tiles import TileLayer, choose_tiles, layer_spec, read_sets
 from geocrawl.probe.matrices import MatrixSet
+from geocrawl.probe.registry import content_check_of
 from geocrawl.probe.stream import read_items
 from geocrawl.urls import query_parameters, service_endpoint
 from tests.probe.kinds import documents
@@ -86,7 +85,7 @@ def wfs(version: str, *names: str) -> Service:
 
 
 def test_one_feature_delivers_and_ends_the_trial() -> None:
-    proof, asked = run(WfsContentCheck(), wfs("2.0.0", "r:road", "r:path"), lambda _: page(GML_3_2))
+    proof, asked = run(content_check_of(Kind.WFS), wfs("2.0.0", "r:road", "r:path"), lambda _: page(GML_3_2))
     assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [ContentOutcome.OK])
     assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("r:road", "1 feature")
     assert [ask.purpose for ask in asked] == [Purpose.MAP]
@@ -96,7 +95,7 @@ def test_one_feature_delivers_and_ends_the_trial() -> None:
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
 def test_older_versions_have_other_names_for_the_same(version: str) -> None:
-    asked = parameters(run(WfsContentCheck(), wfs(version, "road"), lambda _: page(GML_2))[1][0])
+    asked = parameters(run(content_check_of(Kind.WFS), wfs(version, "road"), lambda _: page(GML_2))[1][0])
     assert (asked["TYPENAME"], asked["MAXFEATURES"], asked["VERSION"]) == ("road", "1", version)
     assert "COUNT" not in asked
 
@@ -105,19 +104,19 @@ def test_a_type_without_features_leads_to_the_next() -> None:
     def reply(ask: Ask) -> Page:
         return page(GML_3_2 if parameters(ask)["TYPENAMES"] == "c" else EMPTY)
 
-    proof, _ = run(WfsContentCheck(), wfs("2.0.0", "a", "b", "c"), reply)
+    proof, _ = run(content_check_of(Kind.WFS), wfs("2.0.0", "a", "b", "c"), reply)
     assert (proof.level, outcomes(proof)) == (
         Level.DELIVERS,
         [ContentOutcome.BLANK, ContentOutcome.BLANK, ContentOutcome.OK],
     )
-    proof, _ = run(WfsContentCheck(), wfs("2.0.0", "a", "b"), reply)
+    proof, _ = run(content_check_of(Kind.WFS), wfs("2.0.0", "a", "b"), reply)
     assert proof.level is Level.ANSWERS
 
 
 def test_a_document_in_a_file_is_asked_for_nothing() -> None:
     for check, service in (
-        (WfsContentCheck(), wfs("2.0.0", "a")),
-        (CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal")),
+        (content_check_of(Kind.WFS), wfs("2.0.0", "a")),
+        (content_check_of(Kind.CSW), Service(Kind.CSW, "2.0.2", "Geoportal")),
     ):
         proof, asked = run(check, service, lambda _: page(GML_2), "http://maps.example.org/capabilities.xml")
         assert (proof.level, proof.attempts, asked) == (Level.ADVERTISED, (), [])
@@ -125,7 +124,7 @@ def test_a_document_in_a_file_is_asked_for_nothing() -> None:
 
 def test_a_wfs_that_is_slow_is_left_alone() -> None:
     failure = Failure(url(ADDRESS), FailureCode.TIMEOUT_READ, "30 s")
-    proof, asked = run(WfsContentCheck(), wfs("2.0.0", "a", "b"), lambda _: failure)
+    proof, asked = run(content_check_of(Kind.WFS), wfs("2.0.0", "a", "b"), lambda _: failure)
     assert (proof.level, outcomes(proof), len(asked)) == (Level.ADVERTISED, [ContentOutcome.TIMEOUT], 1)
 
 
@@ -157,7 +156,7 @@ def test_no_bytes_make_a_look_fail(body: bytes) -> None:
 
 def test_one_record_delivers() -> None:
     answer = page(RECORDS.format("<csw:BriefRecord/>"))
-    proof, asked = run(CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal"), lambda _: answer)
+    proof, asked = run(content_check_of(Kind.CSW), Service(Kind.CSW, "2.0.2", "Geoportal"), lambda _: answer)
     assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [ContentOutcome.OK])
     assert proof.attempts[0].detail == "1 of 20 records"
     sent = parameters(asked[0])
@@ -165,7 +164,9 @@ def test_one_record_delivers() -> None:
 
 
 def test_an_empty_catalogue_answers() -> None:
-    proof, asked = run(CswContentCheck(), Service(Kind.CSW, "3.0.0", "Geoportal"), lambda _: page(RECORDS.format("")))
+    proof, asked = run(
+        content_check_of(Kind.CSW), Service(Kind.CSW, "3.0.0", "Geoportal"), lambda _: page(RECORDS.format(""))
+    )
     assert (proof.level, outcomes(proof), len(asked)) == (Level.ANSWERS, [ContentOutcome.BLANK], 1)
 
 
@@ -174,7 +175,7 @@ def test_a_catalogue_without_dublin_core_is_asked_for_iso_19139() -> None:
         is_iso = "gmd" in parameters(ask)["outputSchema"]
         return page(RECORDS.format("<MD_Metadata/>") if is_iso else EXCEPTION.format("outputSchema"))
 
-    proof, _ = run(CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal"), reply)
+    proof, _ = run(content_check_of(Kind.CSW), Service(Kind.CSW, "2.0.2", "Geoportal"), reply)
     assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [ContentOutcome.EXCEPTION, ContentOutcome.OK])
 
 
@@ -212,7 +213,9 @@ def drawn(*, blank: bool = False) -> Page:
 
 def test_a_tile_in_the_middle_of_the_layer_is_asked_for() -> None:
     """8° E, 47° N lies in tile 33/22 of Web Mercator's level 6, whose tiles are 5.6° wide."""
-    proof, asked = run(WmtsContentCheck(), SERVICE, lambda ask: page(WMTS) if ask.purpose is Purpose.PROBE else drawn())
+    proof, asked = run(
+        content_check_of(Kind.WMTS), SERVICE, lambda ask: page(WMTS) if ask.purpose is Purpose.PROBE else drawn()
+    )
     assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [ContentOutcome.OK], "EPSG:3857")
     assert len(proof.thumbnail) > 0
     sent = parameters(asked[1])
@@ -224,7 +227,7 @@ def test_a_blank_tile_leads_to_the_other_reference_system_then_to_a_finer_one() 
     def reply(ask: Ask) -> Page:
         return page(WMTS) if ask.purpose is Purpose.PROBE else drawn(blank=True)
 
-    proof, asked = run(WmtsContentCheck(), SERVICE, reply)
+    proof, asked = run(content_check_of(Kind.WMTS), SERVICE, reply)
     assert (proof.level, outcomes(proof)) == (Level.ANSWERS, [ContentOutcome.BLANK])
     places = [(sent["TILEMATRIXSET"], sent["TILEMATRIX"]) for sent in map(parameters, asked[1:])]
     assert places == [("google", "6"), ("world", "5"), ("google", "8")]
@@ -236,21 +239,23 @@ def test_a_document_in_a_file_is_asked_by_its_templates_on_any_host_but_an_inner
     def reply(ask: Ask) -> Page:
         return page(WMTS) if ask.purpose is Purpose.PROBE else drawn()
 
-    proof, asked = run(WmtsContentCheck(), SERVICE, reply, address)
+    proof, asked = run(content_check_of(Kind.WMTS), SERVICE, reply, address)
     assert [ask.url.address for ask in asked] == [
         address,
         "http://maps.example.org/t/relief/grey/2020/google/6/22/33.png",
     ]
     assert proof.level is Level.DELIVERS
-    proof, asked = run(WmtsContentCheck(), SERVICE, reply, address.replace("maps.example.org", "www.example.org"))
+    proof, asked = run(
+        content_check_of(Kind.WMTS), SERVICE, reply, address.replace("maps.example.org", "www.example.org")
+    )
     assert (proof.level, len(asked)) == (Level.DELIVERS, 2)
     inner = WMTS.replace("//maps.example.org", "//localhost:8080")
-    proof, asked = run(WmtsContentCheck(), SERVICE, lambda _: page(inner), address)
+    proof, asked = run(content_check_of(Kind.WMTS), SERVICE, lambda _: page(inner), address)
     assert (proof.level, proof.attempts, len(asked)) == (Level.ADVERTISED, (), 1)
 
 
 def test_a_wmts_whose_document_is_gone_has_no_attempts() -> None:
-    proof, asked = run(WmtsContentCheck(), SERVICE, lambda _: page(HTML, content_type="text/html"))
+    proof, asked = run(content_check_of(Kind.WMTS), SERVICE, lambda _: page(HTML, content_type="text/html"))
     assert (proof.level, proof.attempts) == (Level.ADVERTISED, ())
     assert [ask.purpose for ask in asked] == [Purpose.PROBE, Purpose.PROBE]
 
@@ -325,9 +330,9 @@ def test_no_numbers_of_a_matrix_make_the_choice_fail(
 
 
 def test_names_too_long_for_an_address_are_passed_over() -> None:
-    proof, asked = run(WfsContentCheck(), wfs("2.0.0", "路" * 9_000, "road"), lambda _: page(GML_3_2))
+    proof, asked = run(content_check_of(Kind.WFS), wfs("2.0.0", "路" * 9_000, "road"), lambda _: page(GML_3_2))
     assert [parameters(ask)["TYPENAMES"] for ask in asked] == ["road"]
     assert proof.level is Level.DELIVERS
     body = WMTS.replace("relief", "路" * 9_000)
-    proof, asked = run(WmtsContentCheck(), SERVICE, lambda _: page(body))
+    proof, asked = run(content_check_of(Kind.WMTS), SERVICE, lambda _: page(body))
     assert (proof.level, proof.attempts, len(asked)) == (Level.ADVERTISED, (), 1)

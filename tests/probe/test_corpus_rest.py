@@ -13,19 +13,14 @@ import pytest
 
 from geocrawl.model import Item, Kind, Service, Status
 from geocrawl.ports import Probe
-from geocrawl.probe.kinds.arcgis import ArcGisProbe
-from geocrawl.probe.kinds.ogcapi import OgcApiProbe
-from geocrawl.probe.kinds.stac import StacProbe
-from geocrawl.probe.kinds.tilejson import TileJsonProbe
-from geocrawl.probe.kinds.tms import TmsProbe
-from geocrawl.probe.kinds.wmsc import WmscProbe
+from geocrawl.probe.registry import probe_of
 from tests.probe.json_answers import judge
 
 pytestmark = pytest.mark.shared
 
 EXPECTATIONS = Path(__file__).parents[1] / "expectations"
 PROBES: dict[Kind, Probe] = {
-    probe.kind: probe for probe in (ArcGisProbe(), OgcApiProbe(), StacProbe(), TmsProbe(), TileJsonProbe(), WmscProbe())
+    kind: probe_of(kind) for kind in (Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.TMS, Kind.TILEJSON, Kind.WMSC)
 }
 COUNTS = {Kind.ARCGIS: 37, Kind.OGCAPI: 27, Kind.STAC: 37, Kind.TMS: 3}
 ADDRESSES = {

@@ -10,9 +10,7 @@ from shapely.geometry import box
 
 from geocrawl.model import ContentOutcome, ContentReport, Item, Kind, Layer, Level, Page, Service
 from geocrawl.ports import Ask, ContentCheck
-from geocrawl.probe.kinds.arcgis import ArcGisContentCheck
-from geocrawl.probe.kinds.ogcapi import OgcApiContentCheck
-from geocrawl.probe.kinds.tms import TmsContentCheck
+from geocrawl.probe.registry import content_check_of
 from tests.probe.content_runs import API, MAP, SERVER, TILE_MAP, TILES, TMS, message, outcomes, png, run, specks
 from tests.support.answers import page
 
@@ -21,9 +19,14 @@ def _drawing(kind: Kind) -> tuple[ContentCheck, str, Service, tuple[int, int]]:
     """A check with an address, a service and the size of its images."""
     photos = Layer("photos", "Photos", item=Item.COLLECTION, formats=("image/png",), box=box(7, 50, 9, 51))
     checks: dict[Kind, tuple[ContentCheck, str, Service, tuple[int, int]]] = {
-        Kind.ARCGIS: (ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, (256, 128)),
-        Kind.OGCAPI: (OgcApiContentCheck(), API, Service(Kind.OGCAPI, "1.0", "API", layers=(photos,)), (256, 256)),
-        Kind.TMS: (TmsContentCheck(), TILES, TMS, (256, 256)),
+        Kind.ARCGIS: (content_check_of(Kind.ARCGIS), f"{SERVER}/Rivers/MapServer", MAP, (256, 128)),
+        Kind.OGCAPI: (
+            content_check_of(Kind.OGCAPI),
+            API,
+            Service(Kind.OGCAPI, "1.0", "API", layers=(photos,)),
+            (256, 256),
+        ),
+        Kind.TMS: (content_check_of(Kind.TMS), TILES, TMS, (256, 256)),
     }
     return checks[kind]
 

@@ -8,15 +8,12 @@ import pytest
 
 from geocrawl.formats.elements import MAX_TEXTS
 from geocrawl.formats.json import MAX_ITEMS, lines
-from geocrawl.model import Service
+from geocrawl.model import Kind, Service
 from geocrawl.ports import Probe
-from geocrawl.probe.kinds.arcgis import ArcGisProbe
-from geocrawl.probe.kinds.ogcapi import OgcApiProbe
-from geocrawl.probe.kinds.stac import StacProbe
-from geocrawl.probe.kinds.tilejson import TileJsonProbe
-from geocrawl.probe.kinds.tms import MAX_MAPS, TmsProbe
+from geocrawl.probe.kinds.tms import MAX_MAPS
 from geocrawl.probe.kinds.wms.probe import WmsProbe
-from geocrawl.probe.kinds.wmsc import MAX_TILE_SETS, WmscProbe
+from geocrawl.probe.kinds.wmsc import MAX_TILE_SETS
+from geocrawl.probe.registry import probe_of
 from tests.probe.json_answers import Body, answer, ask
 
 HOST = "http://many.example.org"
@@ -78,16 +75,16 @@ def tile_sets() -> Body:
 
 
 CASES: list[tuple[Probe, str, Callable[[], Body], int]] = [
-    (StacProbe(), "/stac/catalog.json", stac_collections, MAX_ITEMS),
-    (StacProbe(), "/stac/catalog.json", stac_children, MAX_ITEMS),
-    (OgcApiProbe(), "/", ogcapi_collections, MAX_ITEMS),
-    (ArcGisProbe(), "/arcgis/rest/services", arcgis_services, MAX_ITEMS),
-    (ArcGisProbe(), "/arcgis/rest/services", arcgis_folders, MAX_ITEMS),
-    (ArcGisProbe(), "/arcgis/rest/services/a/MapServer", arcgis_layers, MAX_ITEMS + 1),
-    (TileJsonProbe(), "/tiles.json", vector_layers, MAX_ITEMS + 1),
-    (TmsProbe(), "/tms/1.0.0/", tile_maps, MAX_MAPS),
-    (TmsProbe(), "/tms/", tile_map_services, MAX_MAPS),
-    (WmscProbe(), "/wmsc", tile_sets, MAX_TILE_SETS),
+    (probe_of(Kind.STAC), "/stac/catalog.json", stac_collections, MAX_ITEMS),
+    (probe_of(Kind.STAC), "/stac/catalog.json", stac_children, MAX_ITEMS),
+    (probe_of(Kind.OGCAPI), "/", ogcapi_collections, MAX_ITEMS),
+    (probe_of(Kind.ARCGIS), "/arcgis/rest/services", arcgis_services, MAX_ITEMS),
+    (probe_of(Kind.ARCGIS), "/arcgis/rest/services", arcgis_folders, MAX_ITEMS),
+    (probe_of(Kind.ARCGIS), "/arcgis/rest/services/a/MapServer", arcgis_layers, MAX_ITEMS + 1),
+    (probe_of(Kind.TILEJSON), "/tiles.json", vector_layers, MAX_ITEMS + 1),
+    (probe_of(Kind.TMS), "/tms/1.0.0/", tile_maps, MAX_MAPS),
+    (probe_of(Kind.TMS), "/tms/", tile_map_services, MAX_MAPS),
+    (probe_of(Kind.WMSC), "/wmsc", tile_sets, MAX_TILE_SETS),
 ]
 """Probe, path, document, and the items that are read: a whole above the items counts, too."""
 
@@ -108,11 +105,11 @@ def test_lists_of_texts_are_bounded_in_json() -> None:
     assert len(lines([str(n) for n in numbers()])) == MAX_ITEMS
     assert len(lines(",".join(str(n) for n in numbers()))) == MAX_ITEMS
     stac = {"stac_version": "1.0.0", "type": "Collection", "id": "a", "description": "b", "links": [], "extent": {}}
-    found = service_of(StacProbe(), "/stac/collection.json", {**stac, "keywords": [str(n) for n in numbers()]})
+    found = service_of(probe_of(Kind.STAC), "/stac/collection.json", {**stac, "keywords": [str(n) for n in numbers()]})
     assert len(found.keywords) == MAX_ITEMS
     collection = {"id": "a", "extent": {}, "links": [], "crs": [f"EPSG:{n}" for n in numbers()]}
     body = {"title": "a", "links": [], "conformsTo": ["http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core"]}
-    (layer,) = service_of(OgcApiProbe(), "/", {**body, "collections": [collection]}).layers
+    (layer,) = service_of(probe_of(Kind.OGCAPI), "/", {**body, "collections": [collection]}).layers
     assert len(layer.crs) <= MAX_ITEMS
 
 
@@ -128,5 +125,5 @@ def test_tile_sets_of_one_layer_are_joined_in_time_that_grows_with_their_number(
     sets = "".join(f"<TileSet><SRS>EPSG:{n}</SRS><Layers>a</Layers></TileSet>" for n in numbers())
     inner = f"<Capability><VendorSpecificCapabilities>{sets}</VendorSpecificCapabilities></Capability>"
     body = f'<WMT_MS_Capabilities version="1.1.1"><Service><Title>a</Title></Service>{inner}</WMT_MS_Capabilities>'
-    (layer,) = service_of(WmscProbe(), "/wmsc", body).layers
+    (layer,) = service_of(probe_of(Kind.WMSC), "/wmsc", body).layers
     assert len(layer.crs) == MAX_TILE_SETS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Failure, FailureCode, Item, Kind, Status
-from geocrawl.probe.kinds.ogcapi import OgcApiProbe
+from geocrawl.probe.registry import probe_of
 from geocrawl.urls import RECORDS
 from tests.probe.json_answers import answer, ask
 from tests.support.answers import HTML, page, url
@@ -62,7 +62,7 @@ ANSWERS = {
 
 
 def test_the_parts_are_found_by_the_links_of_the_landing_page() -> None:
-    verdict, asked = ask(OgcApiProbe(), API, ANSWERS)
+    verdict, asked = ask(probe_of(Kind.OGCAPI), API, ANSWERS)
     service = verdict.service
     assert service is not None
     assert asked == [*ANSWERS]
@@ -77,28 +77,28 @@ def test_the_parts_are_found_by_the_links_of_the_landing_page() -> None:
 
 
 def test_a_collection_of_records_is_read_further_as_pages_of_json() -> None:
-    verdict, _ = ask(OgcApiProbe(), API, ANSWERS)
+    verdict, _ = ask(probe_of(Kind.OGCAPI), API, ANSWERS)
     (link,) = verdict.pages
     assert link.url.address == "https://data.example.org/api/all/catalogue/items?limit=20&f=json"
     assert (link.anchor, link.context, link.where) == ("Catalogue", "Town", RECORDS)
 
 
 def test_a_landing_page_whose_parts_are_gone_is_valid_with_deviations() -> None:
-    verdict, asked = ask(OgcApiProbe(), API, {API: answer(LANDING)})
+    verdict, asked = ask(probe_of(Kind.OGCAPI), API, {API: answer(LANDING)})
     assert (verdict.status, len(asked)) == (Status.VALID, 3)
     assert [each.code for each in verdict.deviations] == ["no-collections", "no-conformance"]
 
 
 def test_a_part_that_may_not_be_asked_for_costs_the_part_only() -> None:
     refused = Failure(url(API), FailureCode.TIMEOUT_READ, "no answer for 30 s")
-    verdict, _ = ask(OgcApiProbe(), API, {**ANSWERS, "https://data.example.org/api/all": refused})
+    verdict, _ = ask(probe_of(Kind.OGCAPI), API, {**ANSWERS, "https://data.example.org/api/all": refused})
     assert verdict.status is Status.VALID
     assert [each.code for each in verdict.deviations] == ["no-collections"]
 
 
 def test_where_a_page_for_people_comes_json_is_asked_for_and_the_collections_are_preferred() -> None:
     first = page(HTML, content_type="text/html")
-    verdict, asked = ask(OgcApiProbe(), API, {**ANSWERS, API: first, f"{API}?f=json": answer(LANDING)})
+    verdict, asked = ask(probe_of(Kind.OGCAPI), API, {**ANSWERS, API: first, f"{API}?f=json": answer(LANDING)})
     assert asked == [API, f"{API}?f=json", "https://data.example.org/api/all"]
     assert (verdict.status, verdict.requests) == (Status.VALID, 3)
 
@@ -118,7 +118,7 @@ def test_where_a_page_for_people_comes_json_is_asked_for_and_the_collections_are
 )
 def test_the_json_that_a_page_for_people_names_is_asked_for(link: str, asked_then: str) -> None:
     first = page(f"<!DOCTYPE html><html><head>{link}</head></html>", content_type="text/html")
-    verdict, asked = ask(OgcApiProbe(), API, {**ANSWERS, API: first, asked_then: answer(LANDING)})
+    verdict, asked = ask(probe_of(Kind.OGCAPI), API, {**ANSWERS, API: first, asked_then: answer(LANDING)})
     assert (verdict.status, asked[:2], len(asked)) == (Status.VALID, [API, asked_then], 3)
 
 
@@ -129,26 +129,26 @@ def test_links_to_a_host_within_are_asked_on_the_host_that_answered() -> None:
         {"rel": "data", "href": f"{inner}/all?f=json"},
         {"rel": "conformance", "href": "http://10.0.0.3/conforms"},
     ]
-    _, asked = ask(OgcApiProbe(), API, {API: answer({"title": "x", "links": links})})
+    _, asked = ask(probe_of(Kind.OGCAPI), API, {API: answer({"title": "x", "links": links})})
     assert asked == [API, "https://data.example.org/api/all?f=json", "https://data.example.org/conforms"]
 
 
 def test_what_is_in_the_landing_page_is_not_asked_for_again() -> None:
-    _, asked = ask(OgcApiProbe(), API, {API: answer({**LANDING, **CONFORMANCE, **COLLECTIONS})})
+    _, asked = ask(probe_of(Kind.OGCAPI), API, {API: answer({**LANDING, **CONFORMANCE, **COLLECTIONS})})
     assert asked == [API]
 
 
 def test_an_old_extent_and_six_numbers_are_read() -> None:
     old = {**TREES, "extent": {"spatial": [1, 2, 3, 4]}}
     high = {**TREES, "extent": {"spatial": {"bbox": [[1, 2, -10, 3, 4, 900]]}}}
-    verdict, _ = ask(OgcApiProbe(), API, {API: answer({**LANDING, "collections": [old, high]})})
+    verdict, _ = ask(probe_of(Kind.OGCAPI), API, {API: answer({**LANDING, "collections": [old, high]})})
     assert verdict.service is not None
     assert [layer.box.bounds if layer.box else None for layer in verdict.service.layers] == [(1, 2, 3, 4)] * 2
 
 
 def test_an_extent_over_the_antimeridian_goes_round_the_world() -> None:
     wide = {**TREES, "extent": {"spatial": {"bbox": [[170, -20, -170, 20]]}}}
-    verdict, _ = ask(OgcApiProbe(), API, {API: answer({**LANDING, "collections": [wide]})})
+    verdict, _ = ask(probe_of(Kind.OGCAPI), API, {API: answer({**LANDING, "collections": [wide]})})
     assert verdict.service is not None
     assert verdict.service.layers[0].box is not None
     assert verdict.service.layers[0].box.bounds == (-180, -20, 180, 20)
@@ -170,19 +170,19 @@ def test_an_extent_over_the_antimeridian_goes_round_the_world() -> None:
     ],
 )
 def test_other_json_is_rejected_with_a_reason(body: dict[str, object], reason: str) -> None:
-    verdict, asked = ask(OgcApiProbe(), API, {"*": answer(body)})
+    verdict, asked = ask(probe_of(Kind.OGCAPI), API, {"*": answer(body)})
     assert (verdict.status, verdict.reason, len(asked)) == (Status.INVALID, reason, 1)
 
 
 def test_a_stac_at_the_address_is_a_lead() -> None:
     catalogue = {"stac_version": "1.0.0", "type": "Catalog", "id": "a", "links": LANDING["links"]}
-    verdict, _ = ask(OgcApiProbe(), API, {"*": answer(catalogue)})
+    verdict, _ = ask(probe_of(Kind.OGCAPI), API, {"*": answer(catalogue)})
     assert [(lead.endpoint.kind, lead.endpoint.url.address) for lead in verdict.leads] == [(Kind.STAC, API)]
 
 
 def test_a_collection_alone_leads_to_its_api() -> None:
     root = {"rel": "root", "type": "application/json", "href": "https://data.example.org/other/?f=json"}
-    verdict, _ = ask(OgcApiProbe(), API, {"*": answer({**TREES, "links": [*TREES["links"], root]})})
+    verdict, _ = ask(probe_of(Kind.OGCAPI), API, {"*": answer({**TREES, "links": [*TREES["links"], root]})})
     assert verdict.status is Status.VALID
     assert [lead.endpoint.url.address for lead in verdict.leads] == ["https://data.example.org/other/"]
 
@@ -195,7 +195,7 @@ def test_values_of_any_type_are_no_crash() -> None:
         "collections": [{"id": 3, "links": []}],
     }
     odd["collections"] += [{**TREES, "extent": {"spatial": {"bbox": "x"}}, "crs": 4}]  # type: ignore[operator]
-    assert ask(OgcApiProbe(), API, {"*": answer(odd)})[0].status is Status.VALID
+    assert ask(probe_of(Kind.OGCAPI), API, {"*": answer(odd)})[0].status is Status.VALID
 
 
 def links(*relations: str) -> list[dict[str, str]]:
@@ -231,13 +231,13 @@ SERVED: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("name", SERVED)
 def test_what_an_api_serves_is_no_service(name: str) -> None:
-    verdict, asked = ask(OgcApiProbe(), API, {API: answer(SERVED[name])})
+    verdict, asked = ask(probe_of(Kind.OGCAPI), API, {API: answer(SERVED[name])})
     assert (verdict.status, verdict.reason, asked) == (Status.INVALID, "not-capabilities", [API])
 
 
 def test_a_collection_of_maps_or_coverages_alone_is_one_layer() -> None:
     for content in ("items", OGC + "map", OGC + "coverage", OGC + "tilesets-vector"):
         body = {"id": "a", "title": "A", "extent": {}, "links": links("root", content)}
-        verdict, _ = ask(OgcApiProbe(), API, {API: answer(body)})
+        verdict, _ = ask(probe_of(Kind.OGCAPI), API, {API: answer(body)})
         assert verdict.service is not None
         assert [layer.name for layer in verdict.service.layers] == ["a"]

@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 from geocrawl.model import Kind
-from geocrawl.probe.roots import kind_of_json, kind_of_root
+from geocrawl.probe.registry import kind_of_json, kind_of_root
 from tests.probe.kinds import verdict_on
 from tests.probe.test_wmts import WMTS
 

@@ -10,8 +10,7 @@ import pytest
 
 from geocrawl.detect import Detector
 from geocrawl.model import Failure, Kind, Page, Verdict
-from geocrawl.probe.kinds.sensorthings import PROBE
-from geocrawl.probe.registry import declarations
+from geocrawl.probe.registry import declarations, probe_of
 from tests.support.pages import page, read, url
 
 DETECTOR = Detector(declarations())
@@ -28,7 +27,7 @@ STREAMS = json.dumps(
 def interview(answers: Mapping[str, Page | Failure]) -> tuple[Verdict, list[str]]:
     """Hold the interview with answers by their addresses; all else is forbidden."""
     asked: list[str] = []
-    conversation = PROBE.interview(DETECTOR.candidate_at(url(ROOT), Kind.SENSORTHINGS))
+    conversation = probe_of(Kind.SENSORTHINGS).interview(DETECTOR.candidate_at(url(ROOT), Kind.SENSORTHINGS))
     try:
         ask = next(conversation)
         while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Item, Kind, Status
-from geocrawl.probe.kinds.stac import StacProbe
+from geocrawl.probe.registry import probe_of
 from geocrawl.urls import RECORDS
 from tests.probe.json_answers import answer, ask
 from tests.support.answers import HTML, page
@@ -40,7 +40,7 @@ FILES = {
 
 
 def test_a_catalogue_in_files_is_one_request_with_its_children_as_pages() -> None:
-    verdict, asked = ask(StacProbe(), CATALOGUE, {"*": answer(FILES)})
+    verdict, asked = ask(probe_of(Kind.STAC), CATALOGUE, {"*": answer(FILES)})
     service = verdict.service
     assert service is not None
     assert asked == [CATALOGUE]
@@ -58,7 +58,7 @@ def test_a_catalogue_in_files_is_one_request_with_its_children_as_pages() -> Non
 
 def test_items_are_data_and_no_pages() -> None:
     items = {**FILES, "links": [{"rel": "item", "href": "./one.json"}, {"rel": "items", "href": "./items"}]}
-    assert ask(StacProbe(), CATALOGUE, {"*": answer(items)})[0].pages == ()
+    assert ask(probe_of(Kind.STAC), CATALOGUE, {"*": answer(items)})[0].pages == ()
 
 
 PART = "https://data.example.org/stac/landsat/catalog.json"
@@ -70,7 +70,7 @@ def test_a_part_that_a_crawl_came_upon_leads_to_its_root(signal: str) -> None:
         **FILES,
         "links": [{"rel": "root", "href": "../catalog.json"}, {"rel": "parent", "href": "../catalog.json"}],
     }
-    verdict, asked = ask(StacProbe(), PART, {"*": answer(part)}, signal=signal)
+    verdict, asked = ask(probe_of(Kind.STAC), PART, {"*": answer(part)}, signal=signal)
     assert (verdict.status, verdict.reason, verdict.service, len(asked)) == (Status.INVALID, "part", None, 1)
     assert verdict.detail == f"part of {CATALOGUE}"
     assert [(each.endpoint.kind, each.endpoint.url.address) for each in verdict.leads] == [(Kind.STAC, CATALOGUE)]
@@ -82,17 +82,17 @@ def test_a_part_that_a_crawl_came_upon_leads_to_its_root(signal: str) -> None:
 )
 def test_what_a_person_asked_for_a_root_and_a_part_of_another_host_are_taken(signal: str, root: str) -> None:
     part = {**FILES, "links": [{"rel": "root", "href": root}]}
-    assert ask(StacProbe(), PART, {"*": answer(part)}, signal=signal)[0].status is Status.VALID
+    assert ask(probe_of(Kind.STAC), PART, {"*": answer(part)}, signal=signal)[0].status is Status.VALID
 
 
 @pytest.mark.parametrize("root", ["./catalog.json", "http://data.example.org/stac/catalog.json?f=json", CATALOGUE])
 def test_a_root_that_names_itself_in_any_spelling_is_no_part(root: str) -> None:
     top = {**FILES, "links": [{"rel": "root", "href": root}]}
-    assert ask(StacProbe(), CATALOGUE, {"*": answer(top)}, signal="path")[0].status is Status.VALID
+    assert ask(probe_of(Kind.STAC), CATALOGUE, {"*": answer(top)}, signal="path")[0].status is Status.VALID
 
 
 def test_a_collection_is_its_own_item() -> None:
-    service = ask(StacProbe(), CATALOGUE, {"*": answer(COLLECTION)})[0].service
+    service = ask(probe_of(Kind.STAC), CATALOGUE, {"*": answer(COLLECTION)})[0].service
     assert service is not None
     assert (service.provider, service.access_constraints, service.keywords) == ("ESA", "CC-BY-4.0", ("satellite",))
     (layer,) = service.layers
@@ -110,7 +110,7 @@ def test_an_api_is_asked_for_its_collections() -> None:
     }
     listed = {"links": [], "collections": [COLLECTION]}
     answers = {api: answer(landing), f"{api}/collections": answer(listed)}
-    verdict, asked = ask(StacProbe(), api, answers)
+    verdict, asked = ask(probe_of(Kind.STAC), api, answers)
     assert verdict.service is not None
     assert (asked, verdict.requests) == ([*answers], 2)
     assert [layer.title for layer in verdict.service.layers] == ["Sentinel-2"]
@@ -120,14 +120,14 @@ def test_an_api_is_asked_for_its_collections() -> None:
 
 def test_an_api_without_its_collections_is_valid_all_the_same() -> None:
     landing = {**FILES, "conformsTo": [], "links": [{"rel": "data", "href": "collections"}]}
-    verdict, asked = ask(StacProbe(), CATALOGUE, {CATALOGUE: answer(landing)})
+    verdict, asked = ask(probe_of(Kind.STAC), CATALOGUE, {CATALOGUE: answer(landing)})
     assert (verdict.status, len(asked)) == (Status.VALID, 2)
 
 
 def test_old_extents_and_catalogues_without_a_type_are_read() -> None:
     old = {**COLLECTION, "stac_version": "0.6.0", "extent": {"spatial": [-10, 40, 20, 60], "temporal": []}}
     del old["type"]
-    service = ask(StacProbe(), CATALOGUE, {"*": answer(old)})[0].service
+    service = ask(probe_of(Kind.STAC), CATALOGUE, {"*": answer(old)})[0].service
     assert service is not None
     assert service.layers[0].box is not None
     assert (service.version, service.layers[0].box.bounds) == ("0.6.0", (-10, 40, 20, 60))
@@ -144,10 +144,10 @@ def test_old_extents_and_catalogues_without_a_type_are_read() -> None:
     ],
 )
 def test_other_json_is_rejected_with_a_reason(body: dict[str, object], reason: str) -> None:
-    verdict, asked = ask(StacProbe(), CATALOGUE, {"*": answer(body)})
+    verdict, asked = ask(probe_of(Kind.STAC), CATALOGUE, {"*": answer(body)})
     assert (verdict.status, verdict.reason, len(asked)) == (Status.INVALID, reason, 1)
 
 
 def test_a_viewer_at_the_address_is_html() -> None:
-    verdict, asked = ask(StacProbe(), CATALOGUE, {"*": page(HTML, content_type="text/html")})
+    verdict, asked = ask(probe_of(Kind.STAC), CATALOGUE, {"*": page(HTML, content_type="text/html")})
     assert (verdict.reason, len(asked)) == ("html", 2)

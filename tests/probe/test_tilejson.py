@@ -13,7 +13,8 @@ from geocrawl.demo.kinds import OFFICES
 from geocrawl.demo.rest_documents import vector_tile
 from geocrawl.model import ContentOutcome, ContentReport, Kind, Level, Page, Service, Status
 from geocrawl.ports import Ask
-from geocrawl.probe.kinds.tilejson import TileJsonContentCheck, TileJsonProbe, judge_vector_tile
+from geocrawl.probe.kinds.tilejson import judge_vector_tile
+from geocrawl.probe.registry import content_check_of, probe_of
 from tests.probe.content_runs import drawn, message, outcomes, run
 from tests.probe.json_answers import answer, ask
 from tests.support.answers import page
@@ -34,7 +35,7 @@ DOCUMENT = {
 
 
 def test_vector_tiles_are_read_with_their_layers() -> None:
-    verdict, asked = ask(TileJsonProbe(), ADDRESS, {"*": answer(DOCUMENT)})
+    verdict, asked = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer(DOCUMENT)})
     service = verdict.service
     assert service is not None
     assert asked == [ADDRESS]
@@ -53,11 +54,11 @@ def test_images_are_one_layer_and_terrain_has_its_own_system() -> None:
         "tiles": ["./{z}/{x}/{y}.png"],
         "bounds": [-180, -85.0511, 180, 86],
     }
-    service = ask(TileJsonProbe(), ADDRESS, {"*": answer(images)})[0].service
+    service = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer(images)})[0].service
     assert service is not None
     assert [(layer.name, layer.title) for layer in service.layers] == [("Photos", "Photos")]
     terrain = {**images, "format": "quantized-mesh-1.0", "projection": "EPSG:4326"}
-    service = ask(TileJsonProbe(), ADDRESS, {"*": answer(terrain)})[0].service
+    service = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer(terrain)})[0].service
     assert service is not None
     assert (service.formats, service.layers[0].crs) == (("quantized-mesh-1.0",), ("EPSG:4326",))
 
@@ -67,20 +68,20 @@ def test_images_are_one_layer_and_terrain_has_its_own_system() -> None:
     [{"tiles": []}, {"tiles": "x"}, {"tiles": ["https://x.example/a.png"]}, {"tiles": [3]}, {"tilejson": None}],
 )
 def test_a_document_without_templates_of_tiles_is_none(change: dict[str, object]) -> None:
-    verdict, _ = ask(TileJsonProbe(), ADDRESS, {"*": answer({**DOCUMENT, **change})})
+    verdict, _ = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer({**DOCUMENT, **change})})
     assert (verdict.status, verdict.reason) == (Status.INVALID, "not-capabilities")
 
 
 @pytest.mark.parametrize("bounds", [None, [], [1, 2, 3], ["a", "b", "c", "d"], {"west": 1}])
 def test_bounds_that_are_none_leave_the_box_out(bounds: object) -> None:
-    verdict, _ = ask(TileJsonProbe(), ADDRESS, {"*": answer({**DOCUMENT, "bounds": bounds})})
+    verdict, _ = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer({**DOCUMENT, "bounds": bounds})})
     assert verdict.service is not None
     assert verdict.service.layers[0].box is None
 
 
 def test_half_a_document_is_truncated() -> None:
     body = answer(DOCUMENT).body
-    verdict, _ = ask(TileJsonProbe(), ADDRESS, {"*": answer(body[: len(body) // 2])})
+    verdict, _ = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer(body[: len(body) // 2])})
     assert (verdict.status, verdict.reason) == (Status.INVALID, "truncated")
 
 
@@ -103,7 +104,9 @@ def check(document: Mapping[str, object], tiles: Mapping[str, Page]) -> tuple[Co
             return answer(document)
         return tiles.get(asked.url.address.rpartition("/streets/")[2], page("nothing", status=404))
 
-    report, asked = run(TileJsonContentCheck(layers=3), ADDRESS, Service(Kind.TILEJSON, "3.0.0", "Streets"), reply)
+    report, asked = run(
+        content_check_of(Kind.TILEJSON, layers=3), ADDRESS, Service(Kind.TILEJSON, "3.0.0", "Streets"), reply
+    )
     return report, [address.rpartition("/streets/")[2] for address in asked[1:]]
 
 

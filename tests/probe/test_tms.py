@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Kind, Status
-from geocrawl.probe.kinds.tms import TmsProbe
-from geocrawl.probe.kinds.wmsc import WmscProbe
+from geocrawl.probe.registry import probe_of
 from tests.probe.json_answers import ask
 from tests.support.answers import HTML, page
 
@@ -30,7 +29,7 @@ TILE_SET = """<TileSet><SRS>{}</SRS><BoundingBox SRS="{}" minx="0" miny="0" maxx
 
 
 def test_a_service_lists_its_tile_maps() -> None:
-    verdict, asked = ask(TmsProbe(), ROOT, {"*": page(SERVICE)})
+    verdict, asked = ask(probe_of(Kind.TMS), ROOT, {"*": page(SERVICE)})
     service = verdict.service
     assert service is not None
     assert asked == [ROOT]
@@ -43,7 +42,7 @@ def test_a_service_lists_its_tile_maps() -> None:
 
 
 def test_the_other_spelling_of_the_root_is_asked_for_when_the_first_is_not_found() -> None:
-    verdict, asked = ask(TmsProbe(), ROOT, {f"{ROOT}/": page(SERVICE)})
+    verdict, asked = ask(probe_of(Kind.TMS), ROOT, {f"{ROOT}/": page(SERVICE)})
     assert (verdict.status, asked, verdict.requests) == (Status.VALID, [ROOT, f"{ROOT}/"], 2)
 
 
@@ -57,7 +56,7 @@ def test_each_root_is_read_with_and_without_a_declaration(before: str, root: str
         "TileMapService": SERVICE.partition("?>")[2],
         "TileMap": MAP.format(5, 45, 10, 48, srs="EPSG:4326"),
     }
-    verdict, _ = ask(TmsProbe(), ROOT, {"*": page(before + documents[root])})
+    verdict, _ = ask(probe_of(Kind.TMS), ROOT, {"*": page(before + documents[root])})
     assert (verdict.status, verdict.detail) == (Status.VALID, root)
 
 
@@ -74,7 +73,7 @@ def test_each_root_is_read_with_and_without_a_declaration(before: str, root: str
 def test_the_box_of_a_tile_map_is_read_in_its_own_system(
     srs: str, sides: tuple[float, ...], box: tuple[float, ...] | None
 ) -> None:
-    verdict, _ = ask(TmsProbe(), ROOT, {"*": page(MAP.format(*sides, srs=srs))})
+    verdict, _ = ask(probe_of(Kind.TMS), ROOT, {"*": page(MAP.format(*sides, srs=srs))})
     assert verdict.service is not None
     (layer,) = verdict.service.layers
     found = layer.box.bounds if layer.box is not None else None
@@ -84,18 +83,18 @@ def test_the_box_of_a_tile_map_is_read_in_its_own_system(
 
 def test_a_root_leads_to_its_services() -> None:
     body = f'<?xml version="1.0"?><Services><TileMapService title="T" version="1.0.0" href="{ROOT}/"/></Services>'
-    verdict, _ = ask(TmsProbe(), "http://tiles.example.org/tms/", {"*": page(body)})
+    verdict, _ = ask(probe_of(Kind.TMS), "http://tiles.example.org/tms/", {"*": page(body)})
     assert [lead.endpoint.url.address for lead in verdict.leads] == [ROOT]
 
 
 def test_the_example_address_that_programs_write_into_files_is_no_lead() -> None:
     body = MAP.format(0, 0, 1, 1, srs="EPSG:4326").replace("tiles.example.org/tms", "tms.osgeo.org")
-    assert ask(TmsProbe(), "http://maps.example.org/t/tilemapresource.xml", {"*": page(body)})[0].leads == ()
+    assert ask(probe_of(Kind.TMS), "http://maps.example.org/t/tilemapresource.xml", {"*": page(body)})[0].leads == ()
 
 
 @pytest.mark.parametrize("body", [SERVICE[:400], SERVICE[: SERVICE.index("</TileMaps>")]])
 def test_a_cut_document_is_truncated(body: str) -> None:
-    assert ask(TmsProbe(), ROOT, {"*": page(body)})[0].reason == "truncated"
+    assert ask(probe_of(Kind.TMS), ROOT, {"*": page(body)})[0].reason == "truncated"
 
 
 @pytest.mark.parametrize(
@@ -108,12 +107,12 @@ def test_a_cut_document_is_truncated(body: str) -> None:
     ],
 )
 def test_other_answers_are_rejected(body: bytes, reason: str) -> None:
-    assert ask(TmsProbe(), ROOT, {"*": page(body)})[0].reason == reason
+    assert ask(probe_of(Kind.TMS), ROOT, {"*": page(body)})[0].reason == reason
 
 
 def test_the_tile_sets_of_one_layer_are_one_item() -> None:
     sets = TILE_SET.format("EPSG:4326", "EPSG:4326", 10, 10) + TILE_SET.format("EPSG:900913", "EPSG:900913", 1e6, 1e6)
-    verdict, asked = ask(WmscProbe(), "http://tiles.example.org/service", {"*": page(TILED.format(sets))})
+    verdict, asked = ask(probe_of(Kind.WMSC), "http://tiles.example.org/service", {"*": page(TILED.format(sets))})
     service = verdict.service
     assert service is not None
     assert asked == [
@@ -127,5 +126,5 @@ def test_the_tile_sets_of_one_layer_are_one_item() -> None:
 
 
 def test_a_wms_without_tile_sets_is_another_kind() -> None:
-    verdict, _ = ask(WmscProbe(), "http://tiles.example.org/service", {"*": page(TILED.format(""))})
+    verdict, _ = ask(probe_of(Kind.WMSC), "http://tiles.example.org/service", {"*": page(TILED.format(""))})
     assert (verdict.reason, [lead.endpoint.kind for lead in verdict.leads]) == ("other-kind", [Kind.WMS])

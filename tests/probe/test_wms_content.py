@@ -27,9 +27,9 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Ask
 from geocrawl.probe.content.images import MAX_PIXELS, THUMBNAIL_BYTES, Picture, read_picture, thumbnail
-from geocrawl.probe.kinds.wms.content import WmsContentCheck
 from geocrawl.probe.kinds.wms.places import Target
 from geocrawl.probe.kinds.wms.places import choose as choose_places
+from geocrawl.probe.registry import content_check_of
 from geocrawl.urls import endpoint_key, read_url
 
 Answer = Callable[[Ask], Page | Failure]
@@ -104,7 +104,7 @@ def blank(ask: Ask) -> bytes:
 
 
 def prove(answer: Answer, *layers: Layer, version: str = "1.3.0", most: int = 3) -> tuple[ContentReport, list[Ask]]:
-    content_interview = WmsContentCheck(layers=most).run(address(), service(*layers, version=version))
+    content_interview = content_check_of(Kind.WMS, layers=most).run(address(), service(*layers, version=version))
     asks: list[Ask] = []
     try:
         ask = next(content_interview)

@@ -9,15 +9,12 @@ from tests.support.places import ROOT
 
 
 def add_kind(root: Path) -> None:
-    """Take the kind `sps` away, and add it as the text says: its file, its line in the registry and its entry."""
-    registry, kinds = root / "geocrawl/probe/registry.py", root / "geocrawl/model/kinds.py"
-    line, entry = (_line("## Add a kind of service", form) for form in (r"^    Kind\.\w+,$", r'^    SPS = "sps".*$'))
+    """Take the kind `sps` away, and add it as the text says: its file and its line in `Kind`."""
+    kinds, line = root / "geocrawl/model/kinds.py", _line("## Add a kind of service", r'^    SPS = "sps".*$')
     (root / "geocrawl/probe/kinds/sps.py").unlink()
-    _insert(registry, f"{line}\n", "", instead=True)
-    _insert(kinds, f"{entry}\n", "", instead=True)
+    _insert(kinds, f"{line}\n", "", instead=True)
     _write_files(root, "## Add a kind of service")
-    _insert(registry, "REGISTRY = (\n", f"{line}\n")
-    _insert(kinds, "        return self\n\n", f"{entry}\n")
+    _insert(kinds, "        return self\n\n", f"{line}\n")
 
 
 def add_command(root: Path) -> None:

@@ -15,7 +15,6 @@ from geocrawl.model import (
     Endpoint,
     Failure,
     FailureCode,
-    Kind,
     Level,
     Page,
     Purpose,
@@ -121,16 +120,6 @@ class Attempts:
             cors=self._cors,
             thumbnail=thumbnail(self._image) if self._image else b"",
         )
-
-
-class KindContentCheck:
-    """Base of all content checks (`ports.ContentCheck`): a subclass names its kind and holds the requests."""
-
-    kind: Kind
-
-    def __init__(self, *, layers: int = 3) -> None:
-        """Try at most `layers` content items of a service; kinds without a list of contents request one thing."""
-        self._layers = layers
 
 
 def spread(items: Sequence[T], most: int) -> tuple[T, ...]:

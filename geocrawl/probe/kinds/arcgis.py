@@ -41,10 +41,10 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
+from geocrawl.probe.content.attempts import Attempts, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import (
     NO_BOX,
     Box,
@@ -362,19 +362,14 @@ def _of_service(value: JsonObject, place: str, rest: str, name: str) -> Iterator
 _ANOTHER_FORM_MAY_HELP = FOR_PEOPLE | {"http-400", "http-500", "http-501"}
 
 
-class ArcGisProbe:
-    """Proves ArcGIS folders and services (`ports.Probe`)."""
-
-    kind = Kind.ARCGIS
-
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request `f=json`, and if that is refused `f=pjson`. Two requests at most."""
-        forms = (with_parameters(candidate.endpoint.url, {"f": form}) for form in ("json", "pjson"))
-        answers = yield from in_turn(forms, read_arcgis, _ANOTHER_FORM_MAY_HELP)
-        verdict = json_verdict(answers, candidate)
-        if verdict.status is not Status.VALID:
-            return verdict
-        return replace(verdict, leads=leads_of(answers[-1].value, answers[-1].base))
+def interview(candidate: Candidate) -> Interview:
+    """Request `f=json`, and if that is refused `f=pjson`. Two requests at most."""
+    forms = (with_parameters(candidate.endpoint.url, {"f": form}) for form in ("json", "pjson"))
+    answers = yield from in_turn(forms, read_arcgis, _ANOTHER_FORM_MAY_HELP)
+    verdict = json_verdict(answers, candidate)
+    if verdict.status is not Status.VALID:
+        return verdict
+    return replace(verdict, leads=leads_of(answers[-1].value, answers[-1].base))
 
 
 # --------------------------------------------------------------------------- content
@@ -388,24 +383,19 @@ class ArcGisProbe:
 _EXPORTS = {"mapserver": "export", "imageserver": "exportImage"}
 
 
-class ArcGisContentCheck(KindContentCheck):
-    """Checks ArcGIS services for content by an image or a record (`ports.ContentCheck`)."""
-
-    kind = Kind.ARCGIS
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Request the whole extent and then its middle, or one record of each of a few layers."""
-        attempts = Attempts()
-        requests = list(_requests(endpoint.url, service, self._layers))
-        for index, (name, code, url, size) in enumerate(requests):
-            answer = yield Ask(url, Purpose.MAP)
-            look = judge_image(answer, size) if size else judge_features(answer)
-            if size and index + 1 < len(requests):
-                look = yield from doubt(look, answer, requests[index + 1][2])
-            attempts.add(name, code, url, answer, look)
-            if attempts.is_enough or look[0] is ContentOutcome.IMAGE_ERROR_TEXT:
-                break
-        return attempts.report(endpoint)
+def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
+    """Request the whole extent and then its middle, or one record of each of a few layers."""
+    attempts = Attempts()
+    requests = list(_requests(endpoint.url, service, most))
+    for index, (name, code, url, size) in enumerate(requests):
+        answer = yield Ask(url, Purpose.MAP)
+        look = judge_image(answer, size) if size else judge_features(answer)
+        if size and index + 1 < len(requests):
+            look = yield from doubt(look, answer, requests[index + 1][2])
+        attempts.add(name, code, url, answer, look)
+        if attempts.is_enough or look[0] is ContentOutcome.IMAGE_ERROR_TEXT:
+            break
+    return attempts.report(endpoint)
 
 
 _Request = tuple[str, str, Url, tuple[int, int] | None]
@@ -461,10 +451,6 @@ def _extent(layer: Layer) -> tuple[str, Sides] | None:
     return ("EPSG:4326", layer.box.bounds) if layer.box is not None else None
 
 
-PROBE = ArcGisProbe()
-CONTENT_CHECK = ArcGisContentCheck
-
-
 # --------------------------------------------------------------------------- previews
 
 
@@ -496,6 +482,3 @@ def _features_url(shown: Shown, box: Sides, most: int) -> Url:
         "f": "geojson",
     }
     return with_parameters(below(shown.url, f"{shown.layer.name}/query"), asked)
-
-
-PREVIEW = preview

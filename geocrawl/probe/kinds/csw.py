@@ -29,9 +29,9 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.content.attempts import Attempts, KindContentCheck, refusal
+from geocrawl.probe.content.attempts import Attempts, refusal
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said
 from geocrawl.probe.stream import ItemSpec
@@ -102,18 +102,16 @@ FORM = Form(
 )
 
 
-class CswProbe(OwsProbe):
-    """Proves CSW endpoints, at most three requests (`ports.Probe`)."""
+_CAPABILITIES = OwsProbe(FORM, ("2.0.2", None, "3.0.0"))
 
-    def __init__(self) -> None:
-        super().__init__(FORM, ("2.0.2", None, "3.0.0"))
 
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request capabilities until the answers decide; `pages` of the verdict is the first page of records."""
-        verdict = yield from super().interview(candidate)
-        if verdict.status is not Status.VALID or verdict.service is None:
-            return verdict
-        return replace(verdict, pages=_first_records(candidate.endpoint.url, verdict.service))
+def interview(candidate: Candidate) -> Interview:
+    """Request capabilities until the answers decide, three times at most; `pages` of the verdict is the first page of
+    records."""
+    verdict = yield from _CAPABILITIES.interview(candidate)
+    if verdict.status is not Status.VALID or verdict.service is None:
+        return verdict
+    return replace(verdict, pages=_first_records(candidate.endpoint.url, verdict.service))
 
 
 def _first_records(endpoint: Url, service: Service) -> tuple[Link, ...]:
@@ -133,24 +131,19 @@ _ONE = {"maxRecords": "1", "elementSetName": "brief"}
 _SCHEMAS = {"csw:Record": "", "gmd:MD_Metadata": ISO_19139}
 
 
-class CswContentCheck(KindContentCheck):
-    """Checks CSW for content by one record (`ports.ContentCheck`)."""
-
-    kind = Kind.CSW
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Request a record in Dublin Core, and from a catalogue that refuses this in the other schema."""
-        attempts = Attempts()
-        if is_file(endpoint.url):  # a file answers no requests
-            return attempts.report(endpoint)
-        for name, schema in _SCHEMAS.items():
-            asked = get_records_url(endpoint.url, version=service.version, schema=schema)
-            url = with_parameters(asked, _ONE)
-            answer = yield Ask(url, Purpose.MAP)
-            attempts.add(name, "", url, answer, judge_record(answer))
-            if attempts.is_enough or attempts.made[-1].outcome is ContentOutcome.BLANK:
-                break
+def check_content(endpoint: Endpoint, service: Service, _most: int) -> ContentInterview:
+    """Request a record in Dublin Core, and from a catalogue that refuses this in the other schema."""
+    attempts = Attempts()
+    if is_file(endpoint.url):  # a file answers no requests
         return attempts.report(endpoint)
+    for name, schema in _SCHEMAS.items():
+        asked = get_records_url(endpoint.url, version=service.version, schema=schema)
+        url = with_parameters(asked, _ONE)
+        answer = yield Ask(url, Purpose.MAP)
+        attempts.add(name, "", url, answer, judge_record(answer))
+        if attempts.is_enough or attempts.made[-1].outcome is ContentOutcome.BLANK:
+            break
+    return attempts.report(endpoint)
 
 
 def judge_record(answer: Page | Failure) -> tuple[ContentOutcome, str]:
@@ -169,7 +162,3 @@ def judge_record(answer: Page | Failure) -> tuple[ContentOutcome, str]:
         if count
         else (ContentOutcome.BLANK, "no records")
     )
-
-
-PROBE = CswProbe()
-CONTENT_CHECK = CswContentCheck

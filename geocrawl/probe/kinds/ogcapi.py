@@ -30,17 +30,17 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.declarations import HostForm, KindDeclaration, PathForm, QgisLayer
+from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
-from geocrawl.probe.content.attempts import Attempts, KindContentCheck, doubt, judge_features, judge_image, spread
+from geocrawl.probe.content.attempts import Attempts, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import PIXELS, Sides, middle_of
 from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import JsonAnswer, json_of, json_verdict, plain_then_json
 from geocrawl.probe.json_links import linked, links_of, relations, spatial_extent, systems
 from geocrawl.probe.json_tiles import levels_of_collection
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View
-from geocrawl.probe.roots import kind_of_json
+from geocrawl.probe.registry import kind_of_json
 from geocrawl.urls import RECORDS, below, service_endpoint, with_parameters
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"
@@ -383,35 +383,30 @@ _MISSING = {"conformance": "no-conformance", "collections": "no-collections"}
 """Deviation codes of parts that the landing page links to and that cannot be read."""
 
 
-class OgcApiProbe:
-    """Proves OGC APIs (`ports.Probe`)."""
-
-    kind = Kind.OGCAPI
-
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request the landing page, then the parts that it links to."""
-        answers = yield from plain_then_json(candidate.endpoint.url, read_ogcapi)
-        verdict = json_verdict(answers, candidate)
-        if verdict.status is not Status.VALID:
-            return verdict
-        landing = answers[-1]
-        api = Description(landing.base).with_document(landing.value)
-        missing: list[Deviation] = []
-        parts = _parts(landing, MAX_REQUESTS - len(answers))
-        for name, url in parts:
-            page = yield Ask(url)
-            if (value := json_of(page)) is not None:
-                api = api.with_document(value)
-            else:
-                missing.append(Deviation(_MISSING[name], f"{url.address}: {_why(page)}"[:200]))
-        return replace(
-            verdict,
-            service=with_fingerprint(api.service()),
-            deviations=(*verdict.deviations, *missing, *api.deviations()),
-            requests=len(answers) + len(parts),
-            leads=_root(landing, candidate),
-            pages=api.pages,
-        )
+def interview(candidate: Candidate) -> Interview:
+    """Request the landing page, then the parts that it links to."""
+    answers = yield from plain_then_json(candidate.endpoint.url, read_ogcapi)
+    verdict = json_verdict(answers, candidate)
+    if verdict.status is not Status.VALID:
+        return verdict
+    landing = answers[-1]
+    api = Description(landing.base).with_document(landing.value)
+    missing: list[Deviation] = []
+    parts = _parts(landing, MAX_REQUESTS - len(answers))
+    for name, url in parts:
+        page = yield Ask(url)
+        if (value := json_of(page)) is not None:
+            api = api.with_document(value)
+        else:
+            missing.append(Deviation(_MISSING[name], f"{url.address}: {_why(page)}"[:200]))
+    return replace(
+        verdict,
+        service=with_fingerprint(api.service()),
+        deviations=(*verdict.deviations, *missing, *api.deviations()),
+        requests=len(answers) + len(parts),
+        leads=_root(landing, candidate),
+        pages=api.pages,
+    )
 
 
 def _parts(landing: JsonAnswer, most: int) -> list[tuple[str, Url]]:
@@ -446,29 +441,24 @@ def _root(landing: JsonAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
 # (OGC 20-058, 7). A map that may be a drawn message is compared with a part of it.
 
 
-class OgcApiContentCheck(KindContentCheck):
-    """Checks OGC APIs for content by one item (`ports.ContentCheck`)."""
-
-    kind = Kind.OGCAPI
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Request content of one collection after another until some is delivered."""
-        attempts = Attempts()
-        for layer in choose(service, self._layers):
-            is_map = not has_items(layer)
-            url = _content_url(endpoint.url, layer.name, is_map=is_map)
-            answer = yield Ask(url, Purpose.MAP)
-            look = judge_image(answer, (PIXELS, PIXELS)) if is_map else judge_features(answer)
-            # MapProxy has a map of the whole only where its scale is configured.
-            if is_map and look[0] in _NO_WHOLE and (within := _part(url, layer, whole=True)) is not None:
-                url, answer = within, (yield Ask(within, Purpose.MAP))
-                look = judge_image(answer, (PIXELS, PIXELS))
-            if is_map:
-                look = yield from doubt(look, answer, _part(url, layer))
-            attempts.add(layer.name, "", url, answer, look)
-            if attempts.is_enough:
-                break
-        return attempts.report(endpoint)
+def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
+    """Request content of one collection after another until some is delivered."""
+    attempts = Attempts()
+    for layer in choose(service, most):
+        is_map = not has_items(layer)
+        url = _content_url(endpoint.url, layer.name, is_map=is_map)
+        answer = yield Ask(url, Purpose.MAP)
+        look = judge_image(answer, (PIXELS, PIXELS)) if is_map else judge_features(answer)
+        # MapProxy has a map of the whole only where its scale is configured.
+        if is_map and look[0] in _NO_WHOLE and (within := _part(url, layer, whole=True)) is not None:
+            url, answer = within, (yield Ask(within, Purpose.MAP))
+            look = judge_image(answer, (PIXELS, PIXELS))
+        if is_map:
+            look = yield from doubt(look, answer, _part(url, layer))
+        attempts.add(layer.name, "", url, answer, look)
+        if attempts.is_enough:
+            break
+    return attempts.report(endpoint)
 
 
 def choose(service: Service, most: int) -> tuple[Layer, ...]:
@@ -514,10 +504,6 @@ def _part(url: Url, layer: Layer, *, whole: bool = False) -> Url | None:
     return with_parameters(url, {"bbox": _joined(sides)})
 
 
-PROBE = OgcApiProbe()
-CONTENT_CHECK = OgcApiContentCheck
-
-
 # --------------------------------------------------------------------------- previews
 
 
@@ -544,6 +530,3 @@ def _map_url(shown: Shown, view: View) -> Url:
 def _features_url(shown: Shown, box: Sides, most: int) -> Url:
     url = _content_url(shown.url, shown.layer.name, is_map=False)
     return with_parameters(url, {"limit": str(most), "bbox": _joined(box)})
-
-
-PREVIEW = preview

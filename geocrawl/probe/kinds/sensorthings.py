@@ -9,7 +9,7 @@ from typing import Any
 
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, line_of, object_of, objects, text_of
 from geocrawl.model import Candidate, Item, Kind, Layer, Page, Service, Status
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.json_answers import examine_json, json_of, json_verdict
@@ -73,20 +73,12 @@ def _streams(value: JsonObject | None) -> tuple[Layer, ...]:
     return tuple(Layer(name, name, abstract, item=Item.OFFERING) for name, abstract in named if name)
 
 
-class SensorThingsProbe:
-    """Proves SensorThings services (`ports.Probe`)."""
-
-    kind = Kind.SENSORTHINGS
-
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request the entity sets, and from a valid service its first data streams. Two requests at most."""
-        page = yield Ask(candidate.endpoint.url)
-        verdict = json_verdict([examine_json(page, read_sensorthings)], candidate)
-        if verdict.status is not Status.VALID or verdict.service is None:
-            return verdict
-        asked = {"$top": str(_STREAMS), "$select": "name,description"}
-        answer = yield Ask(with_parameters(below(candidate.endpoint.url, "Datastreams"), asked))
-        return replace(verdict, service=replace(verdict.service, layers=_streams(json_of(answer))))
-
-
-PROBE = SensorThingsProbe()
+def interview(candidate: Candidate) -> Interview:
+    """Request the entity sets, and from a valid service its first data streams. Two requests at most."""
+    page = yield Ask(candidate.endpoint.url)
+    verdict = json_verdict([examine_json(page, read_sensorthings)], candidate)
+    if verdict.status is not Status.VALID or verdict.service is None:
+        return verdict
+    asked = {"$top": str(_STREAMS), "$select": "name,description"}
+    answer = yield Ask(with_parameters(below(candidate.endpoint.url, "Datastreams"), asked))
+    return replace(verdict, service=replace(verdict.service, layers=_streams(json_of(answer))))

@@ -9,7 +9,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Service
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union, with_layers
 from geocrawl.probe.ows.extents import read_envelope
@@ -94,4 +94,4 @@ FORM = Form(
     usual_version="1.0.0",
 )
 """Names of sections are in lower case in 2.0 (11.2)."""
-PROBE = OwsProbe(FORM, (None, "2.0.0", "1.0.0"))
+interview = OwsProbe(FORM, (None, "2.0.0", "1.0.0")).interview

@@ -6,7 +6,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import child, text_of
 from geocrawl.model import Item, Kind, Layer
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
 from geocrawl.probe.stream import ItemSpec
 
@@ -46,4 +46,4 @@ FORM = Form(
     ),
     usual_version="2.0.0",
 )
-PROBE = OwsProbe(FORM, (None, "2.0.0"))
+interview = OwsProbe(FORM, (None, "2.0.0")).interview

@@ -38,14 +38,14 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.declarations import HostForm, KindDeclaration, PathForm
+from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
-from geocrawl.probe.content.attempts import Attempts, KindContentCheck, judge_features
+from geocrawl.probe.content.attempts import Attempts, judge_features
 from geocrawl.probe.interview import lead
 from geocrawl.probe.json_answers import json_of, json_verdict, plain_then_json
 from geocrawl.probe.json_links import WebLink, linked, links_of, spatial_extent
-from geocrawl.probe.roots import kind_of_json
+from geocrawl.probe.registry import kind_of_json
 from geocrawl.urls import RECORDS, with_parameters
 
 
@@ -207,27 +207,22 @@ _IS_THE_SERVICE = ("given", ANSWER)
 """Signals of a candidate that counts as the service itself: else two that name each other as root would both fail."""
 
 
-class StacProbe:
-    """Proves STAC catalogues and APIs (`ports.Probe`)."""
-
-    kind = Kind.STAC
-
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request the catalogue, after a page for people as JSON, then its collections; three requests at most."""
-        answers = yield from plain_then_json(candidate.endpoint.url, read_stac)
-        verdict = json_verdict(answers, candidate)
-        if verdict.status is not Status.VALID or verdict.service is None:
-            return verdict
-        value, base = answers[-1].value, answers[-1].base
-        if (root := _root(value, base, candidate)) is not None:
-            return replace(verdict, status=Status.INVALID, reason="part", service=None, detail=_of(root), leads=(root,))
-        service, pages = verdict.service, pages_of(value, base)
-        collections = linked(value, base, ("data",)) if "conformsTo" in value else None
-        if collections is None:
-            return replace(verdict, pages=pages)
-        if listed := json_of((yield Ask(collections))):
-            service = with_collections(service, listed, base)
-        return replace(verdict, service=service, pages=pages, requests=verdict.requests + 1)
+def interview(candidate: Candidate) -> Interview:
+    """Request the catalogue, after a page for people as JSON, then its collections; three requests at most."""
+    answers = yield from plain_then_json(candidate.endpoint.url, read_stac)
+    verdict = json_verdict(answers, candidate)
+    if verdict.status is not Status.VALID or verdict.service is None:
+        return verdict
+    value, base = answers[-1].value, answers[-1].base
+    if (root := _root(value, base, candidate)) is not None:
+        return replace(verdict, status=Status.INVALID, reason="part", service=None, detail=_of(root), leads=(root,))
+    service, pages = verdict.service, pages_of(value, base)
+    collections = linked(value, base, ("data",)) if "conformsTo" in value else None
+    if collections is None:
+        return replace(verdict, pages=pages)
+    if listed := json_of((yield Ask(collections))):
+        service = with_collections(service, listed, base)
+    return replace(verdict, service=service, pages=pages, requests=verdict.requests + 1)
 
 
 def _root(value: JsonObject, base: Url, candidate: Candidate) -> Candidate | None:
@@ -256,25 +251,20 @@ _CONTENT = ("search", "items", "item")
 _DEEPER = ("child", "data")
 
 
-class StacContentCheck(KindContentCheck):
-    """Checks STAC catalogues and APIs for content by one item (`ports.ContentCheck`)."""
-
-    kind = Kind.STAC
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Follow the catalogue's links to an item. Four requests at most."""
-        attempts = Attempts()
-        url, name = endpoint.url, service.title
-        for _ in range(MAX_REQUESTS):
-            answer = yield Ask(url, Purpose.MAP)
-            value = json_of(answer) or {}
-            base = answer.final if isinstance(answer, Page) else answer.url
-            following = _following(value, base) if _is_catalogue(value) else None
-            if following is None or following == url:
-                attempts.add(name, "", url, answer, _look(answer, value))
-                break
-            url = following
-        return attempts.report(endpoint)
+def check_content(endpoint: Endpoint, service: Service, _most: int) -> ContentInterview:
+    """Follow the catalogue's links to an item. Four requests at most."""
+    attempts = Attempts()
+    url, name = endpoint.url, service.title
+    for _ in range(MAX_REQUESTS):
+        answer = yield Ask(url, Purpose.MAP)
+        value = json_of(answer) or {}
+        base = answer.final if isinstance(answer, Page) else answer.url
+        following = _following(value, base) if _is_catalogue(value) else None
+        if following is None or following == url:
+            attempts.add(name, "", url, answer, _look(answer, value))
+            break
+        url = following
+    return attempts.report(endpoint)
 
 
 def _is_catalogue(value: JsonObject) -> bool:
@@ -298,7 +288,3 @@ def _look(answer: Page | Failure, value: JsonObject) -> tuple[ContentOutcome, st
     if value.get("stac_version") and _is_catalogue(value):
         return ContentOutcome.BLANK, "a catalogue without items"
     return judge_features(answer)
-
-
-PROBE = StacProbe()
-CONTENT_CHECK = StacContentCheck

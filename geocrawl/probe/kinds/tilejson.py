@@ -30,13 +30,12 @@ from geocrawl.model import (
     Service,
     Url,
 )
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.content.attempts import (
     WITHOUT_CONTENT,
     Attempts,
-    KindContentCheck,
     Look,
     doubt,
     judge_image,
@@ -142,15 +141,10 @@ def _formats(value: JsonObject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found[1].lower() for found in endings if found))
 
 
-class TileJsonProbe:
-    """Proves TileJSON documents (`ports.Probe`)."""
-
-    kind = Kind.TILEJSON
-
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request the document. One request."""
-        page = yield Ask(candidate.endpoint.url)
-        return json_verdict([examine_json(page, read_tilejson)], candidate)
+def interview(candidate: Candidate) -> Interview:
+    """Request the document. One request."""
+    page = yield Ask(candidate.endpoint.url)
+    return json_verdict([examine_json(page, read_tilejson)], candidate)
 
 
 # --------------------------------------------------------------------------- tiles
@@ -200,24 +194,19 @@ _LAYER_FIELD = 0x1A
 """Number and type of the field `layers` of a tile (Mapbox Vector Tile Specification 2.1, 4.1; protobuf's encoding)."""
 
 
-class TileJsonContentCheck(KindContentCheck):
-    """Checks TileJSON documents for content by one tile (`ports.ContentCheck`)."""
-
-    kind = Kind.TILEJSON
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Request the document, then tiles until one has content."""
-        attempts = Attempts()
-        value, levels = _tiles_of((yield Ask(endpoint.url, Purpose.MAP)))
-        name, found = service.layers[0].title if service.layers else service.title, _samples(value, levels)
-        for index, url in enumerate(found):
-            answer = yield Ask(url, Purpose.MAP)
-            look = judge_vector_tile(answer) if _are_vectors(value) else _judge_picture(answer)
-            look = yield from doubt(look, answer, next((each for each in found if each != url), None))
-            if look[0] not in WITHOUT_CONTENT or index == len(found) - 1:
-                attempts.add(name, MERCATOR, url, answer, look)
-                break
-        return attempts.report(endpoint)
+def check_content(endpoint: Endpoint, service: Service, _most: int) -> ContentInterview:
+    """Request the document, then tiles until one has content."""
+    attempts = Attempts()
+    value, levels = _tiles_of((yield Ask(endpoint.url, Purpose.MAP)))
+    name, found = service.layers[0].title if service.layers else service.title, _samples(value, levels)
+    for index, url in enumerate(found):
+        answer = yield Ask(url, Purpose.MAP)
+        look = judge_vector_tile(answer) if _are_vectors(value) else _judge_picture(answer)
+        look = yield from doubt(look, answer, next((each for each in found if each != url), None))
+        if look[0] not in WITHOUT_CONTENT or index == len(found) - 1:
+            attempts.add(name, MERCATOR, url, answer, look)
+            break
+    return attempts.report(endpoint)
 
 
 def _samples(value: JsonObject, levels: Sequence[Level]) -> list[Url]:
@@ -266,10 +255,6 @@ def _count_layers(tile: bytes) -> int | None:
     return layers if at == len(tile) else None
 
 
-PROBE = TileJsonProbe()
-CONTENT_CHECK = TileJsonContentCheck
-
-
 # --------------------------------------------------------------------------- previews
 
 
@@ -284,6 +269,3 @@ def _levels(shown: Shown, view: View) -> Levels:
 def preview(shown: Shown) -> Tiles | None:
     """Show tiles that are pictures; layers of vector tiles, which lie below the tiles, have none."""
     return by_tiles(shown, _levels) if shown.layer.parent is None else None
-
-
-PREVIEW = preview

@@ -32,10 +32,10 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
-from geocrawl.probe.content.attempts import WITHOUT_CONTENT, Attempts, KindContentCheck, doubt, judge_image, spread
+from geocrawl.probe.content.attempts import WITHOUT_CONTENT, Attempts, doubt, judge_image, spread
 from geocrawl.probe.extents import Box, Sides, in_system, is_web_mercator
 from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
 from geocrawl.probe.json_links import on_host_of
@@ -170,27 +170,22 @@ def _box(root: etree._Element, code: str) -> Box:
 _OTHER_SPELLING_MAY_HELP = frozenset({"http-400", "http-404", "http-500", "html", "exception", "empty"})
 
 
-class TmsProbe:
-    """Proves tile map services (`ports.Probe`)."""
-
-    kind = Kind.TMS
-
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request the address unchanged, then with the final slash added or removed. Two requests at most."""
-        answers: list[Answer] = []
-        for url in (candidate.endpoint.url, other_spelling(candidate.endpoint.url)):
-            if answers and answers[-1].finding.reason not in _OTHER_SPELLING_MAY_HELP:
-                break
-            page = yield Ask(url)
-            answers.append(Answer(page, examined(page, lambda page: examine(page, read_tms))))
-        verdict = verdict_on(answers, candidate)
-        page = answers[-1].page
-        if verdict.status is not Status.VALID or not isinstance(page, Page):
-            return verdict
-        root = read_whole(page).root
-        leads = leads_of(root, page.final) if root is not None else ()
-        own = candidate.endpoint.key
-        return replace(verdict, leads=(*verdict.leads, *(each for each in leads if each.endpoint.key != own)))
+def interview(candidate: Candidate) -> Interview:
+    """Request the address unchanged, then with the final slash added or removed. Two requests at most."""
+    answers: list[Answer] = []
+    for url in (candidate.endpoint.url, other_spelling(candidate.endpoint.url)):
+        if answers and answers[-1].finding.reason not in _OTHER_SPELLING_MAY_HELP:
+            break
+        page = yield Ask(url)
+        answers.append(Answer(page, examined(page, lambda page: examine(page, read_tms))))
+    verdict = verdict_on(answers, candidate)
+    page = answers[-1].page
+    if verdict.status is not Status.VALID or not isinstance(page, Page):
+        return verdict
+    root = read_whole(page).root
+    leads = leads_of(root, page.final) if root is not None else ()
+    own = candidate.endpoint.key
+    return replace(verdict, leads=(*verdict.leads, *(each for each in leads if each.endpoint.key != own)))
 
 
 def other_spelling(url: Url) -> Url:
@@ -309,25 +304,20 @@ class _TileMap:
         return known if len(known) == len(attributes) else None
 
 
-class TmsContentCheck(KindContentCheck):
-    """Checks tile map services for content by one tile (`ports.ContentCheck`)."""
-
-    kind = Kind.TMS
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Request the document of one map after another, and tiles of each, until one has content."""
-        attempts = Attempts()
-        layers = [layer for layer in service.layers if layer.item is Item.LAYER and layer.name]
-        # Maps in Web Mercator first: only those are shown by software that is given addresses of tiles.
-        layers.sort(key=lambda layer: not any(map(is_web_mercator, layer.crs)))
-        maps = [layer.name for layer in layers]
-        for name in spread(maps, self._layers if not is_file(endpoint.url) else 1):
-            tiles = yield from _tile_map(endpoint.url if is_file(endpoint.url) else below(endpoint.url, name))
-            if tiles is not None:
-                yield from _try(tiles, name, attempts)
-            if attempts.is_enough:
-                break
-        return attempts.report(endpoint)
+def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
+    """Request the document of one map after another, and tiles of each, until one has content."""
+    attempts = Attempts()
+    layers = [layer for layer in service.layers if layer.item is Item.LAYER and layer.name]
+    # Maps in Web Mercator first: only those are shown by software that is given addresses of tiles.
+    layers.sort(key=lambda layer: not any(map(is_web_mercator, layer.crs)))
+    maps = [layer.name for layer in layers]
+    for name in spread(maps, most if not is_file(endpoint.url) else 1):
+        tiles = yield from _tile_map(endpoint.url if is_file(endpoint.url) else below(endpoint.url, name))
+        if tiles is not None:
+            yield from _try(tiles, name, attempts)
+        if attempts.is_enough:
+            break
+    return attempts.report(endpoint)
 
 
 def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
@@ -356,10 +346,6 @@ def _resolution(tile_set: etree._Element) -> float:
     return number_of(attribute(tile_set, "units-per-pixel")) or 0.0
 
 
-PROBE = TmsProbe()
-CONTENT_CHECK = TmsContentCheck
-
-
 def _levels(shown: Shown, view: View) -> Levels:
     """Request the document of a map; return its levels of tiles when it is in the view's reference system."""
     tiles = yield from _tile_map(shown.url if is_file(shown.url) else below(shown.url, shown.layer.name))
@@ -369,6 +355,3 @@ def _levels(shown: Shown, view: View) -> Levels:
 def preview(shown: Shown) -> Tiles | None:
     """Show a map by its tiles."""
     return by_tiles(shown, _levels)
-
-
-PREVIEW = preview

@@ -11,7 +11,7 @@ from lxml import etree
 from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.formats.json import number_of
 from geocrawl.model import Item, Kind, Layer, Page, Service
-from geocrawl.model.declarations import KindDeclaration, PathForm, QgisLayer
+from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask
 from geocrawl.probe.content.images import drawable
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
@@ -124,7 +124,7 @@ FORM = Form(
     finish=_finish,
     usual_version="1.0.0",
 )
-PROBE = OwsProbe(FORM, (None, "2.0.1", "1.1.1", "1.0.0"))
+interview = OwsProbe(FORM, (None, "2.0.1", "1.1.1", "1.0.0")).interview
 
 
 # --------------------------------------------------------------------------- pictures of a part of a map
@@ -233,6 +233,3 @@ def preview(shown: Shown) -> Tiles | None:
     if shown.layer.item is not Item.COVERAGE or (formats and not drawable(formats)):
         return None
     return Tiles((DEGREES,), partial(_levels, shown))
-
-
-PREVIEW = preview

@@ -29,12 +29,11 @@ from geocrawl.model import (
     Service,
     Url,
 )
-from geocrawl.model.declarations import KindDeclaration, PathForm, QgisLayer
+from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import (
     MAX_ADDRESS_CHARS,
     Attempts,
-    KindContentCheck,
     judge_features,
     refusal,
     spread,
@@ -161,7 +160,7 @@ FORM = Form(
     finish=_finish,
     usual_version="1.1.0",
 )
-PROBE = OwsProbe(FORM, (None, "2.0.0", "1.1.0", "1.0.0"), lower_case=True)
+interview = OwsProbe(FORM, (None, "2.0.0", "1.1.0", "1.0.0"), lower_case=True).interview
 
 
 # --------------------------------------------------------------------------- content
@@ -216,28 +215,23 @@ class _Asked:
 _Asking = Generator[Ask, Page | Failure, _Asked]
 
 
-class WfsContentCheck(KindContentCheck):
-    """Checks WFS for content by one feature (`ports.ContentCheck`)."""
-
-    kind = Kind.WFS
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Request a feature of one type after another until one is delivered."""
-        attempts = Attempts()
-        named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]
-        if is_file(endpoint.url):  # a file answers no requests
-            named = []
-        types = _Types(endpoint.url, given_address(endpoint.url, service.content_address), service)
-        manner = types.first_manner()
-        for layer in spread(named, self._layers):
-            if len(types.url(layer, manner).address) > MAX_ADDRESS_CHARS:
-                continue
-            asked = yield from _try(types, layer, manner, _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST)
-            attempts.add(layer.name, "", asked.url, asked.answer, asked.look)
-            if attempts.is_enough:
-                break
-            manner = manner if asked.look[0] in _NO_FEATURES else asked.manner
-        return attempts.report(endpoint)
+def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
+    """Request a feature of one type after another until one is delivered."""
+    attempts = Attempts()
+    named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]
+    if is_file(endpoint.url):  # a file answers no requests
+        named = []
+    types = _Types(endpoint.url, given_address(endpoint.url, service.content_address), service)
+    manner = types.first_manner()
+    for layer in spread(named, most):
+        if len(types.url(layer, manner).address) > MAX_ADDRESS_CHARS:
+            continue
+        asked = yield from _try(types, layer, manner, _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST)
+        attempts.add(layer.name, "", asked.url, asked.answer, asked.look)
+        if attempts.is_enough:
+            break
+        manner = manner if asked.look[0] in _NO_FEATURES else asked.manner
+    return attempts.report(endpoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,9 +340,6 @@ def _count(collection: etree._Element) -> int:
     return sum(sum(1 for each in member if local_name(each)) for member in collection if local_name(member) in _MEMBERS)
 
 
-CONTENT_CHECK = WfsContentCheck
-
-
 # --------------------------------------------------------------------------- features of a part of a map
 
 
@@ -382,6 +373,3 @@ _DEGREES = "urn:ogc:def:crs:EPSG::4326"
 def preview(shown: Shown) -> Features | None:
     """Show a type by its features."""
     return Features(partial(_features_url, shown)) if shown.layer.item is Item.FEATURE_TYPE else None
-
-
-PREVIEW = preview

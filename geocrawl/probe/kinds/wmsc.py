@@ -16,7 +16,7 @@ from geocrawl.formats.elements import attribute, child, children, line_of, local
 from geocrawl.formats.json import integer_of, number_of
 from geocrawl.formats.xml_reader import Cut, Reading
 from geocrawl.model import Candidate, Kind, Layer, Page, Url
-from geocrawl.model.declarations import KindDeclaration
+from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.extents import Box, Sides, in_system
@@ -107,23 +107,15 @@ def _titles(root: etree._Element) -> dict[str, str]:
     return {line_of(child(each, "Name")): line_of(child(each, "Title")) for each in layers}
 
 
-class WmscProbe:
-    """Proves WMS-C endpoints (`ports.Probe`)."""
-
-    kind = Kind.WMSC
-
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request the capabilities of WMS 1.1.1 with tile sets. One request."""
-        question = Question("1.1.1", _capabilities(candidate.endpoint.url))
-        return run(candidate, (question,), lambda page: examine(page, read_wmsc))
+def interview(candidate: Candidate) -> Interview:
+    """Request the capabilities of WMS 1.1.1 with tile sets. One request."""
+    question = Question("1.1.1", _capabilities(candidate.endpoint.url))
+    return run(candidate, (question,), lambda page: examine(page, read_wmsc))
 
 
 def _capabilities(endpoint: Url) -> Url:
     asked = {"SERVICE": "WMS", "REQUEST": "GetCapabilities", "VERSION": "1.1.1", "TILED": "true"}
     return request_url(endpoint, asked)
-
-
-PROBE = WmscProbe()
 
 
 # --------------------------------------------------------------------------- tiles
@@ -178,6 +170,3 @@ def _levels_of(endpoint: Url, tile_set: etree._Element, code: str) -> Iterator[L
 def preview(shown: Shown) -> Tiles | None:
     """Show a layer by its tiles."""
     return by_tiles(shown, _levels)
-
-
-PREVIEW = preview

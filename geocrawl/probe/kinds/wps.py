@@ -6,7 +6,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import child, text_of
 from geocrawl.model import Item, Kind, Layer
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
 from geocrawl.probe.ows.items import first_line, first_text, read_keywords
 from geocrawl.probe.stream import ItemSpec
@@ -70,4 +70,4 @@ FORM = Form(
     usual_version="1.0.0",
 )
 """`ProcessOfferings` in 1.0.0 (8.3.2), `Contents` in 2.0 (9.8.2)."""
-PROBE = OwsProbe(FORM, (None, "1.0.0", "2.0.0"))
+interview = OwsProbe(FORM, (None, "1.0.0", "2.0.0")).interview

@@ -23,7 +23,7 @@ from geocrawl.probe.answer import Finding, answer_deviations, finding_without_bo
 from geocrawl.probe.interview import Question, by_version, is_file, lower_case_question, run
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.owslib_reader import Operations, read_operations, read_service
-from geocrawl.probe.roots import is_usual_namespace, kind_of_root
+from geocrawl.probe.registry import is_usual_namespace, kind_of_root
 from geocrawl.probe.stream import STREAM_BYTES, Items, ItemSpec, read_items
 from geocrawl.sanitize import ending_of
 

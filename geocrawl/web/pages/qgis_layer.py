@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.qgis import NO_XML, safe_name
-from geocrawl.model.declarations import QgisLayer
+from geocrawl.model.kinds import QgisLayer
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.catalogue.read.show import LayerRow, ServiceDetail

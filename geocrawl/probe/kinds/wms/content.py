@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Kind, Page, Service
+from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Page, Service
 from geocrawl.ports import Ask, ContentInterview
-from geocrawl.probe.content.attempts import Attempts, KindContentCheck, judge_picture, picture_of, refusal
+from geocrawl.probe.content.attempts import Attempts, judge_picture, picture_of, refusal
 from geocrawl.probe.content.images import Picture
 from geocrawl.probe.extents import image_size
 from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, remedies
@@ -42,24 +42,19 @@ _Look = Generator[Ask, Page | Failure, tuple[ContentOutcome, str, bytes]]
 _Doubt = Generator[Ask, Page | Failure, tuple[ContentOutcome, str]]
 
 
-class WmsContentCheck(KindContentCheck):
-    """Checks WMS for content by maps (`ports.ContentCheck`)."""
-
-    kind = Kind.WMS
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Request maps until one has content, as the module's docstring describes."""
-        attempts = Attempts()
-        maps = Maps(endpoint.url, service)
-        manner, system = maps.first_manner(), ""
-        for known in choose(service, self._layers):
-            targets = tuple(sorted(known, key=lambda target: target.crs != system))
-            if maps.is_too_long(targets[0], manner):
-                continue
-            manner, system = yield from _try(maps, targets, manner, attempts)
-            if attempts.is_enough:
-                break
-        return attempts.report(endpoint)
+def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
+    """Request maps until one has content, as the module's docstring describes."""
+    attempts = Attempts()
+    maps = Maps(endpoint.url, service)
+    manner, system = maps.first_manner(), ""
+    for known in choose(service, most):
+        targets = tuple(sorted(known, key=lambda target: target.crs != system))
+        if maps.is_too_long(targets[0], manner):
+            continue
+        manner, system = yield from _try(maps, targets, manner, attempts)
+        if attempts.is_enough:
+            break
+    return attempts.report(endpoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +162,3 @@ def _look(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentOutcome
     if refused is not None or isinstance(answer, Failure):
         return (*(refused or (ContentOutcome.HTTP_ERROR, "")), None)
     return judge_picture(answer, size)
-
-
-CONTENT_CHECK = WmsContentCheck

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geocrawl.model import Kind
-from geocrawl.model.declarations import KindDeclaration, ParameterForm, PathForm, QgisLayer
+from geocrawl.model.kinds import KindDeclaration, ParameterForm, PathForm, QgisLayer
 
 PATHS = (
     PathForm(

@@ -74,6 +74,3 @@ class _Map:
             "J" if self.is_new else "Y": str(y),
         }
         return with_parameters(self.url(view), named_for(self.shown.service, asked))
-
-
-PREVIEW = preview

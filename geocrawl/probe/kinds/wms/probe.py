@@ -121,4 +121,4 @@ def _oldest_request(endpoint: Url) -> Url:
     return read_url(old) or endpoint
 
 
-PROBE = WmsProbe()
+interview = WmsProbe().interview

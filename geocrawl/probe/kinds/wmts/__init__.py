@@ -1,6 +1,6 @@
 """Probe the OGC Web Map Tile Service (WMTS), version 1.0.0."""
 
-from geocrawl.probe.kinds.wmts.content import CONTENT_CHECK, PREVIEW
-from geocrawl.probe.kinds.wmts.probe import KIND, PROBE
+from geocrawl.probe.kinds.wmts.content import check_content, preview
+from geocrawl.probe.kinds.wmts.probe import KIND, interview
 
-__all__ = ["CONTENT_CHECK", "KIND", "PREVIEW", "PROBE"]
+__all__ = ["KIND", "check_content", "interview", "preview"]

@@ -20,7 +20,6 @@ from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import (
     MAX_ADDRESS_CHARS,
     Attempts,
-    KindContentCheck,
     Look,
     doubt,
     judge_image,
@@ -190,22 +189,17 @@ _TRY_ON = _NO_TILE | {ContentOutcome.BLANK}
 _Asked = tuple[Url, Manner, Page | Failure, Look]
 
 
-class WmtsContentCheck(KindContentCheck):
-    """Checks WMTS for content by one tile (`ports.ContentCheck`)."""
-
-    kind = Kind.WMTS
-
-    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Read the capabilities again, then ask for tiles until one has content."""
-        attempts = Attempts()
-        tiles = yield from _tiles_of(endpoint.url, service)
-        if tiles is None:
-            return attempts.report(endpoint)
-        for layer in spread([layer for layer in tiles.layers if formats_of(layer) or layer.templates], self._layers):
-            yield from _try(tiles, layer, attempts)
-            if attempts.is_enough:
-                break
+def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
+    """Read the capabilities again, then ask for tiles until one has content."""
+    attempts = Attempts()
+    tiles = yield from _tiles_of(endpoint.url, service)
+    if tiles is None:
         return attempts.report(endpoint)
+    for layer in spread([layer for layer in tiles.layers if formats_of(layer) or layer.templates], most):
+        yield from _try(tiles, layer, attempts)
+        if attempts.is_enough:
+            break
+    return attempts.report(endpoint)
 
 
 def _tiles_of(endpoint: Url, service: Service) -> Generator[Ask, Page | Failure, Tiles | None]:
@@ -290,9 +284,6 @@ def _ask_otherwise(
     return refused, used
 
 
-CONTENT_CHECK = WmtsContentCheck
-
-
 def _levels(shown: Shown, view: View) -> Levels:
     """Request the capabilities; return a layer's levels of tiles in the view's reference system."""
     tiles = yield from _tiles_of(shown.url, shown.service)
@@ -306,6 +297,3 @@ def _levels(shown: Shown, view: View) -> Levels:
 def preview(shown: Shown) -> PreviewTiles | None:
     """Show a layer by its tiles."""
     return by_tiles(shown, _levels)
-
-
-PREVIEW = preview

@@ -14,7 +14,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import child, children, text_of, texts
 from geocrawl.model import Kind, Layer, Service, Url
-from geocrawl.model.declarations import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.interview import Question, is_file
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
@@ -151,4 +151,4 @@ def restful_document(endpoint: Url) -> Url | None:
     return read_url(f"{root}/1.0.0/WMTSCapabilities.xml" + (f"?{query}" if query else ""))
 
 
-PROBE = WmtsProbe()
+interview = WmtsProbe().interview
