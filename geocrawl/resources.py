@@ -1,16 +1,19 @@
-"""Recognise errors that say that this machine has run out of open files, memory, threads, ports or disk space.
+"""Use this machine's resources well, and recognise errors that say that it lacks some.
 
-Such an error is a fault of this machine (`errors.OwnFault`), whichever server was being asked when it occurred.
+A long run raises the limit on open files and tunes Python's cyclic garbage collector. An error that says that open
+files, memory, threads, ports or disk space have run out is a fault of this machine (`errors.OwnFault`), whichever
+server was being asked when it occurred.
 """
 
 from __future__ import annotations
 
 import errno
+import gc
 import resource
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 _FILES_PER_WORKER, _FILES_BESIDES = 3, 128
 """Open files of one worker (a connection, an idle connection, a look-up), and of all else (database, log, recordings
@@ -102,3 +105,35 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(one))
         yield one
         one = one.__cause__ or one.__context__
+
+
+_THRESHOLDS = (10_000, 20, 20)
+"""Allocations before a collection of generation 0 (Python's default: 700), collections of generation 0 before one of
+generation 1, and of generation 1 before a full one. A visit allocates thousands of containers, and reference counting
+frees nearly all of them."""
+
+
+def tune() -> None:
+    """Let the collector run rarely, from the start of the program on.
+
+    Importing the modules of a crawl allocates some hundred thousand containers that are never freed: at Python's
+    default thresholds, collections took a tenth of the start-up time.
+    """
+    gc.set_threshold(*_THRESHOLDS)
+
+
+@contextmanager
+def long_run() -> Iterator[None]:
+    """Let the collector run rarely during a run, and skip the objects that exist when the run begins.
+
+    Modules, tables and models that are loaded at the start exist as long as the run, so scanning them at every full
+    collection frees nothing. At the default thresholds collections took a quarter of a crawl's CPU time.
+    """
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    tune()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()

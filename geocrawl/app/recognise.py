@@ -1,21 +1,31 @@
-"""Say what an address or a page is, and what a crawl would request because of it. Nothing is probed here."""
+"""Say what an address or a page is, what a crawl would request because of it, and which rank or rule it has.
+
+Nothing is probed here.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.check_seeds import Checker
+from geocrawl.crawler.learning import read_all, restore
+from geocrawl.crawler.scope import text_rule
 from geocrawl.detect.software import Portal, portal_of, portal_of_page
+from geocrawl.errors import DatabaseFault, described
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model import Candidate, Document, Failure, Link, Page, Url
+from geocrawl.model import Candidate, Document, Failure, Link, Page, Relevance, Url
 from geocrawl.page.document import PageReader
-from geocrawl.ports import Probe
+from geocrawl.ports import Probe, Waiting
 from geocrawl.probe.registry import probes
-from geocrawl.settings import Settings
+from geocrawl.settings import DEFAULT_STRATEGY, Settings
+from geocrawl.store import Connection, OptOut, stored_strategy, stored_topic
+from geocrawl.store.catalogue.read.show import Why
+from geocrawl.store.frontier.learner import read_feedback, read_state
 from geocrawl.urls.database import Place
+from geocrawl.wording import date_of
 
 MOST_REQUESTS = 20
 """Most requests that are listed for one address."""
@@ -107,3 +117,31 @@ def fetch_page(
         fetcher = fetchers.make_guest_fetcher(settings, politeness, clock, say)
         checker = Checker(fetcher, workers=1, max_redirects=settings.max_redirects)
         return asyncio.run(ask())
+
+
+def explain(
+    settings: Settings, connection: Connection, url: Url, found: Why, say: Callable[[str], object]
+) -> tuple[str, Mapping[str, object], str]:
+    """Return (strategy, the parts of the rank, the rule that refuses it or '') of an address.
+
+    `found` is the result of `read_why` for the address. A strategy that learns explains with its state so far; `say`
+    receives a line when that state cannot be read.
+    """
+    stored = stored_strategy(connection)
+    name = settings.strategy or stored or DEFAULT_STRATEGY
+    strategy = wiring.make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
+    if strategy.learns and name == stored:
+        try:
+            restore(strategy, read_state(connection), read_feedback(connection), read_all)
+        except DatabaseFault:
+            raise
+        except Exception as error:  # a dump may be damaged in any way, and the address can still be explained
+            say(f"what {name} has learnt cannot be read ({described(error)}): the rank is explained without it")
+    refused = (
+        "forgotten" if OptOut(connection).covers(url.host) else text_rule(settings, date_of(SystemClock().now()))(url)
+    )
+    page, parent = found.page, found.parent
+    if page is None:
+        return name, {}, refused
+    relevance = Relevance.HIGH if parent is None else Relevance(parent.relevance or 0)
+    return name, strategy.explain(Waiting(page.id, url, page.anchor, page.depth, relevance)), refused

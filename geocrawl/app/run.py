@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
-from geocrawl.app.collector import long_run
 from geocrawl.app.fetchers import session_renderer
 from geocrawl.crawler.loop import Crawler
 from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.ports import Observer
-from geocrawl.resources import allow_open_files
+from geocrawl.resources import allow_open_files, long_run
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import sys
 import typer
 
 from geocrawl import __version__
-from geocrawl.app.collector import tune
 from geocrawl.cli.output import foreseen_ends, mask_standard_streams
 from geocrawl.cli.registry import CommandGroup, help_of
 from geocrawl.errors import GeocrawlError
+from geocrawl.resources import tune
 
 app = typer.Typer(
     name="geocrawl",

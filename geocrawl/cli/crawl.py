@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app.collector import tune
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.processes import Processes, read_task
 from geocrawl.app.topics import find_topic
@@ -20,6 +19,7 @@ from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import end_interrupted, mask_standard_streams
 from geocrawl.cli.progress import ask_for_contact, log_of, logged_part, observe
 from geocrawl.errors import GeocrawlError, UsageError
+from geocrawl.resources import tune
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import Place

@@ -16,8 +16,8 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app.stop import StopResult
-from geocrawl.app.stop import stop as end
+from geocrawl.app.maintenance import StopResult
+from geocrawl.app.maintenance import stop as end
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.progress import LogObserver, ask_for_contact, log_file, log_of

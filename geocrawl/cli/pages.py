@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app.kept_pages import export as write
-from geocrawl.app.kept_pages import text_of
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import show_in_full
 from geocrawl.errors import NothingFound, UsageError
+from geocrawl.export.pages import export as write
+from geocrawl.export.pages import text_of
 from geocrawl.sanitize import plain
 from geocrawl.store.frontier.kept_pages import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.wording import counted, moment

@@ -13,9 +13,9 @@ import typer
 
 from geocrawl.app.harvest import run_harvest
 from geocrawl.app.probe import ProbeLine, ProbeResult, run_probe
+from geocrawl.cli import addresses as lists
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli import shipped as shipped_lists
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import end_interrupted, show_in_full
 from geocrawl.cli.progress import observe
@@ -82,9 +82,9 @@ def probe(
     kind: ExpectedKind = None,
     save: Annotated[bool, typer.Option("--save", help="Store the verdicts in the catalogue.")] = False,
     shipped: Annotated[bool, typer.Option("--shipped", help="The endpoints that are shipped with geocrawl.")] = False,
-    country: shipped_lists.Country = None,
-    software: shipped_lists.Software = None,
-    limit: shipped_lists.Limit = None,
+    country: lists.Country = None,
+    software: lists.Software = None,
+    limit: lists.Limit = None,
     json: opt.Json = False,
 ) -> None:
     """Probe each address: request its capabilities and print whether a working service answers.
@@ -109,8 +109,8 @@ def probe(
 
         geocrawl probe --shipped --country DE,AT --save
     """
-    choice = shipped_lists.Choice(country, software, limit=limit)
-    shipped_lists.demand_shipped(choice, is_shipped=shipped)
+    choice = lists.ShippedChoice(country, software, limit=limit)
+    lists.demand_shipped(choice, is_shipped=shipped)
     addresses = _shipped(choice, urls, file) if shipped else _demand_addresses(urls or [], file)
     settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
@@ -121,7 +121,7 @@ def probe(
         database=opt.new_database_path_from(settings, overrides) if save else None,
         share_with=None if save else _catalogue_of(settings),
         say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
-        list_file=shipped_lists.path_of(shipped_lists.ENDPOINTS) if shipped else file,
+        list_file=lists.shipped_path(lists.ENDPOINTS) if shipped else file,
         emit=_Emitter(len(addresses), json=json, quiet=settings.quiet or not (shipped or file)),
     )
     _end(result)
@@ -135,11 +135,11 @@ def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
     return addresses
 
 
-def _shipped(choice: shipped_lists.Choice, urls: Sequence[str] | None, file: Path | None) -> list[Url]:
+def _shipped(choice: lists.ShippedChoice, urls: Sequence[str] | None, file: Path | None) -> list[Url]:
     """Return the shipped addresses that are wanted. Raises UsageError when there are none, or others beside them."""
     if urls or file is not None:
         raise UsageError("--shipped is a list of its own: omit other addresses and --file")
-    found = [url for row in shipped_lists.rows(shipped_lists.ENDPOINTS, choice) if (url := read_url(row["url"]))]
+    found = [url for row in lists.shipped_rows(lists.ENDPOINTS, choice) if (url := read_url(row["url"]))]
     if not found:
         raise UsageError("no shipped endpoint has this country and software (`geocrawl seeds list --shipped`)")
     return found

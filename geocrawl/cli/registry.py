@@ -1,7 +1,8 @@
 """Every command by its name, in the order of `geocrawl --help`, and the class that imports a command when it is used.
 
 A new command is a function in a file of this room and a line in `COMMANDS`. The laboratory's commands are listed like
-all others and left out where `geocrawl.lab` is not installed.
+all others and left out where `geocrawl.lab` is not installed. The shell completes values of options: kinds, formats,
+countries, strategies.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property
 from importlib import import_module
@@ -20,8 +21,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 from typer.main import get_command
+from typer.models import ParameterInfo
 
-from geocrawl.cli.completion import with_values
 from geocrawl.cli.options import with_format, with_settings
 from geocrawl.cli.output import MaskedCommands
 
@@ -61,7 +62,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "geocrawl.cli.serve:serve",
     "export": "geocrawl.cli.export:export",
     "publish": "geocrawl.cli.publish:publish",
-    "mcp": "geocrawl.cli.mcp:mcp",
+    "mcp": "geocrawl.cli.serve:mcp",
     "why": "geocrawl.cli.show:why",
     "history": "geocrawl.cli.show:history",
     "changes": "geocrawl.cli.show:changes",
@@ -261,3 +262,71 @@ def help_of(docstring: str | None) -> str:
     """Return the docstring of a command with each paragraph on one line: the terminal decides where lines break."""
     paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
     return "\n\n".join(each if each.startswith(" ") else " ".join(each.split()) for each in paragraphs)
+
+
+_CHOICES = re.compile(r"[a-z0-9%-]+(?:\|[a-z0-9%-]+)+")
+"""A metavar that lists what may be given: table|json|jsonl."""
+
+
+def with_values(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function of a command, whose options with known values complete them."""
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        for info in (parameter.default, *getattr(parameter.annotation, "__metadata__", ())):
+            if not isinstance(info, ParameterInfo) or info.autocompletion is not None:
+                continue
+            if _CHOICES.fullmatch(metavar := info.metavar or ""):
+                info.autocompletion = _completing(metavar.split("|"))
+            elif name in _VALUES:
+                info.autocompletion = _completing(_VALUES[name])
+    return function
+
+
+def _completing(values: Iterable[str] | Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what completes the last of values with commas between them."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        known: Any = values() if callable(values) else values
+        return [f"{before}{comma}{each}" for each in known if each.lower().startswith(last.lower())]
+
+    return complete
+
+
+def _kinds() -> Iterator[str]:
+    from geocrawl.model import Kind
+
+    yield from map(str, Kind)
+
+
+def _levels() -> Iterable[str]:
+    from geocrawl.store.catalogue.search.filters import LEVELS
+
+    return LEVELS
+
+
+def _orders() -> Iterator[str]:
+    from geocrawl.store.catalogue.search.filters import Sort
+
+    yield from map(str, Sort)
+
+
+def _countries() -> Iterable[str]:
+    from geocrawl.store.catalogue.search.places import shipped_places
+
+    return sorted(code for code, place in shipped_places().by_code.items() if place.is_country)
+
+
+def _strategies() -> Iterable[str]:
+    from geocrawl.priority.registry import STRATEGIES
+
+    return STRATEGIES
+
+
+_VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
+    "kind": _kinds,
+    "level": _levels,
+    "sort": _orders,
+    "country": _countries,
+    "strategy": _strategies,
+}
+"""Name of a parameter → its values, read when they are asked for."""

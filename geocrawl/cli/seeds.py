@@ -13,9 +13,9 @@ from typing import Annotated
 import typer
 
 from geocrawl.app.check_seeds import SeedAnswer, check_seeds
+from geocrawl.cli import addresses as lists
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli import shipped as shipped_lists
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import show_in_full
 from geocrawl.errors import UsageError
@@ -42,9 +42,9 @@ def add(
     shipped: Shipped = False,
     region: opt.Region = None,
     language: opt.Language = None,
-    country: shipped_lists.Country = None,
-    software: shipped_lists.Software = None,
-    limit: shipped_lists.Limit = None,
+    country: lists.Country = None,
+    software: lists.Software = None,
+    limit: lists.Limit = None,
 ) -> None:
     """Add start pages; the daemon reads new ones when it starts or reloads.
 
@@ -57,8 +57,8 @@ def add(
         geocrawl seeds add --shipped --region Europe --language de --limit 100
     """
     chosen = [NewSeed(url) for url in gather_seeds(urls or [], *(file or []))]
-    choice = shipped_lists.Choice(country, software, region, language, limit)
-    shipped_lists.demand_shipped(choice, is_shipped=shipped)
+    choice = lists.ShippedChoice(country, software, region, language, limit)
+    lists.demand_shipped(choice, is_shipped=shipped)
     if shipped:
         chosen += list(_shipped(choice))
     if not chosen:
@@ -74,18 +74,18 @@ def list_(
     shipped: Shipped = False,
     region: opt.Region = None,
     language: opt.Language = None,
-    country: shipped_lists.Country = None,
-    software: shipped_lists.Software = None,
-    limit: shipped_lists.Limit = None,
+    country: lists.Country = None,
+    software: lists.Software = None,
+    limit: lists.Limit = None,
     json: opt.Json = False,
 ) -> None:
     """List start pages with the state of the page and the number of services on its host."""
     show_in_full(opt.settings_from(overrides).export_secrets)
-    choice = shipped_lists.Choice(country, software, region, language, limit)
+    choice = lists.ShippedChoice(country, software, region, language, limit)
     if country or software or limit:
-        shipped_lists.demand_shipped(choice, is_shipped=shipped)
+        lists.demand_shipped(choice, is_shipped=shipped)
     if shipped:
-        rows = list(shipped_lists.rows(shipped_lists.PORTALS, choice))
+        rows = list(lists.shipped_rows(lists.PORTALS, choice))
         if json:
             output.echo_json(rows)
         for row in () if json else rows:
@@ -128,12 +128,12 @@ def _print_stored(rows: Sequence[SeedRow], *, json: bool) -> None:
     )
 
 
-def _shipped(choice: shipped_lists.Choice) -> Iterator[NewSeed]:
+def _shipped(choice: lists.ShippedChoice) -> Iterator[NewSeed]:
     """Yield the start pages that are shipped with geocrawl and wanted."""
-    for row in shipped_lists.rows(shipped_lists.PORTALS, choice):
+    for row in lists.shipped_rows(lists.PORTALS, choice):
         if (url := read_url(row["url"])) is not None:
             language = row["language"].partition(" ")[0]
-            yield NewSeed(url, row["title"], row["region"], language, shipped_lists.SOURCE)
+            yield NewSeed(url, row["title"], row["region"], language, lists.SOURCE)
 
 
 _NO_SEEDS = "No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`."

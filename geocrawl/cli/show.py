@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app.explain import explain
+from geocrawl.app.recognise import explain
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds, service_address

@@ -1,13 +1,15 @@
 """Settings in force: option, environment, `./geocrawl.toml`, the user's file, /etc/geocrawl/config.toml, default.
 
 The first source that names a setting wins, for each setting by itself (also within `[set]` and `[sites]`). This file
-reads the sources and has pydantic-settings merge them; `names` describes the settings, `places` locates files, `show`
-prints. Every value is checked, also when a stronger source overrides it: a wrong line in a file is found today, not on
-the day the option is left out. Nothing heavy is imported here, since every command loads its settings.
+locates and reads the sources and has pydantic-settings merge them; `names` describes the settings, `show` prints them.
+Every value is checked, also when a stronger source overrides it: a wrong line in a file is found today, not on the day
+the option is left out. Nothing heavy is imported here, since every command loads its settings.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,10 +27,9 @@ from geocrawl.config.names import (
     site_settings_by_name,
     without_credentials,
 )
-from geocrawl.config.places import SYSTEM_FILE, configuration_files, database_path, user_folder
-from geocrawl.errors import GeocrawlError, UsageError
+from geocrawl.errors import EnvironmentFault, GeocrawlError, UsageError
 from geocrawl.settings import Settings
-from geocrawl.urls.database import MEMORY, is_server, place_of, sqlite_path
+from geocrawl.urls.database import MEMORY, Place, is_server, place_of, server_of, sqlite_path
 
 __all__ = [
     "Configuration",
@@ -366,3 +367,68 @@ def _beside(file: Path, name: str, value: object) -> object:
     except GeocrawlError:
         return value  # an invalid value is refused later, with a reason
     return value if path == MEMORY else str(file.parent / path)
+
+
+FILE_IN_FOLDER = "geocrawl.toml"
+SYSTEM_FILE = Path("/etc/geocrawl/config.toml")
+DATABASE_NAME = "geocrawl.db"
+
+
+def configuration_files(environ: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
+    """Return the possible configuration files, the one with the highest precedence first; they need not exist."""
+    # `sudo -u` may leave the user in a folder without access: such a folder is skipped.
+    here = (cwd / FILE_IN_FOLDER,) if os.access(cwd, os.X_OK) else ()
+    try:
+        own = (user_folder("config", environ) / "config.toml",)
+    except EnvironmentFault:  # a service account without a home has no file of its own
+        return (*here, SYSTEM_FILE)
+    return (*here, *own, SYSTEM_FILE)
+
+
+def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
+    """Return the user's folder for this program, without creating it; `kind` is config, data or cache.
+
+    Raises EnvironmentFault for a user without a home folder.
+    """
+    folder_of_kind = environ.get(f"XDG_{kind.upper()}_HOME", "")
+    if Path(folder_of_kind).is_absolute():  # the XDG specification says to ignore a relative path
+        return Path(folder_of_kind) / "geocrawl"
+    if sys.platform in ("win32", "darwin"):
+        import platformdirs
+
+        folder: str = getattr(platformdirs, f"user_{kind}_dir")("geocrawl", appauthor=False)
+        return Path(folder)
+    below = {"config": ".config", "data": ".local/share", "cache": ".cache"}[kind]
+    return _home(environ) / below / "geocrawl"
+
+
+def database_path(settings: Settings, environ: Mapping[str, str]) -> Place:
+    """Return where the catalogue is: setting `db` (a path, `sqlite:///path`, `postgresql://…`), else geocrawl.db in the
+    data folder.
+
+    Raises UsageError for another engine, EnvironmentFault for a user without a data folder.
+    """
+    if not settings.db:
+        try:
+            return user_folder("data", environ) / DATABASE_NAME
+        except EnvironmentFault as fault:
+            raise EnvironmentFault(f"{fault}; name the catalogue: --db FILE") from None
+    return server_of(settings.db) if is_server(settings.db) else _expanded(sqlite_path(settings.db), environ)
+
+
+def _expanded(text: str, environ: Mapping[str, str]) -> Path:
+    if text == "~" or text.startswith("~/"):
+        return _home(environ) / text[2:]
+    return Path(text)
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    """Return the home folder, from HOME or else from the user database."""
+    if Path(environ.get("HOME", "")).is_absolute():
+        return Path(environ["HOME"])
+    import pwd
+
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        raise EnvironmentFault("this user has no home folder (HOME is not set)") from None

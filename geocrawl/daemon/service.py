@@ -30,8 +30,7 @@ from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.app.session import Session
 from geocrawl.crawler.loop import Crawler
 from geocrawl.crawler.report import RunSummary
-from geocrawl.daemon.budget import NO_LIMIT, Budget
-from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
+from geocrawl.daemon.budget import NO_LIMIT, Budget, CountingObserver, DayCounts
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.errors import DatabaseFault, GeocrawlError, PassingFault

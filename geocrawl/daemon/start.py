@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from geocrawl.app import wiring
-from geocrawl.app.collector import long_run
 from geocrawl.app.crawl import claim
 from geocrawl.app.fetchers import demand_browser
 from geocrawl.app.findings import demand_usable
@@ -28,7 +27,7 @@ from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.rests import Rests
 from geocrawl.ports import Clock, Observer
-from geocrawl.resources import allow_open_files
+from geocrawl.resources import allow_open_files, long_run
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.upkeep.daemon_lock import DaemonLock

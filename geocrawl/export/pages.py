@@ -16,14 +16,57 @@ from geocrawl import __version__
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.files import SECRET, make_folder, refuse_database, whole_file
 from geocrawl.formats.warc import info_record, resource_record
-from geocrawl.model import KeptPage
+from geocrawl.model import KeptPage, Page
+from geocrawl.page.document import PageReader
 from geocrawl.sanitize import masked, plain
+from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 
 INDEX = "index.jsonl"
 """In a folder of texts: which file is which page."""
 _NO_NAME = re.compile(r"[^a-z0-9.-]+")
 _NAME_CHARS = 80
+FORMATS = ("warc", "text")
+
+
+def text_of(page: KeptPage) -> str:
+    """Return the readable text of a page: its title, then its visible text, with white space folded."""
+    url = read_url(page.address)
+    if url is None:
+        return ""
+    label = f"{page.content_type or 'text/html'}; charset={page.encoding}"
+    document = PageReader().read(Page(url, url, 200, {"content-type": label}, page.body, 0.0, 0.0), depth=0)
+    return f"{document.title}\n\n{document.text}".strip()
+
+
+def export(
+    pages: Iterable[KeptPage],
+    format: str,
+    out: Path,
+    database: Place,
+    *,
+    replace: bool = False,
+    with_secrets: bool = False,
+) -> int:
+    """Write the pages to `out`, a WARC file or a folder of texts; return how many there were.
+
+    `database` names the catalogue, which is never written to; `replace`: files that exist are replaced. Raises
+    UsageError for an unknown format or a path that must not be written, EnvironmentFault when writing fails.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"--format {format!r}: one of {', '.join(FORMATS)}")
+
+    def check(path: Path) -> None:
+        refuse_database(path, database)
+        if not replace and os.path.lexists(path):
+            raise UsageError(f"{path}: exists; --force replaces it")
+
+    if format == "warc":
+        check(out)
+        return write_warc(pages, out, with_secrets=with_secrets)
+    if not out.is_dir():
+        check(out)
+    return _write_texts(pages, out, may_write=check, with_secrets=with_secrets)
 
 
 def write_warc(pages: Iterable[KeptPage], out: Path, *, with_secrets: bool = False) -> int:
@@ -45,13 +88,8 @@ def write_warc(pages: Iterable[KeptPage], out: Path, *, with_secrets: bool = Fal
     return count
 
 
-def write_texts(
-    pages: Iterable[KeptPage],
-    folder: Path,
-    text_of: Callable[[KeptPage], str],
-    *,
-    may_write: Callable[[Path], None],
-    with_secrets: bool = False,
+def _write_texts(
+    pages: Iterable[KeptPage], folder: Path, *, may_write: Callable[[Path], None], with_secrets: bool
 ) -> int:
     """Write the text of each page to a file in `folder`, and an index of them; return how many there were.
 
@@ -78,14 +116,6 @@ def write_texts(
     except OSError as error:
         raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror or error}") from error
     return len(lines)
-
-
-def check_target(path: Path, database: Place, *, replace: bool) -> None:
-    """Raise UsageError for a path that must not be written: the catalogue's files and, unless `replace`, any existing
-    file."""
-    refuse_database(path, database)
-    if not replace and os.path.lexists(path):
-        raise UsageError(f"{path}: exists; --force replaces it")
 
 
 def _labelled(page: KeptPage) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from geocrawl.app.collector import long_run
+from geocrawl.resources import long_run
 
 
 class Node:

@@ -12,7 +12,7 @@ import pytest
 from geocrawl.app import crawl as crawls
 from geocrawl.app import wiring
 from geocrawl.app.crawl import run_crawl
-from geocrawl.app.explain import explain
+from geocrawl.app.recognise import explain
 from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
 from geocrawl.store import stored_strategy

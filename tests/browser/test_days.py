@@ -8,8 +8,7 @@ import pytest
 
 from geocrawl.app import wiring
 from geocrawl.app.crawl import claim
-from geocrawl.daemon.budget import Budget, Hours, without_limits
-from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
+from geocrawl.daemon.budget import Budget, CountingObserver, DayCounts, Hours, without_limits
 from geocrawl.daemon.service import BudgetedCrawl
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.health import DAY_S

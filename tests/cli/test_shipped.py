@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from geocrawl.cli import app, shipped
-from geocrawl.cli.shipped import ENDPOINTS, PORTALS, Choice, rows
+from geocrawl.cli import app
+from geocrawl.cli.addresses import ENDPOINTS, PORTALS, ShippedChoice, shipped_rows
 from geocrawl.model import Kind
 from geocrawl.urls import read_url
 from scripts.shipped_seeds import endpoint_rows, kind_of, portal_rows, read_registry, spread
@@ -30,7 +30,7 @@ def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_shipped_row_has_an_address_and_a_known_kind() -> None:
-    portals, endpoints = list(rows(PORTALS, Choice())), list(rows(ENDPOINTS, Choice()))
+    portals, endpoints = list(shipped_rows(PORTALS, ShippedChoice())), list(shipped_rows(ENDPOINTS, ShippedChoice()))
     assert len(portals) > 5_000 and len({row["country"] for row in portals}) > 150
     assert len(endpoints) > 8_000 and all(Kind(row["kind"]) for row in endpoints)
     assert all(read_url(row["url"]) for row in (*portals, *endpoints))
@@ -38,17 +38,19 @@ def test_every_shipped_row_has_an_address_and_a_known_kind() -> None:
 
 @pytest.mark.parametrize("name", [PORTALS, ENDPOINTS])
 def test_the_beginning_of_a_list_is_spread_over_hosts_and_countries(name: str) -> None:
-    first = list(islice(rows(name, Choice()), 100))
+    first = list(islice(shipped_rows(name, ShippedChoice()), 100))
     hosts = [url.host for row in first if (url := read_url(row["url"]))]
     assert len(set(hosts)) == 100
     assert len({row["country"] for row in first}) == 100
 
 
 def test_a_list_is_chosen_by_country_software_language_and_number() -> None:
-    chosen = list(rows(PORTALS, Choice(country="DE,at", software="GeoServer", limit=7)))
+    chosen = list(shipped_rows(PORTALS, ShippedChoice(country="DE,at", software="GeoServer", limit=7)))
     assert len(chosen) == 7
     assert {row["country"] for row in chosen} == {"DE", "AT"} and {row["software"] for row in chosen} == {"geoserver"}
-    assert all("de" in row["language"].split() for row in rows(PORTALS, Choice(language="de", region="europe")))
+    assert all(
+        "de" in row["language"].split() for row in shipped_rows(PORTALS, ShippedChoice(language="de", region="europe"))
+    )
 
 
 def test_shipped_portals_become_start_pages(tmp_path: Path) -> None:
@@ -97,7 +99,7 @@ def test_the_shipped_endpoints_are_probed_as_a_list_with_its_progress(
         *(f"{origin}/{n}/ows?service=WMS&request=GetCapabilities,wms,AT,x" for n in "abc"),
     ]
     table.write_bytes(gzip.compress("\n".join(lines).encode()))
-    monkeypatch.setattr(shipped, "path_of", lambda name: table)
+    monkeypatch.setattr("geocrawl.cli.addresses.shipped_path", lambda name: table)
     monkeypatch.setattr("geocrawl.cli.probe.PROGRESS_S", 0.0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     path = str(tmp_path / "c.db")

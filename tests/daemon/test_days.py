@@ -9,8 +9,7 @@ from pathlib import Path
 from geocrawl.app import wiring
 from geocrawl.app.crawl import claim
 from geocrawl.crawler.report import RunSummary
-from geocrawl.daemon.budget import Budget, Hours, without_limits
-from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
+from geocrawl.daemon.budget import Budget, CountingObserver, DayCounts, Hours, without_limits
 from geocrawl.daemon.service import BudgetedCrawl
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock

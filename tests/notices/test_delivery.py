@@ -15,8 +15,7 @@ import pytest
 from geocrawl.errors import UsageError
 from geocrawl.model.watches import Delivery, Notice, Watch, What
 from geocrawl.notices import webhook as hooks
-from geocrawl.notices.delivery import deliver, read_recipient
-from geocrawl.notices.message import as_json, as_text, subject
+from geocrawl.notices.delivery import as_json, as_text, deliver, read_recipient, subject
 from geocrawl.settings import Settings
 from tests.support.published import HOSTILE
 from tests.support.receivers import Hook, MailServer
