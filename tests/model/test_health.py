@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.model.health import DAY_S, HOUR_S, JITTER, PACES, TRANSITIONS, Condition, Event, Health, after
+from geocrawl.model.health import DAY_S, HOUR_S, JITTER, PACES, TRANSITIONS, UNSEEN_S, Condition, Event, Health, after
 
 KEY = "maps.example.org/ows"
 
@@ -34,6 +34,14 @@ def test_three_failures_in_a_row_make_it_down() -> None:
     assert live(True, False, False)[0].state is Health.DEGRADED
     assert live(True, False, False, False)[0].state is Health.DOWN
     assert live(True, False, False, True, False, False)[0].state is Health.DEGRADED
+
+
+@pytest.mark.parametrize(("failures", "then"), [(1, Health.DEGRADED), (2, Health.DOWN)])
+def test_three_failures_in_a_row_make_it_down_although_nobody_could_ask_meanwhile(failures: int, then: Health) -> None:
+    doubted, at = live(True, *[False] * failures)
+    unconfirmed = after(doubted, Event.PASSED, at=at + UNSEEN_S, key=KEY)
+    assert unconfirmed.state is Health.UNCONFIRMED
+    assert live(False, start=unconfirmed, at=at + UNSEEN_S)[0].state is then
 
 
 def test_a_service_that_is_down_for_half_a_year_is_gone_and_never_due() -> None:

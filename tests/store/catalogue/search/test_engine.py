@@ -157,27 +157,30 @@ def test_a_hit_names_its_layers_extent_country_and_availability(engine: SearchEn
     assert engine.search("土地利用").hits[0].country == "CN"
 
 
-@pytest.mark.parametrize(
-    ("query", "filters"),
-    [
-        ("kind:wfs", Filters(kinds=(Kind.WFS,))),
-        ("country:de", Filters(countries=("DE",))),
-        ("country:Deutschland", Filters(countries=("DE",))),
-        ("bbox:10,48,11,49", Filters(box=(10, 48, 11, 49))),
-        ("bbox:179,-18,-179,-17", Filters(box=(179, -18, -179, -17))),
-        ("crs:25832", Filters(systems=("epsg:25832",))),
-        ("format:PNG", Filters(formats=("png",))),
-        ('provider:"road office"', Filters(providers=("road office",))),
-        ("provider:bayern.de", Filters(providers=("bayern.de",))),
-        ("health:degraded", Filters(health=("degraded",))),
-        ("alive:yes", Filters(alive=True)),
-    ],
-)
+MEANT_BY_CONDITIONS = [
+    ("kind:wfs", Filters(kinds=(Kind.WFS,))),
+    ("country:de", Filters(countries=("DE",))),
+    ("country:Deutschland", Filters(countries=("DE",))),
+    ("bbox:10,48,11,49", Filters(box=(10, 48, 11, 49))),
+    ("bbox:179,-18,-179,-17", Filters(box=(179, -18, -179, -17))),
+    ("crs:25832", Filters(systems=("epsg:25832",))),
+    ("format:PNG", Filters(formats=("png",))),
+    ('provider:"road office"', Filters(providers=("road office",))),
+    ("provider:bayern.de", Filters(providers=("bayern.de",))),
+    ("health:degraded", Filters(health=("degraded",))),
+    ("alive:yes", Filters(alive=True)),
+]
+
+
+@pytest.mark.parametrize(("query", "filters"), MEANT_BY_CONDITIONS)
 def test_a_condition_means_the_same_as_a_filter(engine: SearchEngine, query: str, filters: Filters) -> None:
-    found = titles(engine, query)
-    assert found == titles(engine, "", filters) != []
-    left_out = titles(engine, f"-{query}")
-    assert len(found) + len(left_out) >= engine.search().total
+    assert titles(engine, query) == titles(engine, "", filters) != []
+
+
+@pytest.mark.parametrize("query", [query for query, _ in MEANT_BY_CONDITIONS])
+def test_a_condition_with_a_minus_leaves_out_the_services_that_meet_it(engine: SearchEngine, query: str) -> None:
+    met, left = titles(engine, query), titles(engine, f"-{query}")
+    assert met != left and len(met) + len(left) >= engine.search().total
 
 
 def test_a_box_over_the_antimeridian_finds_both_sides(engine: SearchEngine) -> None:
