@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.postgres import Server
+from tests.support.samples import sampled
 
-ENGINES = ["disk", "memory", "postgres"]
+ENGINES = sampled(["disk", "memory", "postgres"], "disk", "postgres")
+"""SQLite in memory is the code of SQLite on disk without a file: `make long` runs it."""
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def engine_urls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Iter
         yield map(new, count())
 
 
-@pytest.fixture(params=["disk", "memory"])
+@pytest.fixture(params=sampled(["disk", "memory"], "disk"))
 def sqlite_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of a new database of SQLite, for what is its own: on disk, then in memory."""
     with _maker(request.param, request, tmp_path) as new:
