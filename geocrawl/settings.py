@@ -477,8 +477,8 @@ class Settings:
     )
     max_late_per_pattern: Count = setting(
         10_000,
-        "maximum further visits to such addresses that listings name, once the queue is otherwise empty (to "
-        "others: max_fruitless_per_pattern)",
+        "further visits to such addresses that listings name, about so many chosen by address, when nothing else waits "
+        "(to others: max_fruitless_per_pattern)",
         empty="none",
     )
     max_alike_services: Count = setting(

@@ -227,20 +227,21 @@ def release(
 ) -> None:
     """Release a quarantined site after review.
 
-    A site with hundreds of services whose addresses differ only in numbers and values is quarantined: it gets no new
-    visits until it is released (setting max_alike_services). Pages whose addresses differ only in that way and that
-    brought nothing new are refused ('trap:pattern', setting max_fruitless_per_pattern); this command also renews their
-    budget. `geocrawl forget SITE` removes a site that generates such addresses without end.
+    A site with hundreds of services whose addresses differ only in numbers and values is quarantined: it gets no
+    new visits until it is released (setting max_alike_services). Addresses that differ only in that way and bring
+    nothing new wait in the lowest tier, and those beyond a bound are refused ('trap:pattern', settings
+    max_fruitless_per_pattern and max_late_per_pattern); this command also doubles these limits for patterns of the
+    site. `geocrawl forget SITE` removes a site that generates such addresses without end.
     """
     settings = opt.settings_from(overrides)
     name = read_host(site)
     count = maintenance.release(settings, opt.database_path_from(settings), name)
     if count is None:
         raise NothingFound(
-            f"{name} is not quarantined, and no page of it was refused for its pattern "
+            f"{name} is not quarantined, and none of its addresses waits last or was refused for its pattern "
             "(`geocrawl status` lists quarantined sites)"
         )
-    typer.echo(f"{name} is released: {counted(count, 'address')} put back into the queue.")
+    typer.echo(f"{name} is released: {counted(count, 'address')} may be requested.")
 
 
 def retry(

@@ -17,7 +17,7 @@ from geocrawl.cli.output import show_in_full
 from geocrawl.crawler.sub_queues import LINK_LEVELS, PAGE_LEVELS
 from geocrawl.detect import Detector
 from geocrawl.errors import NothingFound, UsageError
-from geocrawl.model import Url
+from geocrawl.model import LATE_TIER, State, Url
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
@@ -196,6 +196,8 @@ def why_lines(
 def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, object], now: float) -> Iterator[str]:
     reason = f" ({page.reason})" if page.reason and page.reason != "ok" else ""
     yield f"  {page.state}{reason}, depth {page.depth}, tier {page.tier}, score {page.score:g}, strategy {strategy}"
+    if page.tier == LATE_TIER and page.state == State.WAITING:
+        yield "  visited when nothing else waits: addresses that differ only in numbers and values brought nothing new"
     if parts:
         features = parts.get("features")
         shown = {name: each for name, each in parts.items() if name not in _IN_WORDS and each not in ({}, [])}

@@ -85,6 +85,9 @@ HARVEST_TIER = 900
 """The tier of a harvest's pages of records: above every strategy's tiers, because a harvest visits nothing else."""
 
 
+LATE_TIER = -100
+"""Tier below those of every strategy: addresses of patterns that brought nothing, served after all else."""
+
 BATCH_TIER = 500
 """The tier of the present batch of best-N-first, above every strategy's own tiers."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geocrawl.errors import UsageError
-from geocrawl.model import BATCH_TIER, HARVEST_TIER
+from geocrawl.model import BATCH_TIER, HARVEST_TIER, LATE_TIER
 from geocrawl.priority.options import SEPARATOR, Option, Preset, Value, did_you_mean, parse_options
 
 if TYPE_CHECKING:
@@ -70,11 +70,12 @@ STRATEGIES: Mapping[str, Declaration] = {
 """Name → strategy, the default first."""
 
 
-_ABOVE_ALL = {
+_OF_ALL = {
     HARVEST_TIER: "pages of records, for a harvest",
     BATCH_TIER: "the best of all hosts, visited as one batch",
+    LATE_TIER: "addresses of patterns without finds, visited last",
 }
-"""Tiers above those of every strategy."""
+"""Tiers above and below those of every strategy."""
 
 
 def strategies() -> Mapping[str, str]:
@@ -101,16 +102,16 @@ def strategy_options(name: str) -> Mapping[str, Option]:
 def tier_names(name: str, options: Mapping[str, str]) -> Mapping[int, str]:
     """Return tier → its name for people, of a strategy or preset with the options that people set.
 
-    Tiers of an unknown strategy have no names, but for those that are above every strategy's.
+    Tiers of an unknown strategy have no names, but for those that are above or below every strategy's.
     """
     declared = STRATEGIES.get(name.partition(SEPARATOR)[0])
     if declared is None:
-        return _ABOVE_ALL
+        return _OF_ALL
     module = _module(declared.tiers or declared.module)
     named: Mapping[int, str] = (
         module.tier_names(_with_preset(name, options)) if hasattr(module, "tier_names") else module.TIERS
     )
-    return {**_ABOVE_ALL, **named}
+    return {**_OF_ALL, **named}
 
 
 def strategy_values(name: str, options: Mapping[str, str]) -> Mapping[str, Value]:

@@ -46,6 +46,11 @@ def is_over_cap(key: int, seen: int, cap: int) -> bool:
     return seen > cap and (key + _HALF) * seen >= cap << _BITS
 
 
+def share_of_keys(key: int) -> float:
+    """Return the share of all keys that are less, 0…1: `is_over_cap` keeps the addresses of the least shares."""
+    return (key + _HALF) / (1 << _BITS)
+
+
 def _key(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
 

@@ -11,7 +11,22 @@ from geocrawl.errors import DatabaseFault
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-REVISIONS = ("0017", "0018", "0019", "0020", "0021", "0022", "0023", "0024", "0025", "0026", "0027", "0028", "0029")
+REVISIONS = (
+    "0017",
+    "0018",
+    "0019",
+    "0020",
+    "0021",
+    "0022",
+    "0023",
+    "0024",
+    "0025",
+    "0026",
+    "0027",
+    "0028",
+    "0029",
+    "0030",
+)
 """The revisions of the schema that this program knows, oldest first: older databases are refused."""
 _LAST_TO_UPGRADE_OLDER = "434ee4d"
 """The commit whose program upgrades databases from before `REVISIONS`."""

@@ -5,22 +5,18 @@ knew, no other relevance than the page of the pattern before. Each find, of such
 as many more, and pages refused meanwhile wait again; so a listing of data sets is never cut off
 from its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
 
-A page that a listing names is not itself a trap: the finds of the listing's pattern count for it, too. Pages that a
-spent budget refused are served when nothing else waits, up to named limits, so endless patterns
-end.
+A page that a listing names is not itself a trap: the finds of the listing's pattern count for it, too.
+
+Addresses of a spent pattern wait in the lowest tier (`LATE_TIER`), in the order of their keys, and are leased when
+nothing else waits that a run would wait for. Then all that the rest of the web names is known, and a bound a pattern
+chooses by key: `late_per_pattern` of the addresses that a listing names (a page without a pattern or of one that is not
+spent), and as many as the budget of those that the pattern's own pages or other spent patterns make. `pattern.late`
+counts the addresses that came to wait there. Those beyond the bound are refused (`trap:pattern`), so an endless pattern
+ends.
 
 Which of a pattern's pages are asked before its budget is spent follows the order of visits: unlike the other caps, this
 one cannot be decided by the URL alone, because it counts what pages bring. Whether the budget is spent does not depend
 on that order.
-
-A find can come late: from a page that was read before the budget was spent, or read again since. Looking for refused
-addresses goes through all of them, so it is put off until nothing else is ready, and is done once in as many visits as
-a budget allows, or when nothing waits at all. The oldest addresses come first; those that a budget leaves out are
-looked for again while it is not spent, and after the next find.
-
-When nothing waits that a run would wait for, spent patterns are served late: of each pattern `late_per_pattern`
-addresses that a listing names, a page without a pattern or of one that was never spent; of those that its own pages or
-other spent patterns make, as many as its budget was. `pattern.late` counts both, so an endless pattern ends.
 
 A site that has `max_alike_services` valid services of one pattern is quarantined: it gets no new visits until a person
 releases it (`geocrawl release SITE`); endpoints that were valid before are still probed. The stored reason code is
@@ -29,31 +25,25 @@ releases it (`geocrawl release SITE`); endpoints that were valid before are stil
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
-from sqlalchemy import Select, and_, bindparam, case, func, literal, or_, select, update
+from sqlalchemy import and_, bindparam, case, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from geocrawl.model import HARVEST_TIER, Purpose, State, Url
+from geocrawl.model import HARVEST_TIER, LATE_TIER, Purpose, State, Url
 from geocrawl.settings import Settings
 from geocrawl.store.database.connection import Connection
-from geocrawl.store.database.constructs import greatest, is_host_or_subdomain, upsert
-from geocrawl.store.database.database import Database
+from geocrawl.store.database.constructs import is_host_or_subdomain, upsert
 from geocrawl.store.database.keys import group_key, is_over_cap, stored_url
 from geocrawl.store.database.schema.tables import ALIKE, ENDPOINT, HOST, PATTERN, SITE, URL
-from geocrawl.store.database.steps import ChunkedWork, batches, ranges
-from geocrawl.store.frontier.queue import changing
-from geocrawl.store.frontier.statements import TURN
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
 PATTERN_SPENT, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"
 """Reasons: the pattern's budget is spent; the site has too many hosts; the site is quarantined."""
-_Pattern = tuple[int, int]
-"""Requests of a pattern without a find, but for late ones, and its finds."""
 _CREDIT_HOPS = 5
 _parent = URL.alias("parent")
 _NAMED_BY = (
@@ -74,8 +64,8 @@ _VISITED = _row.on_conflict_do_update(
 )
 """A page was read: `fruitless` 1 when it may count as such, `last_relevance` its relevance + 1 (0: not read). It does
 not count when its relevance is another one than that of the page before."""
-_used = (PATTERN.c.fruitless - PATTERN.c.late).label("used")
-_FOUND = upsert(PATTERN, "key", add=["finds"]).returning(_used, PATTERN.c.finds)
+_FIND = upsert(PATTERN, "key", add=["finds"])
+_COUNT_LATE = upsert(PATTERN, "key", add=["late"])
 _first = (
     select(URL.c.address, URL.c.found_on, literal(1).label("hops"))
     .where(URL.c.id == bindparam("url"))
@@ -88,23 +78,35 @@ _way = _first.union_all(
 )
 _WAY = select(_way.c.address).order_by(_way.c.hops)
 """The page and those that led to it."""
+_OF_KEY = PATTERN.c.key == bindparam("pattern")
+_PATTERN = select(PATTERN.c.fruitless, PATTERN.c.finds, PATTERN.c.late).where(_OF_KEY)
 _one = select(literal(1)).subquery("one")
 _USED = (
     select(
         func.coalesce(SITE.c.hosts, 0),
         and_(SITE.c.held_at.is_not(None), SITE.c.released == 0),
-        *(func.coalesce(_used, 0), func.coalesce(PATTERN.c.finds, 0)),
+        *(func.coalesce(PATTERN.c[name], 0) for name in ("fruitless", "finds", "late")),
     )
     .select_from(_one)
     .outerjoin(SITE, SITE.c.name == bindparam("site"))
     .outerjoin(PATTERN, PATTERN.c.key == bindparam("key"))
 )
-"""Read of a site and a pattern: hosts seen, whether it is quarantined, fruitless requests, finds."""
+"""Read of a site and a pattern: hosts seen, whether it is quarantined, fruitless requests, finds, late addresses."""
 _ENDPOINT = select(ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.site, ENDPOINT.c.last_ok.is_(None)).where(
     ENDPOINT.c.id == bindparam("endpoint")
 )
 _ALIKE = upsert(ALIKE, "key", add=["services"]).returning(ALIKE.c.services)
 _QUARANTINE = update(SITE).where(SITE.c.name == bindparam("site"), SITE.c.held_at.is_(None), SITE.c.released == 0)
+
+
+class PatternCounts(NamedTuple):
+    """What was counted of a pattern."""
+
+    fruitless: int
+    """Requests without a find, but for those of the lowest tier."""
+    finds: int
+    late: int
+    """Addresses that came to wait in the lowest tier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class Caps:
     alike_services: int
     hosts_per_site: int
     late_per_pattern: int = 0
-    """Most visits to a spent pattern's addresses that listings name, made when nothing else waits."""
+    """Addresses of a spent pattern that listings name which are asked when nothing else waits."""
 
     @classmethod
     def of(cls, settings: Settings) -> Caps:
@@ -131,32 +133,44 @@ class Caps:
 class Budgets:
     """Counts the finds of patterns and sites. Every method works within the caller's transaction."""
 
-    def __init__(
-        self, connection: Connection, caps: Caps, on_growth: Callable[[int], object] = lambda key: None
-    ) -> None:
-        """Count for budgets; `on_growth(key)` is called when the spent budget of a pattern grows."""
+    def __init__(self, connection: Connection, caps: Caps) -> None:
         self._connection = connection
         self._caps = caps
-        self._on_growth = on_growth
 
     # ----------------------------------------------------------------------- before a request
 
-    def page_reason(self, url: Url, url_id: int) -> str:
-        """Return why a page may not be requested, '' when it may."""
-        key = page_pattern_key(url)
-        hosts, is_quarantined, pattern = self._used(url.site, key)
+    def page_reason(self, url: Url, url_id: int, key: int, tier: int) -> str:
+        """Return why a page may not be requested, '' when it may.
+
+        `PATTERN_SPENT` of a page above the lowest tier: it has to wait there; of one in it: it is beyond the bound.
+        """
+        pattern_key = page_pattern_key(url)
+        hosts, is_quarantined, pattern = self._used(url.site, pattern_key)
         if is_quarantined:
             return QUARANTINED
-        if is_spent(pattern, self._caps) and not self._is_listed(url_id, key, pattern):
+        if tier == LATE_TIER:
+            if is_over_cap(
+                key, pattern.late, self._late_limit(pattern, is_listed=self._is_listed(url_id, pattern_key))
+            ):
+                return PATTERN_SPENT
+        elif is_spent(pattern, self._caps) and not self._has_fruitful_listing(url_id, pattern_key, pattern):
             return PATTERN_SPENT
         return "" if url.host == url.site else crowded_site_reason(self._caps, url.host, hosts)
 
-    def probe_reason(self, kind: str, address: str, site: str) -> str:
-        """Return why an endpoint that never was valid may not be requested, '' when it may; others always may."""
+    def probe_reason(self, kind: str, address: str, site: str, key: int, tier: int) -> str:
+        """Return why an endpoint that never was valid may not be requested, '' when it may, as `page_reason` does;
+        others always may."""
         _, is_quarantined, pattern = self._used(site, service_pattern_key(kind, stored_url(address), site))
         if is_quarantined:
             return QUARANTINED
+        if tier == LATE_TIER:
+            return PATTERN_SPENT if is_over_cap(key, pattern.late, self._late_limit(pattern)) else ""
         return PATTERN_SPENT if is_spent(pattern, self._caps) else ""
+
+    def count_late(self, keys: Iterable[int]) -> None:
+        """Count addresses that from now on wait in the lowest tier, each by the key of its pattern."""
+        rows = [{**_visited(key, 0, 0), "late": count} for key, count in sorted(Counter(keys).items())]
+        self._connection.write_many(_COUNT_LATE, rows)
 
     # ----------------------------------------------------------------------- after it
 
@@ -171,21 +185,21 @@ class Budgets:
         keys = dict.fromkeys(page_pattern_key(url) for url in urls if url is not None)
         for key in keys:
             if key is not None:
-                self._found(key)
+                self._count_find(key)
 
-    def probed(self, endpoint_id: int, *, valid: bool, at: float) -> bool:
+    def probed(self, endpoint_id: int, *, valid: bool, is_late: bool, at: float) -> bool:
         """Count a verdict on an endpoint that was never valid; quarantine its site when it has too many alike.
 
-        Returns whether the endpoint was never valid before.
+        `is_late`: its probe waited in the lowest tier. Returns whether the endpoint was never valid before.
         """
         kind, address, site, is_new = self._connection.execute(_ENDPOINT, {"endpoint": endpoint_id}).fetchone()
         if not is_new:
             return False
         key = service_pattern_key(kind, stored_url(address), site)
         if not valid:
-            self._connection.write(_VISITED, _visited(key, 1, 0))
+            self._connection.write(_VISITED, _visited(key, int(not is_late), 0))
             return True
-        self._found(key)
+        self._count_find(key)
         alike = self._connection.execute(_ALIKE, {"key": key, "services": 1}).fetchone()[0]
         if self._caps.alike_services and alike >= self._caps.alike_services:
             held_for = service_pattern(stored_url(address), site, kind)
@@ -194,26 +208,43 @@ class Budgets:
 
     # ----------------------------------------------------------------------- parts
 
-    def _found(self, key: int) -> None:
-        found = {**_visited(key, 0, 0), "finds": 1}
-        fruitless, finds = self._connection.execute(_FOUND, found).fetchone()
-        if 0 < self._caps.fruitless_per_pattern * finds <= fruitless:  # it was spent before this find
-            self._on_growth(key)
+    def _count_find(self, key: int) -> None:
+        self._connection.write(_FIND, {**_visited(key, 0, 0), "finds": 1})
 
-    def _is_listed(self, url_id: int, key: int | None, pattern: _Pattern) -> bool:
-        """Return whether a page of a spent pattern is named by pages of another one whose finds make up for it."""
+    def _late_limit(self, pattern: PatternCounts, *, is_listed: bool = False) -> int:
+        """Return how many addresses of the lowest tier are asked."""
+        most = self._caps.late_per_pattern
+        if is_listed:
+            return most
+        budget = self._caps.fruitless_per_pattern
+        return min(budget * (1 + pattern.finds), most) if budget else most
+
+    def _is_listed(self, url_id: int, key: int | None) -> bool:
+        """Return whether a page without a pattern, or of another one that is not spent, names this page."""
+        listing = self._listing(url_id)
+        return listing is None or (listing != key and not is_spent(self._counts(listing), self._caps))
+
+    def _has_fruitful_listing(self, url_id: int, key: int | None, pattern: PatternCounts) -> bool:
+        """Return whether the finds of another pattern, whose page names this page, make up for those it lacks."""
+        listing = self._listing(url_id)
+        if listing in (None, key):
+            return False
+        finds = pattern.finds + self._counts(listing).finds
+        return not is_spent(pattern._replace(finds=finds), self._caps)
+
+    def _listing(self, url_id: int) -> int | None:
+        """Return the key of the pattern of the page that names a page; None for none."""
         row = self._connection.execute(_NAMED_BY, {"url": url_id}).fetchone()
         listing = read_url(row[0]) if row is not None else None
-        listing_key = page_pattern_key(listing) if listing is not None else None
-        if listing_key in (None, key):
-            return False
-        found = self._connection.execute(_PATTERN, {"pattern": listing_key}).fetchone()
-        return found is not None and not is_spent((pattern[0], pattern[1] + found[1]), self._caps)
+        return page_pattern_key(listing) if listing is not None else None
 
-    def _used(self, site: str, key: int | None) -> tuple[int, bool, _Pattern]:
+    def _counts(self, key: int | None) -> PatternCounts:
+        return PatternCounts(*(self._connection.execute(_PATTERN, {"pattern": key}).fetchone() or (0, 0, 0)))
+
+    def _used(self, site: str, key: int | None) -> tuple[int, bool, PatternCounts]:
         """Return how many hosts were seen of a site, whether it is quarantined, and what the pattern `key` had."""
-        row: tuple[int, bool, int, int] = self._connection.execute(_USED, {"site": site, "key": key}).fetchone()
-        return row[0], row[1], row[2:]
+        hosts, is_quarantined, *counts = self._connection.execute(_USED, {"site": site, "key": key}).fetchone()
+        return hosts, bool(is_quarantined), PatternCounts(*counts)
 
 
 def _visited(key: int, fruitless: int, relevance: int) -> dict[str, int]:
@@ -226,17 +257,18 @@ def crowded_site_reason(caps: Caps, host: str, hosts: int) -> str:
     return HOSTS if cap and hosts > cap and is_over_cap(group_key(f"host {host}"), hosts, cap) else ""
 
 
-def is_spent(pattern: tuple[int, int] | None, caps: Caps) -> bool:
-    """Return whether the budget of a pattern with these (fruitless requests, finds) is spent; None: no requests yet."""
-    return pattern is not None and 0 < caps.fruitless_per_pattern * (1 + pattern[1]) <= pattern[0]
+def is_spent(pattern: PatternCounts, caps: Caps) -> bool:
+    """Return whether the budget of a pattern is spent."""
+    return 0 < caps.fruitless_per_pattern * (1 + pattern.finds) <= pattern.fruitless
 
 
 def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
     """Return whether a page counts towards its pattern's budget.
 
-    Start pages have none, a harvest's pages have bounds of their own, and pages that are read again were counted.
+    Start pages have none, a harvest's pages and those of the lowest tier have bounds of their own, and pages that are
+    read again were counted.
     """
-    return depth > 0 and tier < HARVEST_TIER and revisit_s is None
+    return depth > 0 and LATE_TIER < tier < HARVEST_TIER and revisit_s is None
 
 
 @lru_cache(maxsize=1024)  # called at the lease and again at the settlement
@@ -276,186 +308,45 @@ def quarantined_sites(connection: Connection) -> tuple[QuarantinedSite, ...]:
     return tuple(QuarantinedSite(*row) for row in connection.execute(_QUARANTINED_SITES))
 
 
-# --------------------------------------------------------------------------- what was refused waits again
+# --------------------------------------------------------------------------- released sites
 
 
-_NAME = "patterns:lifted"
-_MOST = 10_000
-"""Patterns remembered at once."""
-_IS_REFUSED = and_(
-    URL.c.id.between(bindparam("first"), bindparam("last")), URL.c.state == State.REFUSED, URL.c.reason == PATTERN_SPENT
-)
-_REFUSED = (
-    select(URL.c.id, URL.c.purpose, URL.c.address, ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.site)
+_OF_SITE = (
+    select(URL.c.id, URL.c.purpose, URL.c.state, URL.c.reason, URL.c.address)
+    .add_columns(ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.site)
     .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
     .outerjoin(ENDPOINT, ENDPOINT.c.id == URL.c.endpoint_id)
-    .where(_IS_REFUSED)
+    .where(URL.c.id.between(bindparam("first"), bindparam("last")), is_host_or_subdomain(HOST.c.name, "site"))
+    .where(
+        (URL.c.state == State.REFUSED) & URL.c.reason.in_([QUARANTINED, PATTERN_SPENT])
+        | (URL.c.state == State.WAITING) & (URL.c.tier == LATE_TIER)
+    )
     .order_by(URL.c.id)
 )
-"""What was refused for its pattern."""
-_REFUSED_OF_SITE = _REFUSED.where(is_host_or_subdomain(HOST.c.name, "site"))
-_LATE_AT_ONCE = 2000
-"""Addresses that are served late at once, in one transaction, at most."""
-_REFUSED_PAGES = (
-    select(URL.c.id, URL.c.address, _parent.c.address)
-    .join_from(URL, _parent, _parent.c.id == URL.c.found_on, isouter=True)
-    .where(_IS_REFUSED, URL.c.purpose == Purpose.PAGE)
-    .order_by(URL.c.id)
-)
-"""Pages that were refused for their pattern, with the page that named each."""
-_OF_KEY = PATTERN.c.key == bindparam("pattern")
-_PATTERN = select(PATTERN.c.fruitless, PATTERN.c.finds, PATTERN.c.late).where(_OF_KEY)
-_SERVE_LATE = (
-    update(PATTERN).where(_OF_KEY).values(late=greatest(PATTERN.c.late + bindparam("number"), bindparam("least")))
-)
-_DOUBLE = (
-    update(PATTERN)
-    .where(_OF_KEY)
-    .values(finds=greatest(PATTERN.c.finds, (PATTERN.c.fruitless + bindparam("budget") - 1) // bindparam("budget")))
-)
-_SETTLEMENTS = select(TURN)
+"""Find what a site's quarantine and its spent patterns keep from being asked."""
+_DOUBLE = update(PATTERN).where(_OF_KEY).values(finds=2 * PATTERN.c.finds + 1)
 
 
-class BudgetReopener:
-    """Stores which patterns' budgets grew, and reopens what was refused for them in transactions of its own.
+class SetAside(NamedTuple):
+    """An address that a quarantine or a spent pattern keeps from being asked."""
 
-    Refused addresses are searched without the write lock, because there may be millions; each one is checked again in
-    the transaction that puts it back into the queue.
-    """
+    id: int
+    reason: str | None
+    """Why it is refused; None for one that waits in the lowest tier."""
+    pattern: int | None
 
-    def __init__(self, database: Database, caps: Caps) -> None:
-        self._database = database
-        self._connection: Connection = database.connection
-        self._caps = caps
-        self._budget = caps.fruitless_per_pattern
-        self._served_late_at = -1
-        """Number of settlements when spent patterns were last found to have nothing to serve late."""
 
-    def add(self, key: int) -> None:
-        """Remember a pattern whose spent budget has grown, inside the caller's transaction."""
-        keys, looked_at = self._read()
-        if len(keys) < _MOST:
-            self._write(keys | {key}, looked_at)
+def set_aside_of(connection: Connection, site: str, first: int, last: int) -> Iterator[SetAside]:
+    """Yield what is set aside of a site, of the URLs with ids from `first` to `last`."""
+    rows = connection.execute(_OF_SITE, {"site": site, "first": first, "last": last}).fetchall()
+    for url_id, purpose, state, reason, address, kind, service, of_site in rows:
+        if purpose == Purpose.PAGE:
+            key = page_pattern_key(stored_url(address))
+        else:
+            key = service_pattern_key(kind, stored_url(service), of_site) if kind else None
+        yield SetAside(url_id, reason if state == State.REFUSED else None, key)
 
-    def is_due(self, nothing_waits: Callable[[], bool]) -> bool:
-        """Return whether it is time to look for refused addresses."""
-        keys, looked_at = self._read()
-        return bool(keys) and (self._settlements() - looked_at >= self._budget or nothing_waits())
 
-    def reopen(self) -> ChunkedWork[int]:
-        """Let refused addresses wait again, as far as the budgets go; return how many."""
-        looked_at = self._settlements()
-        left = {key: self._left(key) for key in self._read()[0]}
-        more, found = set[int](), list[int]()
-        for first, last in ranges(self._connection, "url"):
-            for url_id, key in self._refused(_REFUSED, first, last):
-                if left.get(key, 0) > 0:
-                    left[key] -= 1
-                    found.append(url_id)
-                elif key in left:
-                    more.add(key)
-            if more.issuperset(left):
-                break
-            yield
-        count = 0
-        for batch in batches(found):
-            with changing(self._database) as queue:
-                count += sum(queue.reopen_refused(url_id, PATTERN_SPENT) for url_id in batch)
-            yield
-        with self._database.transaction:
-            added = self._read()[0].difference(left)
-            self._write({key for key in more if self._left(key) > 0} | added, looked_at)
-        return count
-
-    def is_late_due(self, nothing_waits: Callable[[], bool]) -> bool:
-        """Return whether it is time to serve spent patterns: nothing waits, and visits were settled since the last
-        try."""
-        if not self._budget or not self._caps.late_per_pattern:
-            return False
-        return self._settlements() != self._served_late_at and nothing_waits()
-
-    def reopen_late(self) -> ChunkedWork[int]:
-        """Let addresses of spent patterns wait again, as far as their late limits go; return how many."""
-        served: dict[int, int] = {}
-        found, most = list[int](), self._caps.late_per_pattern
-        for first, last in ranges(self._connection, "url"):
-            for url_id, key, by in self._refused_pages(first, last):
-                _, finds, late = self._pattern(key)
-                limit = most if self._is_listing(by, key) else min(self._budget * (1 + finds), most)
-                if late + served.get(key, 0) < limit and len(found) < _LATE_AT_ONCE:
-                    served[key] = served.get(key, 0) + 1
-                    found.append(url_id)
-            if len(found) >= _LATE_AT_ONCE:
-                break
-            yield
-        with changing(self._database) as queue:
-            count = sum(queue.reopen_refused(url_id, PATTERN_SPENT) for url_id in found)
-            for key, number in served.items():
-                _, finds, _ = self._pattern(key)
-                least = min(self._budget * (1 + finds), most)
-                self._connection.execute(_SERVE_LATE, {"pattern": key, "number": number, "least": least})
-        if not count:
-            self._served_late_at = self._settlements()
-        return count
-
-    def _is_listing(self, by: int | None, key: int) -> bool:
-        """Return whether pages of the pattern `by` (None: of no pattern) list those of another pattern, `key`."""
-        return by is None or (by != key and not is_spent(self._pattern(by)[:2], self._caps))
-
-    def _pattern(self, key: int) -> tuple[int, int, int]:
-        """Return the fruitless requests and the finds of a pattern, and how many more it was granted late."""
-        return self._connection.execute(_PATTERN, {"pattern": key}).fetchone() or (0, 0, 0)
-
-    def _refused_pages(self, first: int, last: int) -> Iterator[tuple[int, int, int | None]]:
-        """Yield id and pattern of each page that was refused for its pattern, and the pattern that named it."""
-        found = self._connection.execute(_REFUSED_PAGES, {"first": first, "last": last}).fetchall()
-        for url_id, address, named_by in found:
-            url, listing = read_url(address), read_url(named_by or "")
-            key = page_pattern_key(url) if url is not None else None
-            if key is not None:
-                yield url_id, key, page_pattern_key(listing) if listing is not None else None
-
-    def release(self, site: str) -> ChunkedWork[bool]:
-        """Double the spent budgets of a site's patterns, because a person released the site; return whether there are
-        any."""
-        keys, some = set[int](), False
-        for first, last in ranges(self._connection, "url"):
-            refused = list(self._refused(_REFUSED_OF_SITE, first, last, site=site))
-            some = some or bool(refused)
-            keys |= {key for _, key in refused}
-            yield
-        for batch in batches(sorted(keys) if self._budget else ()):
-            with self._database.transaction:
-                self._connection.executemany(_DOUBLE, [{"pattern": key, "budget": self._budget} for key in batch])
-                grown, looked_at = self._read()
-                self._write(grown.union(batch[: max(_MOST - len(grown), 0)]), looked_at)
-            yield
-        return some
-
-    def _left(self, key: int) -> int:
-        """Return how many requests a pattern's budget still allows."""
-        row = self._connection.execute(_PATTERN, {"pattern": key}).fetchone()
-        if row is None:
-            return 0
-        fruitless, finds, late = row
-        return max(int(self._budget * (1 + finds) - (fruitless - late)), 0)
-
-    def _settlements(self) -> int:
-        return int(self._connection.execute(_SETTLEMENTS).fetchone()[0])
-
-    def _refused(self, statement: Select[Any], first: int, last: int, **more: str) -> Iterator[tuple[int, int]]:
-        """Yield id and pattern of each address that the statement finds in a range of ids, the oldest first."""
-        found = self._connection.execute(statement, {"first": first, "last": last, **more}).fetchall()
-        for url_id, purpose, address, kind, service, site in found:
-            url = read_url(address) if purpose == Purpose.PAGE else None
-            key = page_pattern_key(url) if url is not None else service_pattern_key(kind, stored_url(service), site)
-            if key is not None:
-                yield url_id, key
-
-    def _read(self) -> tuple[set[int], int]:
-        """Return the keys of patterns whose budgets grew, and the number of settlements at the last search."""
-        keys, looked_at = json.loads(self._database.meta(_NAME) or f"[[], {-self._budget}]")
-        return set(keys), looked_at
-
-    def _write(self, keys: Set[int], looked_at: int) -> None:
-        self._database.write_meta(_NAME, json.dumps((sorted(keys), looked_at)))
+def double_budgets(connection: Connection, keys: Iterable[int]) -> None:
+    """Double the budgets of patterns, inside the caller's transaction."""
+    connection.executemany(_DOUBLE, [{"pattern": key} for key in sorted(keys)])

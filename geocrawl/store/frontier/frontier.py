@@ -28,15 +28,14 @@ from geocrawl.settings import Settings
 from geocrawl.store.catalogue.write import health
 from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter
 from geocrawl.store.database import steps
-from geocrawl.store.database.constructs import is_host_or_subdomain
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import page_key
 from geocrawl.store.database.owner import this_process
-from geocrawl.store.database.schema.tables import HOST, SITE, URL
+from geocrawl.store.database.schema.tables import SITE, URL
 from geocrawl.store.database.steps import ChunkedWork
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.budgets import QUARANTINED, BudgetReopener, Budgets, Caps
+from geocrawl.store.frontier.budgets import QUARANTINED, Budgets, Caps, double_budgets, set_aside_of
 from geocrawl.store.frontier.counters import Heartbeat, read_stats
 from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.enqueue import Enqueuer
@@ -66,14 +65,6 @@ _SEEDS = (
 _RETRIES = select(func.count(), func.min(URL.c.retry_at)).where(URL.c.retry_at.is_not(None))
 _held = (SITE.c.name == bindparam("site"), SITE.c.held_at.is_not(None))
 _RELEASE_SITE = update(SITE).where(*_held, SITE.c.released == 0).values(released=1)
-_IS_RELEASED = select(SITE.c.name).where(*_held, SITE.c.released != 0)
-_QUARANTINED_URLS = (
-    select(URL.c.id)
-    .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
-    .where(URL.c.id.between(bindparam("first"), bindparam("last")))
-    .where(URL.c.state == State.REFUSED, URL.c.reason == QUARANTINED, is_host_or_subdomain(HOST.c.name, "site"))
-    .order_by(URL.c.id)
-)
 _LOOK_FOR_DEAD_S = 2.0
 """Least time between two looks, when nothing is ready, whether processes that have leased hosts were killed."""
 
@@ -95,8 +86,7 @@ class SqlFrontier(SqlLearningLog):
         self._catalog = catalog
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
         caps = Caps.of(settings)
-        self._reopener = BudgetReopener(database, caps)
-        budgets = Budgets(database.connection, caps, self._reopener.add)
+        budgets = Budgets(database.connection, caps)
         probe_tier = NAMED_TIER if options.named_only else PROBE_TIER
         rules = ArrivalRules(limits, caps, options.by_depth, options.not_permitted, probe_tier)
         depths = Depths(database, settings.max_depth, by_depth=options.by_depth)
@@ -113,7 +103,7 @@ class SqlFrontier(SqlLearningLog):
             Heartbeat(database, self._owner),
         )
         self._enqueuer = Enqueuer(database, clock, self._arrivals)
-        self._leases = Leases(database, settings, limits, budgets, self._reopener, depths, options, owner=self._owner)
+        self._leases = Leases(database, settings, limits, budgets, depths, options, owner=self._owner)
         self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
         """Leases that ended while the database could not be written, by entry."""
         self._heed_depth(depths, settings.max_depth)
@@ -248,29 +238,24 @@ class SqlFrontier(SqlLearningLog):
     def release_site(self, site: str) -> int | None:
         """End the quarantine of a site for good and renew the budgets of its patterns.
 
-        The site's quarantined addresses, and those refused for their pattern as far as the new budgets allow, wait
-        again. Returns how many; None when there was neither a quarantine nor a spent budget.
+        The site's quarantined addresses, and those refused beyond the bound of their pattern, wait again. Returns how
+        many addresses may be asked again; None when there was neither a quarantine nor a spent budget.
         """
         return steps.run(self._release_site(site))
 
     def _release_site(self, site: str) -> ChunkedWork[int | None]:
         with self._database.transaction:
             was_held = bool(self._connection.execute(_RELEASE_SITE, {"site": site}).rowcount)
-        count = 0
-        # Even when it was released before: a release that was killed continues here.
-        if was_held or self._connection.execute(_IS_RELEASED, {"site": site}).fetchone():
-            for first, last in steps.ranges(self._connection, "url"):
-                asked = {"site": site, "first": first, "last": last}
-                found = self._connection.execute(_QUARANTINED_URLS, asked).fetchall()
-                for batch in steps.batches(found):
-                    with changing(self._database) as queue:
-                        count += sum(queue.reopen_refused(url_id, QUARANTINED) for (url_id,) in batch)
-                    yield
-        was_held = was_held or count > 0
-        had_spent = yield from self._reopener.release(site)
-        if had_spent:
-            count += yield from self._reopener.reopen()
-        return count if was_held or had_spent else None
+        count, doubled = 0, set[int]()
+        for first, last in steps.ranges(self._connection, "url"):
+            for batch in steps.batches(set_aside_of(self._connection, site, first, last)):
+                with changing(self._database) as queue:
+                    new = {each.pattern for each in batch if each.pattern is not None and each.reason != QUARANTINED}
+                    double_budgets(self._connection, new - doubled)
+                    doubled |= new
+                    count += sum(each.reason is None or queue.reopen_refused(each.id, each.reason) for each in batch)
+                yield
+        return count if was_held or count else None
 
     def _heed_depth(self, depths: Depths, max_depth: int) -> None:
         """Apply a limit on depth that differs from the last run's: pages beyond it are set aside, others wait again."""

@@ -1,9 +1,9 @@
 """Lease the best ready URL together with its host, after all that decides which one that is.
 
-Where depth is limited, shorter ways are followed to their end; due URLs are made ready, URLs that caps or budgets
-exclude by now are refused, and when nothing is ready, addresses that a budget refused may wait again. Each of these may
-concern any number of URLs, so a lease takes as many transactions as it needs; mostly one. With one worker the order of
-visits is the same as if it were always one: nothing is leased before all of it is done.
+Where depth is limited, shorter ways are followed to their end; due URLs are made ready, and URLs that caps or budgets
+exclude by now are refused or put last. Each of these may concern any number of URLs, so a lease takes as many
+transactions as it needs; mostly one. With one worker the order of visits is the same as if it were always one: nothing
+is leased before all of it is done.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from geocrawl.model import (
     BATCH_TIER,
     HARVEST_TIER,
+    LATE_TIER,
     Candidate,
     Entry,
     HostState,
@@ -34,7 +35,12 @@ from geocrawl.store.database.keys import group_key, stored_url
 from geocrawl.store.database.opt_out import FORGOTTEN
 from geocrawl.store.database.steps import ChunkedWork, RowBudget
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.budgets import BudgetReopener, Budgets
+from geocrawl.store.frontier.budgets import (
+    PATTERN_SPENT,
+    Budgets,
+    page_pattern_key,
+    service_pattern_key,
+)
 from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.hosts import PARK_S
 from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
@@ -81,6 +87,13 @@ class _Head(NamedTuple):
     anchor: str | None
     """Of the evidence."""
     link_anchor: str | None
+
+    @property
+    def pattern(self) -> int | None:
+        """Return the key of the pattern whose budget the URL's visit is counted towards; None without one."""
+        if self.purpose == Purpose.PAGE:
+            return page_pattern_key(stored_url(self.address))
+        return service_pattern_key(self.kind or "", stored_url(self.endpoint_url), self.site)
 
     def candidate(self) -> Candidate:
         """Return the candidate that a probe's endpoint was first known as."""
@@ -135,7 +148,6 @@ class Leases:
         settings: Settings,
         limits: Limits,
         budgets: Budgets,
-        reopener: BudgetReopener,
         depths: Depths,
         options: FrontierOptions,
         *,
@@ -147,7 +159,6 @@ class Leases:
         self._settings = settings
         self._limits = limits
         self._budgets = budgets
-        self._reopener = reopener
         self._depths = depths
         self._economy = Economy(
             self._connection, settings, owner=owner, by_yield=options.by_yield, by_depth=options.by_depth
@@ -167,13 +178,10 @@ class Leases:
         """Lease the best ready entry and its host; None: nothing is ready now, or what is ready waits for better pages
         (`Economy`). `pages=False`: probes only."""
         yield from self._depths.follow()
-        if self._looks_first and not self._may_be_ready(now, pages=pages) and not self._may_reopen(now, pages=pages):
+        if self._looks_first and not self._may_be_ready(now, pages=pages):
             return None
         self._looks_first = True  # it costs less than a transaction in vain, as most leases are after another one
-        lease = yield from self._lease_ready(now, pages=pages, begins=True)
-        if lease is None and (yield from self._reopen(now, pages=pages)):
-            lease = yield from self._lease_ready(now, pages=pages, begins=False)
-        return lease
+        return (yield from self._lease_ready(now, pages=pages))
 
     def _may_be_ready(self, now: float, *, pages: bool) -> bool:
         """Return whether a lease may succeed. Reads only, because idle workers call this often."""
@@ -182,8 +190,9 @@ class Leases:
         ready = self._ready(now, self._least(pages=pages), 1)
         return bool(ready) and self._economy.held_until(ready[0].head, now) is None
 
-    def _lease_ready(self, now: float, *, pages: bool, begins: bool) -> ChunkedWork[Lease | None]:
-        """Lease the best entry of those that are ready. `begins`: make ready what is due, and a batch if need be."""
+    def _lease_ready(self, now: float, *, pages: bool) -> ChunkedWork[Lease | None]:
+        """Lease the best entry of those that are ready, after what is due was made ready, and a batch if need be."""
+        begins = True
         if self._batches is None and self.shared_run is None:
             with self._database.shared_transaction:
                 lease = self._lease_at_once(now, pages=pages)
@@ -222,10 +231,10 @@ class Leases:
         if row is None:
             return None
         host = _Ready(*row)
-        (head,) = self._heads(host.id, 1)
-        if self._reason(head, host.pages) or self._economy.held_until(host.head, now) is not None:
+        if self._economy.held_until(host.head, now) is not None:
             return None
-        return self._take(host, head, now)
+        (head,) = self._heads(host.id, 1)
+        return None if self._reason(head, host.pages) else self._take(host, head, now)
 
     def _wake(self, now: float, budget: RowBudget, queue: Queue) -> None:
         """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again.
@@ -247,7 +256,7 @@ class Leases:
             budget.spend(len(due))
 
     def _lease_best(self, now: float, budget: RowBudget, queue: Queue, *, pages: bool) -> Lease | None:
-        """Lease the best ready entry, after refusing those before it that caps or budgets exclude by now.
+        """Lease the best ready entry, after refusing or putting last those before it that caps or budgets exclude.
 
         None also when the budget is spent by these: the next transaction goes on with the rest.
         """
@@ -258,28 +267,42 @@ class Leases:
                 return None
             (host,) = ready
             (head,) = self._heads(host.id, 1)
+            is_late = head.tier == LATE_TIER  # how many come to wait there is known when all else was served
+            if is_late and self._economy.held_until(host.head, now) is not None:
+                return None
             if self._reason(head, host.pages):
-                self._refuse(host, self._ready(now, least, 2)[1:], least, budget, queue)
+                self._set_aside(host, self._ready(now, least, 2)[1:], least, budget, queue)
                 continue
-            if self._economy.held_until(host.head, now) is not None:
+            if not is_late and self._economy.held_until(host.head, now) is not None:
                 return None
             return self._take(host, head, now)
         return None
 
-    def _refuse(self, host: _Ready, others: Sequence[_Ready], least: int, budget: RowBudget, queue: Queue) -> None:
-        """Refuse what caps or budgets exclude by now at the head of a host's queue, as long as the host comes first."""
+    def _set_aside(self, host: _Ready, others: Sequence[_Ready], least: int, budget: RowBudget, queue: Queue) -> None:
+        """Refuse or put last what caps or budgets exclude by now at the head of a host's queue, as long as the host
+        comes first."""
         first_of_others = min((other.place(other.best_tier, other.best_score) for other in others), default=None)
-        refused = list[tuple[int, str, int, str]]()
-        for head in self._heads(host.id, min(budget.left, _READ_AT_ONCE)):
+        refused, last = list[tuple[int, str, int, str]](), list[_Head]()
+        heads = self._heads(host.id, min(budget.left, _READ_AT_ONCE))
+        for head in heads:
+            if (head.tier == LATE_TIER) != (heads[0].tier == LATE_TIER):
+                break  # the lowest tier comes when all else was served
             is_next = head.tier >= least and (
                 first_of_others is None or host.place(head.tier, head.score) < first_of_others
             )
-            reason = self._reason(head, host.pages) if is_next or not refused else ""
+            reason = self._reason(head, host.pages) if is_next or not (refused or last) else ""
             if not reason:
                 break
-            refused.append((head.id, head.purpose, head.tier, reason))
-        queue.refuse(host.id, refused)
-        budget.spend(len(refused))
+            if reason == PATTERN_SPENT and head.tier != LATE_TIER:
+                last.append(head)
+            else:
+                refused.append((head.id, head.purpose, head.tier, reason))
+        if refused:
+            queue.refuse(host.id, refused)
+        if last:
+            self._budgets.count_late(key for head in last if (key := head.pattern) is not None)
+            queue.put_last(host.id, [(head.id, head.purpose, head.tier, head.key) for head in last])
+        budget.spend(len(refused) + len(last))
 
     def _ready(self, now: float, least: int, most: int) -> list[_Ready]:
         wanted = {"now": now, "least": least, "most": most}
@@ -295,7 +318,9 @@ class Leases:
             return self._page_reason(head, of_host)
         if head.kind is None:
             return FORGOTTEN
-        return self._budgets.probe_reason(head.kind, head.endpoint_url, head.site) if head.never_valid else ""
+        if not head.never_valid:
+            return ""
+        return self._budgets.probe_reason(head.kind, head.endpoint_url, head.site, head.key, head.tier)
 
     def _page_reason(self, head: _Head, of_host: int) -> str:
         if head.depth == 0:  # seeds are never left out
@@ -308,7 +333,7 @@ class Leases:
         reason = self._limits.cap_reason(url.host, head.key, head.depth, of_host, queries)
         if reason or head.tier >= HARVEST_TIER or head.revisit_s is not None:
             return reason
-        return self._budgets.page_reason(url, head.id)
+        return self._budgets.page_reason(url, head.id, head.key, head.tier)
 
     def _take(self, host: _Ready, head: _Head, now: float) -> Lease:
         """Lease a host for the head of its queue."""
@@ -333,35 +358,6 @@ class Leases:
             Validators(*row) if row else None,
             head.link_anchor or "",
         )
-
-    # ----------------------------------------------------------------------- what budgets refused
-
-    def _may_reopen(self, now: float, *, pages: bool) -> bool:
-        """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""
-        if not pages or self._records_only:
-            return False
-        is_due = self._reopener.is_due(lambda: self.ready_at(now) is None)
-        return is_due or self._reopener.is_late_due(lambda: self._is_nothing_to_come(now))
-
-    def _reopen(self, now: float, *, pages: bool) -> ChunkedWork[int]:
-        """Let addresses that a budget refused wait again, if it is time to; return how many."""
-        if not pages or self._records_only:
-            return 0
-        count = 0
-        if self._reopener.is_due(lambda: self.ready_at(now) is None):
-            count = yield from self._reopener.reopen()
-        if not count and self._reopener.is_late_due(lambda: self._is_nothing_to_come(now)):
-            count = yield from self._reopener.reopen_late()
-        return count
-
-    def _is_nothing_to_come(self, now: float) -> bool:
-        """Return whether no URL is under way and none waits that a run would wait for: only failed ones may be tried
-        again, dead hosts and those that rest for longer than its patience."""
-        if self._connection.execute(sql.IS_ANY_QUEUED).fetchone() is None:
-            return True
-        if self._connection.execute(sql.IS_ANY_LEASED).fetchone() is not None:
-            return False
-        return all(host.ready_at > now + self._settings.patience_s for host in self.waiting_hosts())
 
     # ----------------------------------------------------------------------- other work on leases
 
@@ -439,6 +435,8 @@ REST_S = 600.0
 """The longest rest of a host for which pages are held."""
 _HALVES_S = 60.0
 """A page that is to be had so much later counts half."""
+_LOOK_LATE_S = 1.0
+"""Pause before looking again whether the last lease above the lowest tier has ended."""
 LOOK_S = 0.1
 """Pause before looking again whether another process has ended its lease: nothing wakes this one."""
 
@@ -462,6 +460,7 @@ class Economy:
       is to be had in a minute counts half, one in nine minutes a tenth (`promise`).
     - The rest of a batch (best-N-first) comes before all else, in any order.
     - By depth (bfs): a page is taken when none of lesser depth waits. Any other: when none of a higher tier waits.
+    - A page of the lowest tier is taken when nothing else waits that a run would wait for.
     - A host counts as resting for a moment while it is ready within `hosts.PARK_S`, and as busy for `MOMENT_S` after
       its lease was first seen. So nothing is held for long by a slow host, nor by a process that was killed; hosts
       that failed `backoff_after` times in a row are taken for dead and hold nothing.
@@ -491,6 +490,8 @@ class Economy:
         Everything but the time at which a lease was first seen is read from the database, because other processes
         change it.
         """
+        if rank.tier == LATE_TIER:
+            return self._waited_for(now)
         if not self._share or rank.tier > BATCH_TIER:
             return None
         better = self._better(now)
@@ -501,6 +502,17 @@ class Economy:
         row = self._connection.execute(sql.NEXT_BETTER, {"least": rank.tier, "score": rank.score}).fetchone()
         ends = [known.until for known in better if known.until is not None]
         return min((at for at in (*row, *ends) if at is not None), default=now + MOMENT_S)
+
+    def _waited_for(self, now: float) -> float | None:
+        """Return when to look again whether all but the lowest tier was served; None when it was.
+
+        Hosts that a run would not wait for do not count: dead ones, and those that rest for longer than its patience.
+        """
+        settings = self._settings
+        asked = {"least": LATE_TIER + 1, "until": now + settings.patience_s, "dead_after": settings.backoff_after}
+        ready_at, is_leased = self._connection.execute(sql.WAITED_FOR, asked).fetchone()
+        looks = [at for at in (ready_at, now + _LOOK_LATE_S if is_leased else None) if at is not None]
+        return min(looks, default=None)
 
     def _is_near(self, rank: Rank, better: Rank) -> bool:
         if rank >= better:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from geocrawl.model import Candidate, Purpose, Rank, RankedLink, State, Url, Visit
+from geocrawl.model import LATE_TIER, Candidate, Purpose, Rank, RankedLink, State, Url, Visit
 from geocrawl.sanitize import masked
 from geocrawl.store.database.keys import group_key, is_over_cap, page_key, probe_key
 from geocrawl.store.frontier.budgets import (
     Caps,
+    PatternCounts,
     crowded_site_reason,
     is_counted,
     is_spent,
@@ -82,8 +83,8 @@ class Facts:
     """Site → hosts seen of it."""
     queries: dict[int, int] = field(default_factory=dict)
     """Key of a path → addresses seen that differ only in their query."""
-    patterns: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Key of a pattern → (fruitless requests, finds)."""
+    patterns: dict[int, PatternCounts] = field(default_factory=dict)
+    """Key of a pattern → what was counted of it."""
 
 
 # --------------------------------------------------------------------------- links and candidates
@@ -267,6 +268,8 @@ class ArrivalPlan:
         return crowded_site_reason(self.rules.caps, url.host, self.facts.site_hosts.get(url.site, 0))
 
     def _improve(self, known: KnownUrl, ranked: RankedLink, depth: int, rank: Rank, source: Source) -> None:
+        if known.rank.tier == LATE_TIER and source.id is not None:
+            rank = known.rank  # it stays in the lowest tier, where it was counted
         # The way to a page ends with the best link known when it was asked, so that ways form no circles.
         replaces = not known.was_asked or source.id is None or ranked.link.where == RECORDS
         link = _link_of(ranked, source) if replaces and rank > known.rank and known.id != source.id else None
@@ -311,7 +314,7 @@ class ArrivalPlan:
         """
         rank = Rank(self.rules.probe_tier, 0.0)
         if known := self.urls.get(key):
-            if known.state is State.WAITING and rank > known.rank:
+            if known.state is State.WAITING and rank > known.rank and known.rank.tier != LATE_TIER:
                 known.rank = rank
                 self.improvements[known.id] = Improvement(known.depth, rank)
             return False
@@ -376,7 +379,7 @@ def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: 
     """Return the depth and rank of a page to which a way of `depth` and a link of `rank` lead: depth only falls, rank
     only rises."""
     depth, rank = min(depth, old_depth), max(rank, old)
-    return depth, Rank(rank.tier, float(-depth)) if by_depth else rank
+    return depth, Rank(rank.tier, float(-depth)) if by_depth and rank.tier != LATE_TIER else rank
 
 
 def _link_of(ranked: RankedLink, source: Source) -> BestLink:
@@ -476,7 +479,8 @@ def is_admitted(arrival: CandidateArrival, urls: dict[int, KnownUrl], facts: Fac
     """Return whether a candidate is kept: it is known, or the budget of its pattern is not spent."""
     if arrival.probe_key in urls:
         return True
-    return not is_spent(facts.patterns.get(candidate_pattern(arrival.candidate)), caps)
+    counts = facts.patterns.get(candidate_pattern(arrival.candidate))
+    return counts is None or not is_spent(counts, caps)
 
 
 def candidate_pattern(candidate: Candidate) -> int:

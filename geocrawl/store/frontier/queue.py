@@ -12,10 +12,11 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, select
 
-from geocrawl.model import HostState, Rank, Relevance, State
+from geocrawl.model import LATE_TIER, HostState, Rank, Relevance, State
 from geocrawl.ports import Waiting
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import Database
+from geocrawl.store.database.keys import share_of_keys
 from geocrawl.store.database.opt_out import FORGOTTEN
 from geocrawl.store.database.schema.tables import HOST, URL
 from geocrawl.store.database.steps import ChunkedWork, batches, ranges
@@ -128,6 +129,16 @@ class Queue:
             self.counters.add(purpose, State.WAITING, tier, -1)
             self.counters.add(purpose, State.REFUSED, tier, 1)
         self.refresh(host_id, left=len(rows))
+
+    def put_last(self, host_id: int, rows: Sequence[tuple[int, str, int, int]]) -> None:
+        """Let waiting URLs of a host wait in the lowest tier, in the order of their keys: (id, purpose, tier, key)."""
+        self._connection.executemany(
+            sql.WRITE_URL, [{"url": row[0], "tier": LATE_TIER, "score": -share_of_keys(row[3])} for row in rows]
+        )
+        for _, purpose, tier, _ in rows:
+            self.counters.add(purpose, State.WAITING, tier, -1)
+            self.counters.add(purpose, State.WAITING, LATE_TIER, 1)
+        self.refresh(host_id, left=0)
 
     def reopen_refused(self, url_id: int, reason: str) -> bool:
         """Let a URL wait again if it is still refused for this reason; return whether it was."""

@@ -17,6 +17,7 @@ from sqlalchemy import bindparam, insert, select
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import (
+    LATE_TIER,
     Candidate,
     Endpoint,
     Feedback,
@@ -39,7 +40,7 @@ from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import group_key, page_key, stored_url
 from geocrawl.store.database.schema.tables import HOST, QUERY_GROUP, URL, VALIDATOR
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.budgets import Budgets, Caps
+from geocrawl.store.frontier.budgets import Budgets, Caps, PatternCounts
 from geocrawl.store.frontier.counters import Heartbeat
 from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.learner import SqlLearningLog
@@ -263,7 +264,8 @@ class Settlement:
             self.catalog.write_unasked(endpoint_id, visit)
             return
         is_valid = visit.verdict.status is Status.VALID
-        is_new = self.budgets.probed(endpoint_id, valid=is_valid, at=visit.at)
+        is_late = current.tier == LATE_TIER
+        is_new = self.budgets.probed(endpoint_id, valid=is_valid, is_late=is_late, at=visit.at)
         if is_valid and is_new and current.found_on is not None:
             count_find(self.database.connection, queue.counters, current.found_on)
         self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at, _moved_for_good(visit, visit.verdict))
@@ -350,7 +352,7 @@ def read_facts(
         elif what == "queries":
             facts.queries[int(name)] = first
         elif what == "pattern":
-            facts.patterns[int(name)] = (first, second)
+            facts.patterns[int(name)] = PatternCounts(first, second, 0)
         else:
             facts.url_ids, facts.host_ids = range(first + 1, MANY), range(second + 1, MANY)
     return facts

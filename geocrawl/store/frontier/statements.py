@@ -33,7 +33,7 @@ from sqlalchemy import (
     update,
 )
 
-from geocrawl.model import Purpose, State
+from geocrawl.model import LATE_TIER, Purpose, State
 from geocrawl.store.database.constructs import greatest, in_list, least, upsert
 from geocrawl.store.database.schema.tables import (
     COUNTER,
@@ -180,11 +180,6 @@ DUE = union_all(
 """Find what is due: hosts whose back-off ended, leases that expired, failed URLs to be tried again."""
 ANY_LEASED = select(literal(1)).where(_host.lease_until > 0, _host.waiting > 0).limit(1)
 """Read whether a leased host has queued URLs."""
-_is_leased = select(literal(1)).where(_host.lease_until > 0)
-IS_ANY_LEASED = _is_leased.limit(1)
-"""Read whether a URL is under way."""
-IS_ANY_QUEUED = union_all(select(literal(1)).where(*_FREE, _host.parked.in_([0, 1])), _is_leased).limit(1)
-"""Read whether a URL waits or is under way, by an index."""
 LEASE = WRITE_HOST.values(
     lease_until=bindparam("until"),
     lease_token=_host.lease_token + 1,
@@ -229,19 +224,31 @@ NEXT_RETRIED_PROBE = _next_retry(Purpose.PROBE)
 """Read when the next failed probe of a tier or higher ones is tried again, its host permitting."""
 NEXT_RETRIED = select(NEXT_RETRIED_PROBE.scalar_subquery(), _next_retry(Purpose.PAGE).scalar_subquery())
 """The same, and when the next page is."""
+_never_failed = (
+    select(literal(1))
+    .where(_url.host_id == _host.id, _url.state == State.WAITING, _url.tier >= bindparam("least"), _url.attempts == 0)
+    .exists()
+)
 WAITING_HOSTS = (
     select(_host.name, greatest(_host.next_at, _host.lease_until).label("ready_at"), _host.waiting)
     .where(
         *(_host.waiting > 0, _host.best_tier >= bindparam("least"), _host.errors < bindparam("dead_after")),
-        select(literal(1))
-        .where(_url.host_id == _host.id, _url.state == State.WAITING, _url.tier >= bindparam("least"))
-        .where(_url.attempts == 0)
-        .exists(),
+        _never_failed,
     )
     .order_by("ready_at", _host.id)
 )
-"""Find hosts with queued URLs of a tier or higher ones of which no visit failed, the first to be ready first; without
-hosts that failed `dead_after` times in a row or more: they asked for no wait, they are dead."""
+"""Find hosts with queued URLs of a tier or higher ones of which no visit failed, the first to be ready first. Excludes
+hosts that failed `dead_after` times in a row."""
+
+WAITED_FOR = select(
+    select(func.min(_host.next_at))
+    .where(*_FREE, _host.parked.in_([0, 1]), _host.best_tier >= bindparam("least"))
+    .where(_host.next_at <= bindparam("until"), _host.errors < bindparam("dead_after"), _never_failed)
+    .scalar_subquery(),
+    select(literal(1)).where(_host.lease_until > 0, _host.best_tier >= bindparam("least")).exists(),
+)
+"""Read for what a run waits before it serves lower tiers: when the first host with URLs of a tier or higher ones is
+ready, of those that `WAITING_HOSTS` finds, and whether any is leased."""
 
 # --------------------------------------------------------------------------- urls
 
@@ -319,9 +326,11 @@ QUERIES_SEEN = select(QUERY_GROUP.c.seen).where(QUERY_GROUP.c.key == bindparam("
 
 
 def is_rankable(url: FromClause) -> ColumnElement[bool]:
-    """Return the condition that a URL is a page that waits, or that the present strategy dropped."""
+    """Return the condition that a URL is a page that waits above the lowest tier, or that the present strategy
+    dropped."""
     dropped = and_(url.c.state == State.REFUSED, url.c.reason == "unranked")
-    return and_(url.c.purpose == Purpose.PAGE, or_(url.c.state == State.WAITING, dropped))
+    waits = and_(url.c.state == State.WAITING, url.c.tier != LATE_TIER)
+    return and_(url.c.purpose == Purpose.PAGE, or_(waits, dropped))
 
 
 # --------------------------------------------------------------------------- batches
@@ -341,7 +350,7 @@ COUNT_HEADS = select(func.count()).select_from(HOST).where(*_IN_ORDER, _host.bes
 """Count hosts that do not back off and whose head is of a tier or higher ones."""
 BEST_HOSTS = (
     select(_host.id, case((_host.lease_until > 0, _host.lease_url)))
-    .where(*_IN_ORDER)
+    .where(*_IN_ORDER, _host.best_tier > LATE_TIER)
     .order_by(*_BEST_HOST_FIRST, _host.id)
     .limit(bindparam("most"))
 )
@@ -349,6 +358,7 @@ BEST_HOSTS = (
 BEST_PAGES = (
     select(_url.id, _url.tier, _url.score)
     .where(_url.host_id == bindparam("host"), _url.state == State.WAITING, _url.purpose == Purpose.PAGE)
+    .where(_url.tier > LATE_TIER)
     .order_by(*_BEST_FIRST)
     .limit(bindparam("most"))
 )

@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, RankedLink, Relevance, State, Visit
 from geocrawl.store.database.keys import group_key, page_key
-from geocrawl.store.frontier.budgets import Caps, page_pattern_key
+from geocrawl.store.frontier.budgets import Caps, PatternCounts, page_pattern_key
 from geocrawl.store.frontier.plan import (
     ArrivalRules,
     CandidateArrival,
@@ -260,9 +260,9 @@ def test_a_weak_candidates_page_waits_until_its_probe_has_seen_a_page(reason: st
 def test_a_candidate_of_a_spent_pattern_is_admitted_only_when_it_is_known() -> None:
     found = arrival("a.example/wms")
     pattern = candidate_pattern(found.candidate)
-    spent = Facts(patterns={pattern: (10, 0)})
+    spent = Facts(patterns={pattern: PatternCounts(10, 0, 0)})
     assert not is_admitted(found, {}, spent, Caps(10, 0, 0))
-    assert is_admitted(found, {}, Facts(patterns={pattern: (10, 1)}), Caps(10, 0, 0))
+    assert is_admitted(found, {}, Facts(patterns={pattern: PatternCounts(10, 1, 0)}), Caps(10, 0, 0))
     assert is_admitted(found, {found.probe_key: KnownUrl(3, 1, Rank(1000), "waiting")}, spent, Caps(10, 0, 0))
 
 

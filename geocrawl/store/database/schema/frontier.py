@@ -257,13 +257,13 @@ class Pattern(SQLModel, table=True):
     key: int = Field(sa_column=Column(HASH, primary_key=True))
     """64 bits of BLAKE2b over the pattern."""
     fruitless: int
-    """Number of requests without a find."""
+    """Number of requests without a find, but for those of the lowest tier."""
     finds: int
     """Number of pages that named new endpoints, or led to such pages."""
     last_relevance: int
     """Relevance of the last page that was read, plus 1; 0: none was read."""
     late: int = starting_with(text("0"), 0)
-    """Number of requests beyond the budget when the queue was empty otherwise, for the limit `max_late_per_pattern`."""
+    """Number of addresses that came to wait in the lowest tier, for the bound `max_late_per_pattern`."""
 
 
 class Site(SQLModel, table=True):
