@@ -1,15 +1,9 @@
-"""Maintain a catalogue: queue failed addresses again, release a quarantined site, merge and split services, and end the
-processes that work on it."""
+"""Maintain a catalogue: queue failed addresses again, release a quarantined site, merge and split services."""
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +22,7 @@ from geocrawl.store.upkeep.promises import CarriedOver, carry_over, read_promise
 from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
-    from geocrawl.store.database.processes import WorkingProcess
+    pass
 
 
 def retry(settings: Settings, path: Place, *, host: str | None, reason: str | None) -> int:
@@ -101,39 +95,3 @@ def decide_same(
         pairs = [(one.endpoint_id, other.endpoint_id) for one, other in decided]
         store.catalog().decide(*pairs, same=same, at=clock.now())
         return decided
-
-
-_STEP_S = 0.1
-
-
-class StopResult(StrEnum):
-    """What became of a process that was to end."""
-
-    ENDED = "ended"
-    STILL_RUNNING = "still running"
-    OUT_OF_REACH = "out of reach"
-    """On another machine, in another container, or of an unknown start."""
-    FORBIDDEN = "forbidden"
-    """Another user's."""
-
-
-def stop(process: WorkingProcess, wait_s: float) -> StopResult:
-    """Ask a process to end and wait for at most `wait_s` seconds.
-
-    Its number may belong to another program by now, so its start time is compared first.
-    """
-    running = process.is_running()
-    if running is None:
-        return StopResult.OUT_OF_REACH
-    try:
-        with suppress(ProcessLookupError):
-            if running:
-                os.kill(process.owner.pid, signal.SIGTERM)
-    except PermissionError:
-        return StopResult.FORBIDDEN
-    ends_at = time.monotonic() + wait_s
-    while process.is_running():
-        if time.monotonic() >= ends_at:
-            return StopResult.STILL_RUNNING
-        time.sleep(_STEP_S)
-    return StopResult.ENDED

@@ -16,8 +16,6 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app.maintenance import StopResult
-from geocrawl.app.maintenance import stop as end
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.progress import LogObserver, ask_for_contact, log_file, log_of
@@ -28,7 +26,7 @@ from geocrawl.files import write_whole
 from geocrawl.settings import Settings
 from geocrawl.store import Database
 from geocrawl.store.database.processes import Worker, alive_holder, read_workers, working_processes
-from geocrawl.store.upkeep.daemon_lock import ask_to_pause, ask_to_reload
+from geocrawl.store.upkeep.daemon_lock import ask_to_pause, ask_to_reload, end_process
 from geocrawl.wording import moment
 
 
@@ -84,26 +82,25 @@ def stop(
 ) -> None:
     """End the daemon, crawls and harvests that run on the catalogue: they finish current requests, and lose no visit.
 
-    `geocrawl crawl` and `geocrawl daemon` resume later. Exit code 3 when one cannot be ended from here.
+    `geocrawl crawl` and `geocrawl daemon` resume later. Exit code 3 when one still runs then.
 
     Example: geocrawl stop --db geocrawl.db
     """
-    path = opt.path_from(overrides)
-    with opt.reading(overrides) as connection:
-        processes = working_processes(connection, connection.now())
-    if not processes:
-        typer.echo(f"No daemon, crawl or harvest runs on {path}.")
-    said = {
-        StopResult.ENDED: "has ended",
-        StopResult.STILL_RUNNING: f"was asked to end and still runs after {wait} s; `geocrawl status` shows it",
-        StopResult.OUT_OF_REACH: "cannot be ended from here; run `geocrawl stop` on its machine, in its container",
-        StopResult.FORBIDDEN: "belongs to another user; run `geocrawl stop` as that user",
-    }
-    results = []
-    for process in processes:
-        results.append(end(process, wait))
-        typer.echo(f"{process} {said[results[-1]]}.", err=results[-1] is not StopResult.ENDED)
-    if any(result is not StopResult.ENDED for result in results):
+    all_ended = True
+    with opt.writing(overrides) as store:
+        processes = working_processes(store.connection, store.connection.now())
+        if not processes:
+            typer.echo(f"No daemon, crawl or harvest runs on {store.path}.")
+        for process in processes:
+            has_ended = end_process(store.database, process, wait)
+            all_ended = all_ended and has_ended
+            result = (
+                "has ended"
+                if has_ended
+                else f"was asked to end and still runs after {wait} s; `geocrawl status` shows it"
+            )
+            typer.echo(f"{process} {result}.", err=not has_ended)
+    if not all_ended:
         raise typer.Exit(3)
 
 
@@ -124,9 +121,7 @@ def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
 def _cells(worker: Worker) -> tuple[str, ...]:
     """Return the row of a process in the table of `workers`."""
     return (
-        worker.process
-        + (f" (helps {worker.helps.rpartition(':')[2]})" if worker.helps else "")
-        + ("" if worker.state == "runs" else " (elsewhere)"),
+        worker.process + (f" (helps {worker.helps.rpartition(':')[2]})" if worker.helps else ""),
         worker.strategy + (", learns" if worker.learns else ""),
         moment(worker.since),
         str(worker.settled),

@@ -112,9 +112,7 @@ def _or_fault(render: Callable[[], Text]) -> Text:
 
 _UNFINISHED = {
     "runs": "running for {} ({})",
-    "seen": "running for {}, elsewhere ({})",
     "killed": "killed; began {} ago ({})",
-    "unknown": "unfinished after {}, running elsewhere or killed ({})",
 }
 
 
@@ -252,7 +250,7 @@ def _traffic(received_bytes: int, max_bytes: int) -> str:
 
 def _run(run: Run, now: float) -> str:
     if run.ended_at is None:
-        end = _UNFINISHED.get(run.state, _UNFINISHED["unknown"])
+        end = _UNFINISHED[run.state]
         return f"{moment(run.started_at)}  {run.strategy}: {end.format(span(now - run.started_at), run.owner)}"
     pages, valid = run.pages or 0, run.services or 0
     why = RUN_ENDS.get(run.stopped or "", run.stopped)

@@ -18,7 +18,6 @@ from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.sanitize import masked
 from geocrawl.store.database.connection import BUSY_S
 from geocrawl.store.database.database import Database, exists, open_readonly
-from geocrawl.store.database.owner import this_process
 from geocrawl.store.database.runner import InLoop
 from geocrawl.store.database.schema.tables import RUN
 from geocrawl.urls.database import Place, place_of
@@ -120,6 +119,7 @@ class Store:
     def stay_in_loop(self) -> None:
         """Answer the loop in the loop itself, where time is virtual."""
         self.database.runner = InLoop(self.clock)
+        self.database.life.has_thread = False
 
     def __enter__(self) -> Store:
         return self
@@ -159,12 +159,13 @@ class Store:
 
     def start_run(self, strategy: str, settings: Settings) -> int:
         """Record that a run begins; return its number."""
+        self.database.life.begin()
         with self.database.transaction:
             row = self.connection.execute(
                 _START_RUN,
                 {
                     "started_at": self.clock.now(),
-                    "owner": this_process().text,
+                    "owner": self.database.life.owner,
                     "strategy": strategy,
                     "settings": _changed_settings(settings),
                 },
@@ -183,13 +184,13 @@ class Store:
         """Return the crawls of other processes that began before `run` and still run, the earliest first."""
         from geocrawl.store.database.processes import earlier_runs
 
-        return earlier_runs(self.database.connection, run, this_process(), self.clock.now())
+        return earlier_runs(self.database.connection, run, self.database.life.owner, self.clock.now())
 
     def run_reports(self, run: int) -> list[dict[str, Any]]:
         """Return what the other processes of a run have done so far, as each has stored it."""
         from geocrawl.store.frontier.shared_run import SharedRun
 
-        return list(SharedRun(self.database, run, this_process().text).reports_of_others())
+        return list(SharedRun(self.database, run).reports_of_others())
 
     # ----------------------------------------------------------------------- reading and operating
 

@@ -23,6 +23,7 @@ from geocrawl.store.store import Store
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from tests.support.crawls import Watcher, settings_for, url
 from tests.support.invariants import check_invariants
+from tests.support.lives import beat
 from tests.support.world import ManualClock, World
 
 WAITS = "waiting for the database"
@@ -130,11 +131,9 @@ def test_probes_wait_for_a_lock_too(tmp_path: Path) -> None:
 def test_a_daemon_names_the_one_that_runs_even_when_the_database_is_locked(tmp_path: Path) -> None:
     path, clock = tmp_path / "c.db", ManualClock()
     database = Database.open(path, create=True, clock=clock)
-    with database.transaction:
-        database.write_meta(
-            "daemon:lease",
-            '{"machine": "elsewhere", "pid": 5, "since": 1.0, "beat": 9e11, "started_ticks": 3, "state": ""}',
-        )
+    holder = '{"machine": "elsewhere", "pid": 5, "token": "0123abcd", "since": 1.0, "beat": 9e11, "state": ""}'
+    database.set_meta("daemon:lease", holder)
+    beat(database, "elsewhere 0123abcd:5", 9e11)
     lock = DaemonLock(database)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

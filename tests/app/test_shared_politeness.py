@@ -112,7 +112,9 @@ def test_nothing_but_politeness_is_written(web: DemoWeb, catalogue: Path) -> Non
     line, said = probe(web, catalogue)
     after = rows(catalogue)
     assert (line.status, said) == ("valid", [])
-    assert {name for name in after if after[name] != before[name]} == {"host", "site", "robots"}
+    assert {name for name in after if after[name] != before[name]} == {"host", "site", "robots", "meta"}
+    (beat,) = set(after["meta"]) - set(before["meta"])
+    assert "worker:" in str(beat[0]) and "ended" in str(beat[1])
     assert len(after["host"]) == 1 and len(after["robots"]) == 1
 
 

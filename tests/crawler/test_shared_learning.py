@@ -15,7 +15,7 @@ from geocrawl.errors import PassingFault
 from geocrawl.model import Feedback, Purpose, Rank
 from geocrawl.priority.breadth_first import BreadthFirst
 from geocrawl.store.frontier.frontier import SqlFrontier
-from geocrawl.store.frontier.learner import TERM_S
+from tests.support.lives import end
 from tests.support.world import World, candidate, link, verdict
 
 
@@ -173,11 +173,10 @@ def test_who_takes_over_has_learnt_every_visit_once(processes: tuple[Process, Pr
     learner.keep_up()
     follower.keep_up()
     follower.visit(service="b.example/wfs?service=wms")  # learnt by nobody yet
-    follower.world.clock.time += TERM_S + 1
+    end(follower.world.database, "one:1")
     assert "has become the one that learns" in follower.keep_up()
     assert follower.strategy.numbers == [1, 2, 3, 4, 5] and follower.strategy.finds == {"b.example": 2}
     assert follower.rank_of("b.example/5") == 2
-    learner.world.clock.time = follower.world.clock.time
     learner.visit()  # it does not know yet
     learner.keep_up()
     assert not learner.learning.leads

@@ -12,6 +12,7 @@ from geocrawl.app.session import Environment, Session
 from geocrawl.errors import PassingFault
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
+from geocrawl.store.database.life import BEAT_S
 from geocrawl.store.upkeep.clock_limits import shorten_waits
 from geocrawl.urls import read_url
 from tests.simulation.database import SimulatedStore
@@ -68,6 +69,7 @@ class SimulatedCrawler:
         """Crawl to the end. The caller has chosen the context, which becomes that of the process."""
         PROCESS.set(self.process)
         store = await self._until_written(self._open)
+        beating = asyncio.create_task(self._beat(store))
         try:
             session, number = await self._until_written(lambda: self._begin(store, seeds))
             fetcher = fetchers.make_session_fetcher(session)
@@ -85,8 +87,16 @@ class SimulatedCrawler:
             self.ended = stopped or "?"
             self._say(f"ends: {self.ended}, {self.pages} pages")
         finally:
+            beating.cancel()
             if self.process.alive:
                 store.close()
+
+    async def _beat(self, store: SimulatedStore) -> None:
+        """Do what the thread of the heartbeat does, in virtual time."""
+        while True:
+            await asyncio.sleep(BEAT_S)
+            if not self._run.database_fault():
+                store.database.life.beat()
 
     def _open(self) -> SimulatedStore:
         interruptions = self._run.interruptions(self.process)

@@ -230,6 +230,9 @@ class SimulatedStore(Store):
     def close_at_once(self) -> None:
         """End the connection, as the end of its process does."""
         self.raw.close()
+        if (beating := self.database.life.connection) is not None:
+            self.database.life.connection = None
+            beating.close()
 
     def stay_in_loop(self) -> None:
         """Let others go on around each call."""

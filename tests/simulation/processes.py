@@ -1,12 +1,11 @@
 """Simulate processes of one machine: each has a number, lives or was killed, and has a clock of its own.
 
-A context variable names the process whose code runs; tasks and callbacks inherit it. The store finds out who it is and
-who lives in `store.database.owner`, whose two questions to the system are answered from here meanwhile.
+A context variable names the process whose code runs; tasks and callbacks inherit it. The store learns the number of its
+process (`store.database.life`) from here meanwhile.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from geocrawl.store.database import owner
+from geocrawl.store.database import life
 
 
 class ProcessKilledError(BaseException):
@@ -68,19 +67,9 @@ class Processes:
         process = PROCESS.get()
         return process.pid if process is not None else 1
 
-    def started_ticks(self, pid: int) -> int | None:
-        """Return when a process started; None for a dead one."""
-        process = self._all.get(pid)
-        return pid if process is not None and process.alive else None
-
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Let the store see these processes in place of the machine's."""
-
-        def kill(pid: int, _: int) -> None:
-            raise ProcessLookupError(pid)
-
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(owner, "os", SimpleNamespace(getpid=self.current_pid, kill=kill, path=os.path))
-            patch.setattr(owner, "started_ticks", self.started_ticks)
+            patch.setattr(life, "os", SimpleNamespace(getpid=self.current_pid))
             yield

@@ -95,11 +95,12 @@ class World:
         self.settings = settings or Settings(delay_s=0, max_fruitless_per_pattern=0)
         self.store = Store.open(path, clock=self.clock)
         self.database = self.store.database
+        self.database.life.owner, self.database.life.has_thread = owner, False
         self.catalog = self.store.catalog()
         self.frontier = self.store.frontier(
             self.settings,
             self.catalog,
-            FrontierOptions(by_depth=by_depth, by_yield=by_yield, learns=learns, stride=stride, owner=owner),
+            FrontierOptions(by_depth=by_depth, by_yield=by_yield, learns=learns, stride=stride),
         )
 
     @contextmanager

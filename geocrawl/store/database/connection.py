@@ -212,6 +212,15 @@ class Connection(ABC):
     def make_room(self) -> None:
         """Give back what the engine itself takes on a full disk, such as a log that is written already."""
 
+    def hold(self, owner: str) -> bool:
+        """Hold the name of a process for as long as this connection lasts, so that its end is known at once; return
+        whether that is possible. To be called again: the connection may have been lost."""
+        return False
+
+    def is_held(self, owner: str) -> bool | None:
+        """Return whether a process, which held its name when it last beat, lives; None when that cannot be seen."""
+        return None
+
     @abstractmethod
     def cut_off(self) -> None:
         """End the statement that another thread executes now: it raises PassingFault there."""

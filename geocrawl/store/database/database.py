@@ -16,10 +16,12 @@ from sqlalchemy import bindparam, delete, select
 from geocrawl.errors import DatabaseFault, PassingFault, needs_extra
 from geocrawl.store.database.connection import BUSY_S, Connection
 from geocrawl.store.database.constructs import upsert
+from geocrawl.store.database.life import Life
 from geocrawl.store.database.opt_out import OptOut
 from geocrawl.store.database.runner import InLoop, StoreThread
 from geocrawl.store.database.schema.tables import META
 from geocrawl.store.database.sqlite import opening as sqlite
+from geocrawl.store.database.sqlite.connection import MEMORY
 from geocrawl.urls.database import Place, ServerDatabase
 
 if TYPE_CHECKING:
@@ -120,6 +122,8 @@ class Database:
         """By how much this machine's clock was ahead of the server's when the database was opened, in seconds."""
         if server_time is not None and isinstance(clock, FollowingClock):
             clock.follow(server_time)
+        self.life = Life(clock, None if path == MEMORY else lambda: _engine(path).join_database(path))
+        """The heartbeat of this process on the database, which begins with its first lease or run."""
         self.runner: InLoop = StoreThread(clock, connection)
         """Runs what an event loop asks this database."""
 
@@ -142,8 +146,9 @@ class Database:
         return cls(place, _whole(place, _engine(place).join_database(place)), clock, joined=True)
 
     def close(self) -> None:
-        """End the thread, and close the connection; what is committed stays."""
+        """End the threads, and close the connection; what is committed stays."""
         self.runner.close()
+        self.life.end()
         try:
             if not self._joined:
                 self.connection.advise()

@@ -1,22 +1,15 @@
-"""Keep running totals of the frontier, so that `status` never counts millions of rows; note how fast processes are."""
+"""Keep running totals of the frontier, so that `status` never counts millions of rows."""
 
 from __future__ import annotations
-
-import json
-import time
 
 from sqlalchemy import bindparam, func, select
 
 from geocrawl.model import FrontierStats, Purpose, State, VisitYield
 from geocrawl.store.database.connection import Connection
-from geocrawl.store.database.database import Database, stored_strategy
-from geocrawl.store.database.owner import BEAT
-from geocrawl.store.database.schema.tables import COUNTER, HOST, META, URL
+from geocrawl.store.database.database import stored_strategy
+from geocrawl.store.database.schema.tables import COUNTER, HOST, URL
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import CANDIDATE, UNRANKED
-
-_EVERY_S = 10.0
-_FORGOTTEN_AFTER_S = 86_400.0
 
 RESTING_S = 60.0
 """A host whose next allowed time is further off counts as resting."""
@@ -41,7 +34,6 @@ _resting = _hosts.where(
 )
 _COUNT_HOSTS = select(_hosts.scalar_subquery(), _resting.scalar_subquery())
 """Count hosts, and those with work that back off for long (all of them are parked)."""
-_BEATS = select(META.c.name, META.c.value).where(META.c.name.startswith(BEAT))
 
 
 class CounterChanges:
@@ -152,35 +144,3 @@ def read_refusals(connection: Connection) -> dict[str, int]:
     if (passing := refused - sum(counts.values())) > 0:
         counts[f"{CANDIDATE} or {UNRANKED}"] = passing
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-# --------------------------------------------------------------------------- how fast a process is
-
-
-class Heartbeat:
-    """Writes, every ten seconds inside a settlement, how many visits this process has settled: `geocrawl workers`."""
-
-    def __init__(self, database: Database, owner: str) -> None:
-        self._database = database
-        self._owner = owner
-        self._settled = self._written = 0
-        self._written_at = time.monotonic()
-
-    def settled(self, now: float) -> None:
-        """Count a settlement, inside its transaction; `now`: seconds since the epoch."""
-        self._settled += 1
-        passed = time.monotonic() - self._written_at
-        if passed < _EVERY_S:
-            return
-        if not self._written:
-            self._delete_old(now)
-        rate = round((self._settled - self._written) / passed * 60, 1)
-        beat = {"settled": self._settled, "a_minute": rate, "at": now}
-        self._database.write_meta(BEAT + self._owner, json.dumps(beat))
-        self._written, self._written_at = self._settled, time.monotonic()
-
-    def _delete_old(self, now: float) -> None:
-        """Delete the heartbeats of processes that wrote none for a day."""
-        for name, value in self._database.connection.execute(_BEATS).fetchall():
-            if now - float(json.loads(bytes(value))["at"]) > _FORGOTTEN_AFTER_S:
-                self._database.delete_meta(name)

@@ -30,13 +30,12 @@ from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter
 from geocrawl.store.database import steps
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import page_key
-from geocrawl.store.database.owner import this_process
 from geocrawl.store.database.schema.tables import SITE, URL
 from geocrawl.store.database.steps import ChunkedWork
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import QUARANTINED, Budgets, Caps, double_budgets, set_aside_of
-from geocrawl.store.frontier.counters import Heartbeat, read_stats
+from geocrawl.store.frontier.counters import read_stats
 from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.enqueue import Enqueuer
 from geocrawl.store.frontier.hosts import leased_by, leased_by_dead_processes, release
@@ -81,7 +80,8 @@ class SqlFrontier(SqlLearningLog):
         catalog: Catalog,
         options: FrontierOptions = _ORDINARY,
     ) -> None:
-        super().__init__(database, clock, options.owner or this_process().text)
+        super().__init__(database, clock)
+        database.life.begin()
         self._settings = settings
         self._catalog = catalog
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
@@ -100,7 +100,6 @@ class SqlFrontier(SqlLearningLog):
             PageStore(database.connection, settings.page_store_bytes),
             ContentReportWriter(database.connection, thumbnail_bytes=settings.thumbnail_bytes),
             self if options.learns else None,
-            Heartbeat(database, self._owner),
         )
         self._enqueuer = Enqueuer(database, clock, self._arrivals)
         self._leases = Leases(database, settings, limits, budgets, depths, options, owner=self._owner)
@@ -173,7 +172,7 @@ class SqlFrontier(SqlLearningLog):
 
     def share_run(self, run: int, max_pages: int) -> SharedRun:
         """Take part in a run by several processes, which share the limit on pages; return the run."""
-        shared = SharedRun(self._database, run, self._owner, max_pages)
+        shared = SharedRun(self._database, run, max_pages)
         shared.join(self.clock.now())
         self._leases.shared_run = self._settlement.shared_run = shared
         return shared
@@ -275,13 +274,13 @@ class SqlFrontier(SqlLearningLog):
         self._given_up.clear()
 
     def release_dead(self) -> int:
-        """End the leases of this machine's killed processes, so that their URLs are leased first again; return how many
-        there were."""
+        """End the leases of processes that have ended, so that their URLs are leased first again; return how many there
+        were."""
         self._looked_for_dead_at = self.clock.monotonic()
-        if not leased_by_dead_processes(self._connection, self._owner):
+        if not leased_by_dead_processes(self._connection, self._database.life):
             return 0
         with changing(self._database) as queue:
-            dead = leased_by_dead_processes(self._connection, self._owner)
+            dead = leased_by_dead_processes(self._connection, self._database.life)
             self._leases.end(dead, self.clock.now(), queue, killed=True)
         return len(dead)
 

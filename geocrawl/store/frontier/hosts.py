@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, func, insert, select, update
 
 from geocrawl.model import HostState, Lease, Rank
 from geocrawl.store.database.connection import Connection
-from geocrawl.store.database.owner import Owner, is_dead
+from geocrawl.store.database.life import Life
 from geocrawl.store.database.schema.tables import HOST
 from geocrawl.store.frontier import statements as sql
 from geocrawl.urls import site_of
@@ -77,11 +77,11 @@ def leased_by(connection: Connection, owner: str) -> list[tuple[int, str]]:
     return [(host_id, name) for host_id, holder, name in leased if holder == owner]
 
 
-def leased_by_dead_processes(connection: Connection, owner: str) -> list[tuple[int, str]]:
-    """Return id and name of the hosts that processes have leased which, as seen from `owner`, run no more."""
-    here = Owner.read(owner)
+def leased_by_dead_processes(connection: Connection, life: Life) -> list[tuple[int, str]]:
+    """Return id and name of the hosts that processes have leased which have ended."""
     leased = connection.execute(_LEASED_HOSTS).fetchall()
-    return [(host_id, name) for host_id, holder, name in leased if holder and holder != owner and is_dead(holder, here)]
+    ended = {holder for holder in {row[1] for row in leased} if holder and life.has_ended(holder, connection)}
+    return [(host_id, name) for host_id, holder, name in leased if holder in ended]
 
 
 def politeness(state: HostState, now: float) -> dict[str, object]:

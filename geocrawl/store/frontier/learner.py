@@ -1,8 +1,7 @@
 """Elect the learner: the one process of a database whose strategy learns from the visits of all and reranks the queue.
 
-The role is a lease, as hosts have: it has an owner and an end. The owner renews it long before; another process takes
-it when it ran out, or at once when its owner was killed on the same machine. A learner that slept through the end of
-its role finds out when it writes: `demand_role` raises an error inside the transaction, which undoes it.
+Its owner has the role while it lives (`store/database/life.py`); then another process takes it. A learner that was
+taken for dead finds out when it writes: `demand_role` raises an error inside the transaction, which undoes it.
 
 The learner learns from the feedback of all processes, in the order of its numbers. Feedback is written in the
 transaction that settles its visit, so a visit is settled with its feedback or not at all. A dump is stored with its
@@ -27,14 +26,10 @@ from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import stored_url
-from geocrawl.store.database.owner import LEARNER, Owner, is_dead, this_process
+from geocrawl.store.database.life import BEAT, LEARNER, Owner
 from geocrawl.store.database.schema.tables import LESSON, META, URL
 from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
 
-UNTIL = "strategy:learner-until"
-"""Key of the time at which the learner's role runs out."""
-TERM_S = 30.0
-"""Seconds that the learner's role lasts without being renewed."""
 STATE = "strategy:state"
 """Key of the strategy's last dump."""
 SET_ASIDE = "strategy:set-aside"
@@ -60,53 +55,51 @@ _ADDRESSES = select(URL.c.id, URL.c.address).where(in_list(URL.c.id, "ids"))
 class SqlLearningLog:
     """`ports.LearningLog` but for the ranks: the learner's role, the strategy's dump, and the feedback since then."""
 
-    def __init__(self, database: Database, clock: Clock, owner: str) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._connection: Connection = database.connection
         self.clock = clock
-        self._owner = owner
+        self._owner = database.life.owner
         self._written = OrderedDict[int, None]()
         """Numbers of the last feedback that this process wrote."""
 
     # ----------------------------------------------------------------------- the role of the learner
 
     def lead(self) -> bool:
-        """Take or renew the role of the learner unless another process has it; return whether this process has it."""
-        now = self.clock.now()
-        owner, until = self._read_role()
-        if owner == self._owner and until - now > TERM_S / 2:
+        """Take the role of the learner unless a living process has it; return whether this process has it."""
+        if (owner := self._learner()) == self._owner:
             return True
-        if self._is_anothers(owner, until, now):
+        if self._lives(owner):
             return False
         with self._database.transaction:
-            if self._is_anothers(*self._read_role(), now):
+            if self._lives(self._learner()):
                 return False
             self._database.write_meta(LEARNER, self._owner)
-            self._database.write_meta(UNTIL, repr(now + TERM_S))
         return True
 
     def resign(self) -> None:
         """Give the role of the learner up, if this process has it: another one may take it at once."""
-        if self._read_role()[0] != self._owner:
+        if self._learner() != self._owner:
             return
         with self._database.transaction:
-            if self._read_role()[0] == self._owner:
-                self._delete(LEARNER, UNTIL)
+            if self._learner() == self._owner:
+                self._delete(LEARNER)
 
     def demand_role(self) -> None:
         """Raise LearnsElsewhere, inside the caller's transaction, when another process has become the learner."""
-        owner, _ = self._read_role()
+        owner = self._learner()
         if owner not in ("", self._owner):
             raise LearnsElsewhere(f"{self._database.path}: {Owner.read(owner)} learns from the visits now")
 
-    def _read_role(self) -> tuple[str, float]:
-        """Return the owner, '' for none, and the end of the role."""
-        rows = self._connection.execute(_FACTS, {"names": [LEARNER, UNTIL]}).fetchall()
-        found = {name: bytes(value).decode() for name, value in rows}
-        return found.get(LEARNER, ""), float(found.get(UNTIL, 0.0))
+    def _learner(self) -> str:
+        return self._database.meta(LEARNER) or ""
 
-    def _is_anothers(self, owner: str, until: float, now: float) -> bool:
-        return owner not in ("", self._owner) and until > now and not is_dead(owner, this_process())
+    def _lives(self, owner: str) -> bool:
+        """Return whether another process lives that has the role."""
+        if owner in ("", self._owner) or self._database.meta(BEAT + owner) is None:
+            return False
+        life = self._database.life
+        return not (life.is_silent(owner) or life.has_ended(owner, self._connection))
 
     def _delete(self, *names: str) -> None:
         for name in names:
@@ -190,7 +183,7 @@ class SqlLearningLog:
         """Delete the dump and all feedback, because another strategy begins."""
         with self._database.transaction:
             self._connection.execute(_FORGET_LESSONS)
-            self._delete(LEARNER, UNTIL, STATE, VERSION, COUNTS, REVISED)
+            self._delete(LEARNER, STATE, VERSION, COUNTS, REVISED)
 
     def revised(self) -> int:
         """Return the number of the feedback after which the queue was last reranked; 0: never."""

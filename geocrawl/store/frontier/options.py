@@ -20,8 +20,6 @@ class FrontierOptions:
     """Each settlement records feedback."""
     stride: int = 1
     """Number of pages taken together (best-N-first)."""
-    owner: str = ""
-    """Text of the `Owner` that has the leases; '' for this process."""
     records_only: bool = False
     """Of pages only those of a harvest are leased."""
     not_permitted: Callable[[Url], str] = lambda url: ""

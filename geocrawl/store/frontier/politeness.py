@@ -19,7 +19,7 @@ from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
 from geocrawl.store.database.constructs import upsert
 from geocrawl.store.database.database import Database
-from geocrawl.store.database.owner import Owner, is_dead, this_process
+from geocrawl.store.database.life import Owner
 from geocrawl.store.database.runner import awaited
 from geocrawl.store.database.schema.tables import HOST, IP_PLACE, ROBOTS
 from geocrawl.store.frontier.hosts import add_host, politeness
@@ -117,7 +117,7 @@ class SqlPoliteness:
         self._database = database
         self._connection = database.connection
         self._settings = settings
-        self._process = this_process()
+        self._life = database.life
         self._robots_written = 0
 
     async def covers(self, host: str) -> bool:
@@ -130,6 +130,7 @@ class SqlPoliteness:
         """Lease a host, unless another lease is in force or the host's next request is more than `wait_s` away."""
         if not_now := self._why_not(self._find(name), now, wait_s):  # before the write lock: a busy host needs none
             return not_now
+        self._life.begin()
         with self._database.transaction:
             found = self._find(name)
             if not_now := self._why_not(found, now, wait_s):
@@ -143,7 +144,7 @@ class SqlPoliteness:
                 next_at = max(next_at, now + self._settings.at_work_s + pace_s)  # its process was killed
             state = replace(_state(name, found), next_at=next_at)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
-            leased = {"host": host_id, "until": lease_until, "url": None, "owner": self._process.text}
+            leased = {"host": host_id, "until": lease_until, "url": None, "owner": self._life.owner}
             self._connection.execute(LEASE, leased)
         return SqlHeldHost(self._database, self._settings, state, token + 1, lease_until)
 
@@ -153,11 +154,12 @@ class SqlPoliteness:
         found = find_place(ip, self._slots(ip), now, request)
         if not isinstance(found, IpPlace):  # before the write lock: a busy address needs none
             return found
+        self._life.begin()
         with self._database.transaction:
             found = find_place(ip, self._slots(ip), now, request)
             if isinstance(found, IpPlace):
                 self._connection.execute(_FORGET_PLACES, {"first": now - _FORGOTTEN_S, "last": now + _FORGOTTEN_S})
-                row = {"ip": ip, "slot": found.slot, "begins_at": found.begins_at, "owner": self._process.text}
+                row = {"ip": ip, "slot": found.slot, "begins_at": found.begins_at, "owner": self._life.owner}
                 self._connection.execute(_ENTER_IP, {**row, "until": found.begins_at + request.lasts_s})
         return found
 
@@ -165,14 +167,14 @@ class SqlPoliteness:
     def leave_ip(self, place: IpPlace, now: float) -> None:
         """Give a place back, unless another process has taken it after it expired."""
         with self._database.transaction:
-            row = {"ip": place.ip, "slot": place.slot, "begins_at": place.begins_at, "owner": self._process.text}
+            row = {"ip": place.ip, "slot": place.slot, "begins_at": place.begins_at, "owner": self._life.owner}
             self._connection.execute(_LEAVE_IP, row)
 
     def _slots(self, ip: str) -> list[IpSlot]:
         """Return the slots of an address; those of killed processes are free."""
         rows = self._connection.execute(_SLOTS, {"ip": ip}).fetchall()
         return [
-            IpSlot(number, begins_at, 0.0 if until and is_dead(owner, self._process) else until)
+            IpSlot(number, begins_at, 0.0 if until and self._life.has_ended(owner, self._connection) else until)
             for number, begins_at, until, owner in rows
         ]
 
@@ -184,7 +186,7 @@ class SqlPoliteness:
         if row is None:
             return None
         next_at, lease_until, holder = row[1], row[10], row[12]
-        if lease_until > now and not is_dead(holder, self._process):
+        if lease_until > now and not self._life.has_ended(holder, self._connection):
             return HostBusy(lease_until, str(Owner.read(holder)))
         return HostBusy(next_at, "") if next_at - now > wait_s else None
 

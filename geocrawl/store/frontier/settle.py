@@ -41,7 +41,6 @@ from geocrawl.store.database.keys import group_key, page_key, stored_url
 from geocrawl.store.database.schema.tables import HOST, QUERY_GROUP, URL, VALIDATOR
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import Budgets, Caps, PatternCounts
-from geocrawl.store.frontier.counters import Heartbeat
 from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lifecycle import CANDIDATE, arrival_state, probe_frees_page
@@ -107,7 +106,6 @@ class Settlement:
     content_reports: ContentReportWriter
     feedback: SqlLearningLog | None
     """None for a strategy that does not learn."""
-    heartbeat: Heartbeat
     shared_run: SharedRun | None = None
 
     def settle(self, visit: Visit) -> Settled:
@@ -196,7 +194,7 @@ class Settlement:
         if visit.stored is not None:
             self.pages.keep(entry.id, visit.stored, visit.stored.score, visit.at)
         queue.settle_host(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING))
-        self.heartbeat.settled(visit.at)
+        self.database.life.settled += 1
         if self.shared_run is not None:
             self.shared_run.count(visit)
         return feedback

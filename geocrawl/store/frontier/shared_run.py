@@ -15,7 +15,7 @@ from sqlalchemy import Text, bindparam, delete, func, select
 
 from geocrawl.model import Purpose, Visit
 from geocrawl.store.database.database import Database
-from geocrawl.store.database.owner import MEMBER, is_dead, this_process
+from geocrawl.store.database.life import MEMBER
 from geocrawl.store.database.schema.tables import COUNTER, HOST, META, URL
 from geocrawl.store.frontier import statements as sql
 
@@ -33,21 +33,21 @@ _MEMBERS = select(META.c.name, META.c.value).where(_IS_MEMBER)
 class SharedRun:
     """A run by several processes, as one of them sees it."""
 
-    def __init__(self, database: Database, run: int, owner: str, max_pages: int = 0) -> None:
-        """`owner`: text of this process's `Owner`. `max_pages`: the limit on answered pages of all members; 0: none."""
+    def __init__(self, database: Database, run: int, max_pages: int = 0) -> None:
+        """`max_pages`: the limit on answered pages of all members; 0: none."""
         self._database = database
         self._connection = database.connection
         self._max_pages = max_pages
         self._counter = f"run:{run}:"
         self._prefix = f"{MEMBER}{run}:"
-        self._me = self._prefix + owner
+        self._me = self._prefix + database.life.owner
 
     def join(self, now: float) -> None:
         """Note that this process takes part, and forget what killed members of other runs left behind."""
-        here = this_process()
+        life = self._database.life
         with self._database.transaction:
             for name, _ in self._connection.execute(_MEMBERS, {"prefix": MEMBER}).fetchall():
-                if not name.startswith(self._prefix) and is_dead(name.split(":", 2)[2], here):
+                if not name.startswith(self._prefix) and life.has_ended(name.split(":", 2)[2], self._connection):
                     self._database.delete_meta(name)
             self._database.write_meta(self._me, json.dumps({"since": now}))
             self._connection.execute(sql.COUNT, {"name": self._counter, "value": 0})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.read.statistics import DEVIATIONS
 from geocrawl.store.database.connection import Connection, OpenSnapshot, Size
 from geocrawl.store.database.database import stored_fact, stored_strategy
-from geocrawl.store.database.owner import Owner, is_dead, this_process
+from geocrawl.store.database.life import Owner, is_alive
 from geocrawl.store.database.processes import (
     Holder,
     JobRun,
@@ -63,7 +63,7 @@ class Run:
     services: int | None
     stopped: str | None
     state: str
-    """ended, runs, killed, seen (it says it runs where this process cannot look), or unknown (it may run there)."""
+    """ended, runs or killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,16 +195,16 @@ def _runs(connection: Connection, now: float) -> tuple[Run, ...]:
     """Return the last runs, the latest first."""
     rows = connection.execute(_RUNS).fetchall()
     is_open = any(ended_at is None for _, ended_at, *_ in rows)
-    working = {each.process: each.state for each in read_workers(connection, now)} if is_open else {}
+    working = {worker.process for worker in read_workers(connection, now)} if is_open else set()
     return tuple(_run(row, working) for row in rows)
 
 
-def _run(row: tuple[Any, ...], working: Mapping[str, str]) -> Run:
+def _run(row: tuple[Any, ...], working: Set[str]) -> Run:
     started_at, ended_at, text, strategy, pages, services, stopped = row
     owner = Owner.read(text)
     state = "ended"
     if ended_at is None:
-        state = working.get(owner.short) or ("killed" if is_dead(text, this_process()) else "unknown")
+        state = "runs" if owner.short in working else "killed"
     return Run(started_at, ended_at, owner.short, strategy, pages, services, stopped, state)
 
 
@@ -213,7 +213,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
     services, layers = connection.execute(_SERVICES).fetchone()
     given_up, of_nothing = connection.execute(_WATCHES).fetchone()
     holder = read_holder(connection)
-    running = holder is not None and not holder.is_dead(now)
+    running = holder is not None and is_alive(connection, holder.process, now)
     return CatalogStatus(
         running=running,
         daemon=holder,

@@ -25,7 +25,7 @@ from geocrawl.files import (
     remove_abandoned,
 )
 from geocrawl.store.database.connection import Connection
-from geocrawl.store.database.owner import Owner, is_dead, this_process
+from geocrawl.store.database.life import Owner, is_alive
 from geocrawl.store.database.processes import working_processes
 from geocrawl.store.database.sqlite.connection import SqliteConnection
 from geocrawl.store.database.sqlite.faults import damage, holder
@@ -234,9 +234,8 @@ def _refuse_users(connection: Connection, place: Path, now: float) -> None:
     """Raise EnvironmentFault while a daemon, a crawl or a process that holds a lease runs on the database."""
     for process in working_processes(connection, now):
         raise EnvironmentFault(f"{place}: {process} works on it; stop it first")
-    here = this_process()
     for (text,) in connection.execute(_HOLDERS, (now,)).fetchall():
-        if not is_dead(text, here):
+        if is_alive(connection, text, now):
             raise EnvironmentFault(f"{place}: {Owner.read(text)} works on it; stop it first")
 
 

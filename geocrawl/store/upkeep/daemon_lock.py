@@ -1,25 +1,26 @@
 """Lock a database for one daemon, pass it people's requests (pause, reload), and count what it does by day.
 
-The lock is a row of `meta` with machine, process and a heartbeat. The lock of a dead daemon is replaced: at once when
-its process is gone from this machine, else when its heartbeat is old.
+The lock is a row of `meta` that names a process. It lasts for as long as that lives (`store/database/life.py`).
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.store.database.constructs import upsert
 from geocrawl.store.database.database import Database, stored_fact
-from geocrawl.store.database.owner import this_process
+from geocrawl.store.database.life import STOP, Owner, is_alive
 from geocrawl.store.database.processes import (
     DAEMON_JOBS,
     DAEMON_LOCK,
     DAEMON_PAUSED,
     Holder,
     JobRun,
+    WorkingProcess,
     counts_of_day,
     is_paused,
     read_holder,
@@ -29,7 +30,7 @@ from geocrawl.store.database.schema.tables import DAILY
 from geocrawl.wording import moment
 
 BEAT_S = 5.0
-"""Seconds between two heartbeats."""
+"""Seconds between two notes of what the daemon does."""
 _RELOAD = "daemon:reload"
 _COUNT = upsert(DAILY, "day", "name", add=["value"])
 
@@ -45,15 +46,18 @@ class DaemonLock:
     def acquire(self, now: float) -> None:
         """Acquire the lock. Raises EnvironmentFault, which names the other daemon, when another one runs."""
         self._demand_free(now)  # before waiting for SQLite's write lock, which the other daemon may have for long
+        self._database.life.begin()
         with self._database.transaction:
             self._demand_free(now)
-            me = this_process()
-            self._mine = Holder(me.machine, me.pid, now, now, me.started, boot=me.boot, namespace=me.namespace)
+            me = Owner.read(self._database.life.owner)
+            self._mine = Holder(me.machine, me.pid, me.token, now, now)
             self._write(self._mine)
 
     def _demand_free(self, now: float) -> None:
         other = read_holder(self._connection)
-        if other is None or other.is_dead(now) or other.is_this_process():
+        if other is None or other.process == self._database.life.owner:
+            return
+        if not is_alive(self._connection, other.process, now):
             return
         raise EnvironmentFault(
             f"{self._database.path}: a daemon runs on it already: {other.owner}, "
@@ -67,11 +71,7 @@ class DaemonLock:
             return False
         with self._database.transaction:
             holder = read_holder(self._connection)
-            if holder is None or (holder.machine, holder.pid, holder.since) != (
-                self._mine.machine,
-                self._mine.pid,
-                self._mine.since,
-            ):
+            if holder is None or holder.process != self._mine.process:
                 return False
             self._mine = replace(self._mine, beat=now, state=state)
             self._write(self._mine)
@@ -85,7 +85,7 @@ class DaemonLock:
             return
         with self._database.transaction:
             holder = read_holder(self._connection)
-            if holder is not None and (holder.machine, holder.pid) == (mine.machine, mine.pid):
+            if holder is not None and holder.process == mine.process:
                 self._database.delete_meta(DAEMON_LOCK)
 
     def paused(self) -> bool:
@@ -126,3 +126,19 @@ def ask_to_reload(database: Database) -> None:
     """Make the daemon read its configuration again at its next heartbeat."""
     with database.transaction:
         database.write_meta(_RELOAD, str(int(stored_fact(database.connection, _RELOAD) or 0) + 1))
+
+
+_LOOK_S = 0.1
+
+
+def end_process(database: Database, process: WorkingProcess, wait_s: float) -> bool:
+    """Ask a process on the database to end, wherever it runs, which it reads with its next beat; return whether it has
+    ended within `wait_s` seconds."""
+    owner, connection = process.owner.text, database.connection
+    database.set_meta(STOP + owner, b"")
+    ends_at = time.monotonic() + wait_s
+    while is_alive(connection, owner, connection.now()):
+        if time.monotonic() >= ends_at:
+            return False
+        time.sleep(_LOOK_S)
+    return True

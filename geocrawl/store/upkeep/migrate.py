@@ -22,7 +22,7 @@ from geocrawl.ports import Clock
 from geocrawl.store.catalogue.index.upkeep import copy_words, index_missing
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import COPIED_FROM, Database, exists
-from geocrawl.store.database.owner import BEAT, MEMBER
+from geocrawl.store.database.life import BEAT, MEMBER
 from geocrawl.store.database.processes import DAEMON_LOCK, working_processes
 from geocrawl.store.database.schema.tables import METADATA
 from geocrawl.urls.database import Place, place_of

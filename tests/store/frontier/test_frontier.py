@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import pytest
 from geocrawl.model import Purpose, Rank, State, Visit
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.frontier.frontier import SqlFrontier
-from geocrawl.store.frontier.options import FrontierOptions
+from tests.support.lives import beat, end
 from tests.support.world import World, candidate, link, url, verdict
 
 
@@ -278,30 +276,26 @@ def test_a_page_that_was_counted_as_too_deep_is_probed_all_the_same(tmp_path: Pa
     assert world.frontier.lease() is None
 
 
-def test_what_a_killed_process_of_this_machine_held_is_free_at_once(tmp_path: Path) -> None:
+def test_what_a_killed_process_held_is_free_at_once(tmp_path: Path) -> None:
     world = World(tmp_path / "crawl.db")
     world.seed("a.example/", "b.example/", "c.example/")
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    owners = [f"here:{ended.pid}", f"here:{os.getpid()}", f"elsewhere:{ended.pid}"]
-    for owner in owners:
+    end(world.database, "killed:1")
+    beat(world.database, "alive:1", world.clock.now())
+    for owner in ("killed:1", "alive:1", "unknown:1"):
         world.lease()
         world.database.connection.execute("UPDATE host SET lease_owner = ? WHERE lease_owner = 'test:1'", (owner,))
-    SqlFrontier(
-        world.database, world.settings, world.clock, catalog=world.catalog, options=FrontierOptions(owner="here:1")
-    )
+    SqlFrontier(world.database, world.settings, world.clock, catalog=world.catalog)
     assert world.visit() == "http://a.example/"
     assert world.frontier.lease() is None
 
 
 def test_a_process_that_waits_for_leases_of_a_killed_one_is_free_of_them_within_seconds(tmp_path: Path) -> None:
-    world = World(tmp_path / "crawl.db", owner=f"here:{os.getpid()}")
+    world = World(tmp_path / "crawl.db")
     world.seed("a.example/", "a.example/2")
     world.lease()
     assert world.frontier.lease() is None
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    world.database.connection.execute("UPDATE host SET lease_owner = ?", (f"here:{ended.pid}",))
+    world.database.connection.execute("UPDATE host SET lease_owner = 'killed:1'")
+    end(world.database, "killed:1")
     world.clock.time += 5.0
     assert world.visit() == "http://a.example/"
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from geocrawl.errors import LearnsElsewhere
 from geocrawl.model import Feedback, Rank
-from geocrawl.store.database.owner import Owner, started_ticks, this_process
-from geocrawl.store.frontier.learner import TERM_S
+from tests.support.lives import end
 from tests.support.world import World, link
 
 
@@ -30,35 +26,15 @@ def feedback_of(world: World, *names: str) -> Feedback:
     return settled.feedback
 
 
-def test_one_process_learns_until_its_role_runs_out(worlds: tuple[World, World]) -> None:
+def test_one_process_learns_as_long_as_it_lives(worlds: tuple[World, World]) -> None:
     one, other = worlds
     assert one.frontier.lead() and one.frontier.lead() and not other.frontier.lead()
-    other.clock.time += TERM_S - 1
-    one.clock.time += TERM_S - 1
-    assert not other.frontier.lead()
-    assert one.frontier.lead(), "renewed"
-    other.clock.time += TERM_S - 1
-    assert not other.frontier.lead()
-    other.clock.time += 2
-    assert other.frontier.lead()
-    one.clock.time = other.clock.time
-    assert not one.frontier.lead()
-    other.frontier.resign()
+    one.frontier.resign()
+    assert other.frontier.lead() and not one.frontier.lead()
+    one.frontier.resign()
+    assert not one.frontier.lead(), "only the learner can give the role up"
+    other.store.close()
     assert one.frontier.lead()
-    other.frontier.resign()
-    assert not other.frontier.lead(), "only the learner can give the role up"
-
-
-def test_the_role_of_a_killed_process_is_free_at_once(shared_url: str) -> None:
-    here = this_process()
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        owner = Owner(here.machine, process.pid, started_ticks(process.pid) or 0, here.boot, here.namespace)
-        assert World(shared_url, learns=True, owner=owner.text).frontier.lead()
-        follower = World(shared_url, learns=True, owner=here.text)
-        assert not follower.frontier.lead()
-        process.kill()
-        process.wait()
-        assert follower.frontier.lead()
 
 
 def test_a_learner_that_slept_through_the_end_of_its_role_writes_nothing(worlds: tuple[World, World]) -> None:
@@ -67,7 +43,7 @@ def test_a_learner_that_slept_through_the_end_of_its_role_writes_nothing(worlds:
     assert one.frontier.lead()
     feedback = feedback_of(one, "a.example/1")
     (_, page) = feedback.links[0]
-    other.clock.time += TERM_S + 1
+    end(one.database, "one:1")
     assert other.frontier.lead()
     other.frontier.rerank([(page, Rank(5, 0.25))], through=feedback.number)
     other.frontier.publish(b"new", {}, feedback.number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from dataclasses import replace
 
@@ -12,9 +11,9 @@ from geocrawl.errors import GivenBack
 from geocrawl.model import HostState, IpPlace, IpRequest
 from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
-from geocrawl.store.database.owner import this_process
 from geocrawl.store.frontier.politeness import SqlPoliteness
 from tests.support.invariants import check_invariants
+from tests.support.lives import end
 from tests.support.world import World
 
 SETTINGS = Settings(delay_s=1.0, patience_s=30.0, lease_s=300.0)
@@ -88,11 +87,8 @@ async def test_a_shared_lease_expires_and_cannot_be_released_once_another_proces
 
 async def test_the_host_of_a_killed_process_is_free_when_its_last_request_is_surely_answered(world: World) -> None:
     world.lease()
-    world.database.connection.execute(
-        "UPDATE host SET lease_owner = replace(lease_owner, substr(lease_owner, instr(lease_owner, ':')), ':99999999')"
-    )
-    machine = this_process().machine
-    world.database.connection.execute("UPDATE host SET lease_owner = ?", (f"{machine}:99999999",))
+    world.database.connection.execute("UPDATE host SET lease_owner = 'killed:1'")
+    end(world.database, "killed:1")
     assert (await leased(world)).state.next_at == world.clock.now() + 10.0 + 1.0
 
 
@@ -166,10 +162,8 @@ async def test_a_request_that_would_begin_late_takes_no_place(world: World) -> N
 async def test_a_place_does_not_outlive_its_request(world: World, how: str) -> None:
     await entered(leases(world), 1e9 if how == "wrong clock" else 1000.0)
     if how == "killed":
-        ended = await asyncio.create_subprocess_exec("true")
-        await ended.wait()
-        owner = f"{this_process().machine}:{ended.pid}"
-        world.database.connection.execute("UPDATE ip_place SET owner = ?", (owner,))
+        world.database.connection.execute("UPDATE ip_place SET owner = 'killed:1'")
+        end(world.database, "killed:1")
     assert await entered(leases(world), 1040.0 if how == "expired" else 1010.0)
 
 

@@ -42,7 +42,7 @@ def test_another_run_on_the_database_has_a_limit_of_its_own(shared_url: str) -> 
 
 def test_each_process_reads_what_the_others_have_done_and_nothing_is_left_at_the_end(shared_url: str) -> None:
     one, other = two(shared_url, 0)
-    runs = [SharedRun(world.database, RUN, f"here:{number}") for number, world in enumerate((one, other), 1)]
+    runs = [SharedRun(world.database, RUN) for world in (one, other)]
     runs[0].report({"pages": 3})
     runs[0].report({"pages": 4, "reasons": {"dns": 1}})
     assert list(runs[0].reports_of_others()) == [{}]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,6 @@ from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
 from geocrawl.files import SIDE_FILES, part_of
 from geocrawl.model import Kind, Service
 from geocrawl.settings import Settings
-from geocrawl.store.database.owner import this_process
 from geocrawl.store.store import Store
 from geocrawl.store.upkeep import backup
 from geocrawl.store.upkeep.backup import back_up, restore
@@ -168,9 +167,11 @@ def test_nothing_is_restored_while_somebody_works_on_the_catalogue(path: Path, t
     back_up(path, tmp_path / "b.db")
     other = sqlite3.connect(path, isolation_level=None)
     now = NOW
-    if who == "crawl":  # process 1 runs, under whatever name
-        owner = f"{os.uname().nodename}:1"
-        other.execute("INSERT INTO run (started_at, owner, strategy, settings) VALUES (0, ?, 'bfs', '')", (owner,))
+    if who in ("crawl", "lease"):
+        beat = json.dumps({"at": NOW}).encode()
+        other.execute("INSERT INTO meta (name, value) VALUES ('worker:elsewhere:7', ?)", (beat,))
+    if who == "crawl":
+        other.execute("INSERT INTO run (started_at, owner, strategy, settings) VALUES (0, 'elsewhere:7', 'bfs', '')")
     elif who == "lease":
         other.execute("UPDATE host SET lease_until = ?, lease_owner = 'elsewhere:7'", (NOW + 60,))
     elif who == "reader":
@@ -242,13 +243,14 @@ def test_what_a_killed_backup_left_goes_with_the_next(path: Path, tmp_path: Path
     assert not list(tmp_path.glob(".*.part*"))
 
 
-def test_nothing_is_restored_while_a_process_of_another_pid_namespace_works(path: Path, tmp_path: Path) -> None:
+def test_nothing_is_restored_while_a_process_elsewhere_works(path: Path, tmp_path: Path) -> None:
     back_up(path, tmp_path / "b.db")
-    owner = replace(this_process(), pid=2**22, namespace="1")  # a number that no process here has
     with sqlite3.connect(path) as other:
-        other.execute("UPDATE host SET lease_until = ?, lease_owner = ?", (NOW + 60, owner.text))
+        other.execute("UPDATE host SET lease_until = ?, lease_owner = 'elsewhere:77'", (NOW + 60,))
+        fact = ("worker:elsewhere:77", json.dumps({"at": NOW}).encode())
+        other.execute("INSERT INTO meta (name, value) VALUES (?, ?)", fact)
     other.close()
-    with pytest.raises(EnvironmentFault, match=f"process {owner.pid}"):
+    with pytest.raises(EnvironmentFault, match="process 77 on elsewhere"):
         restore(tmp_path / "b.db", path, NOW)
     assert restore(tmp_path / "b.db", path, NOW + 61) is not None
 

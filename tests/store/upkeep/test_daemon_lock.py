@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.store.database.database import Database
-from geocrawl.store.database.owner import started_ticks
-from geocrawl.store.database.processes import STALE_S, Holder, counts_of_day, is_paused, read_holder
+from geocrawl.store.database.life import SILENT_S
+from geocrawl.store.database.processes import counts_of_day, is_paused, read_holder
 from geocrawl.store.upkeep.daemon_lock import DaemonLock, ask_to_pause, ask_to_reload
+from tests.support.lives import beat, end
 from tests.support.world import ManualClock
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
-    return Database.open(tmp_path / "catalogue.db", create=True, clock=ManualClock())
+    return Database.open(tmp_path / "catalogue.db", create=True, clock=ManualClock(1000.0))
 
 
-def hold(database: Database, holder: Holder) -> None:
-    text = json.dumps({name: getattr(holder, name) for name in holder.__dataclass_fields__})
-    database.set_meta("daemon:lease", text)
+OTHER = "elsewhere 0123abcd:7"
+
+
+def hold(database: Database, *, at: float = 1000.0) -> None:
+    """Let a daemon have the lock, whose heart beat at this time."""
+    facts = {"machine": "elsewhere", "pid": 7, "token": "0123abcd", "since": 1000.0, "beat": 1000.0, "state": ""}
+    database.set_meta("daemon:lease", json.dumps(facts))
+    beat(database, OTHER, at)
 
 
 def test_a_second_daemon_is_told_who_holds_the_database(database: Database) -> None:
-    hold(database, Holder(socket.gethostname(), os.getppid(), 1000.0, 1000.0, started_ticks(os.getppid()) or 0))
-    with pytest.raises(EnvironmentFault, match=f"process {os.getppid()} on .*, since 1970-01-01 00:16:40 UTC"):
+    hold(database)
+    with pytest.raises(EnvironmentFault, match="process 7 on elsewhere, since 1970-01-01 00:16:40 UTC"):
         DaemonLock(database).acquire(1001.0)
 
 
@@ -43,35 +45,35 @@ def test_a_daemon_that_ended_leaves_the_database_free(database: Database) -> Non
     DaemonLock(database).acquire(1001.0)
 
 
-def test_a_killed_process_of_this_machine_is_no_holder(database: Database) -> None:
-    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    hold(database, Holder(socket.gethostname(), int(done.stdout), 1000.0, 1000.0, 12345))
+def test_a_killed_daemon_has_no_lock(database: Database) -> None:
+    hold(database)
+    end(database, OTHER)
     DaemonLock(database).acquire(1000.5)
 
 
-def test_a_reused_process_number_is_not_mistaken_for_the_holder(database: Database) -> None:
-    hold(database, Holder(socket.gethostname(), os.getpid(), 1000.0, 1000.0, 1))
+def test_the_lock_of_a_former_version_is_nobodys(database: Database) -> None:
+    database.set_meta("daemon:lease", json.dumps({"machine": "here", "pid": 7, "since": 1000.0, "beat": 1000.0}))
     DaemonLock(database).acquire(1000.5)
 
 
-def test_a_silent_holder_on_another_machine_is_taken_over_after_a_while(database: Database) -> None:
-    hold(database, Holder("elsewhere", 1, 1000.0, 1000.0, 1))
+def test_a_silent_daemon_is_replaced_after_a_while(database: Database) -> None:
+    hold(database)
     with pytest.raises(EnvironmentFault, match="on elsewhere"):
-        DaemonLock(database).acquire(1000.0 + STALE_S - 1)
+        DaemonLock(database).acquire(1000.0 + SILENT_S - 1)
     second = DaemonLock(database)
-    second.acquire(1000.0 + STALE_S)
-    assert second.beat(1005.0 + STALE_S, "crawling")
+    second.acquire(1000.0 + SILENT_S)
+    assert second.beat(1005.0 + SILENT_S, "crawling")
     holder = read_holder(database.connection)
-    assert holder is not None and (holder.state, holder.beat) == ("crawling", 1005.0 + STALE_S)
+    assert holder is not None and (holder.state, holder.beat) == ("crawling", 1005.0 + SILENT_S)
 
 
-def test_a_daemon_whose_lease_was_taken_learns_it_at_its_next_beat(database: Database) -> None:
+def test_a_daemon_whose_lock_was_taken_learns_it_at_its_next_note(database: Database) -> None:
     first = DaemonLock(database)
     first.acquire(1000.0)
-    hold(database, Holder("elsewhere", 7, 2000.0, 2000.0, 1))
+    hold(database, at=2000.0)
     assert not first.beat(2001.0, "")
     first.release()
-    assert read_holder(database.connection) is not None, "the other one's lease stays"
+    assert read_holder(database.connection) is not None, "the other one's lock stays"
 
 
 def test_pause_and_reload_go_through_the_database(database: Database) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
@@ -43,6 +44,8 @@ SCHEMA = "geocrawl"
 """The schema of the database in which all tables are."""
 WRITERS = 7_160_451
 """The advisory lock of writing transactions: one writes alone, as in SQLite, or those that lock rows share it."""
+LIVES = 7_160_452
+"""The class of the advisory locks that processes hold while they live."""
 _WRITER_IDLE_S, _READER_IDLE_S = 30, 60
 """Seconds after which the server ends a transaction whose process does nothing: a writer's stops all others."""
 _CUT_S, _ASKS_AFTER_S, _ASKS_EVERY_S = 25, 10, 5
@@ -109,6 +112,10 @@ class PostgresRows(Rows):
     def rowcount(self) -> int:
         """Return the number of rows that an INSERT, UPDATE or DELETE changed."""
         return self._cursor.rowcount if self._rowcount is None else self._rowcount
+
+
+def _lock_of(owner: str) -> int:
+    return zlib.crc32(owner.encode()) & 0x7FFF_FFFF
 
 
 class PostgresConnection(Connection):
@@ -303,6 +310,21 @@ class PostgresConnection(Connection):
 
     def make_room(self) -> None:
         """Do nothing: the server keeps its log itself. A lost connection is made anew by the next statement."""
+
+    def hold(self, owner: str) -> bool:
+        """Hold the advisory lock of a process, which the server gives up with this session."""
+        row = self.execute(f"SELECT pg_try_advisory_lock({LIVES}, CAST(? AS integer))", (_lock_of(owner),)).fetchone()
+        return bool(row[0])
+
+    def is_held(self, owner: str) -> bool:
+        """Return whether a session holds the advisory lock of a process."""
+        row = self.execute(
+            "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+            "AND classid = CAST(? AS oid) AND objid = CAST(? AS oid)",
+            (LIVES, _lock_of(owner)),
+        ).fetchone()
+        return row is not None
 
     def cut_off(self) -> None:
         """End the connection under the statement that another thread waits for; the next statement makes a new one."""

@@ -31,9 +31,7 @@ class Run(SQLModel, table=True):
     started_at: float
     ended_at: float | None = None
     owner: str
-    """The process of the run: `machine boot namespace started:pid`; `machine:pid` from former versions and without
-    /proc.
-    """
+    """The process of the run, `machine token:pid`."""
     strategy: str
     settings: str
     """JSON mapping of the settings that differ from their defaults; secrets are left out."""

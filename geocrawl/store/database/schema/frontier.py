@@ -53,8 +53,7 @@ class Host(SQLModel, table=True):
     """Number of the host's last lease; a settlement with an older number is ignored."""
     lease_url: int | None = None
     lease_owner: str | None = None
-    """The process that leased the host: `machine boot namespace started:pid`, and `machine:pid` where Linux's /proc is
-    missing or a former version wrote it (`store.database.owner`)."""
+    """The process that leased the host, `machine token:pid` (`store.database.life`)."""
     asked_day: int = starting_with(text("0"), 0)
     """The day of the last request, days since the epoch (UTC)."""
     asked: int = starting_with(text("0"), 0)

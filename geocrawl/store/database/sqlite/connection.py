@@ -27,6 +27,7 @@ from geocrawl.store.database.connection import (
 from geocrawl.store.database.migrations import known_revision
 from geocrawl.store.database.sqlite.faults import ERRORS, Error, copy_fault, damage, fault, file_identity, moved
 from geocrawl.store.database.sqlite.files import refuse_name
+from geocrawl.store.database.sqlite.held_name import HeldName, is_held
 
 MEMORY = Path(":memory:")
 """The path of a database in memory: each connection to it is a database of its own."""
@@ -87,7 +88,7 @@ class SqliteRows(Rows):
 class SqliteConnection(Connection):
     """One connection to a file, or to a database in memory."""
 
-    __slots__ = ("_execute", "_identity", "_raw", "_wait_s", "file")
+    __slots__ = ("_execute", "_held", "_identity", "_raw", "_wait_s", "file")
 
     def __init__(self, raw: sqlite3.Connection, path: Path, wait_s: float = BUSY_S) -> None:
         """Wrap a connection; `path` is the database's name in errors, `wait_s` how long it waits for a lock."""
@@ -97,6 +98,7 @@ class SqliteConnection(Connection):
         self._execute = raw.execute
         self._wait_s = wait_s
         self._identity = file_identity(path)
+        self._held: HeldName | None = None
 
     @classmethod
     def open(cls, path: Path, mode: str = "rwc", *, busy_s: float | None = None) -> SqliteConnection:
@@ -284,9 +286,25 @@ class SqliteConnection(Connection):
         """End the statement that another thread executes now."""
         self._raw.interrupt()
 
+    def hold(self, owner: str) -> bool:
+        """Hold the lock of a file beside the database; return False where the file system has no locks."""
+        try:
+            if self._held is None or not self._held.is_there:
+                self._held = HeldName(self.file, owner)
+        except OSError:
+            return False
+        return True
+
+    def is_held(self, owner: str) -> bool | None:
+        """Return whether a process has the lock of its file."""
+        return is_held(self.file, owner)
+
     def close(self) -> None:
         """Close the connection; an open transaction is undone."""
         self._raw.close()
+        if self._held is not None:
+            self._held.release()
+            self._held = None
 
 
 def _is_locked(error: Error) -> bool:

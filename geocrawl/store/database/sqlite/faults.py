@@ -9,7 +9,8 @@ from pathlib import Path
 
 from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue
 from geocrawl.store.database.connection import BUSY_S
-from geocrawl.store.database.owner import Owner, this_process
+from geocrawl.store.database.life import Owner
+from geocrawl.store.database.sqlite.held_name import is_held
 
 _OF_VALUES = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
 Error = sqlite3.Error | UnicodeError | OverflowError
@@ -144,7 +145,7 @@ def holder(path: Path) -> str:
         rows = []
     finally:
         connection.close()
-    here = this_process()
-    runs = ((Owner.read(text), since) for text, since in rows)
-    found = (f"{owner} (a crawl started {since} UTC)" for owner, since in runs if owner.is_running(here) is not False)
-    return next(found, "another process")
+    runs = (
+        f"{Owner.read(text)} (a crawl started {since} UTC)" for text, since in rows if is_held(path, text) is not False
+    )
+    return next(runs, "another process")
