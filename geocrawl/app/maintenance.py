@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +16,6 @@ from geocrawl.settings import Settings
 from geocrawl.store import Connection, Store
 from geocrawl.store.catalogue.read.show import Address
 from geocrawl.store.upkeep import backup
-from geocrawl.store.upkeep.migrate import TableSum
-from geocrawl.store.upkeep.migrate import migrate as copy
 from geocrawl.store.upkeep.promises import CarriedOver, carry_over, read_promises
 from geocrawl.urls.database import Place
 
@@ -74,12 +72,6 @@ def restore(settings: Settings, source: Path, target: Place) -> Restored:
 
     kept = backup.restore(source, target, clock.now(), prepare)
     return Restored(kept, carried[0] if carried else None, unread[0] if unread else "")
-
-
-def migrate(source: str, target: str, tell: Callable[[str, int], object] | None = None) -> Mapping[str, TableSum]:
-    """Copy a whole catalogue into an empty or missing database; return the number and hash of the rows of each table,
-    which are the same in both. `tell(table, rows)` is called after each table."""
-    return copy(source, target, SystemClock(), tell or (lambda table, rows: None))
 
 
 def decide_same(

@@ -13,19 +13,20 @@ import typer
 from geocrawl.app import maintenance
 from geocrawl.app.findings import check_settings
 from geocrawl.app.maintenance import decide_same
-from geocrawl.app.maintenance import migrate as copy
 from geocrawl.app.maintenance import retry as put_back
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import read_host, service_address
 from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
 from geocrawl.store import Connection, read_blocked
 from geocrawl.store.catalogue.read.show import Address, addresses_at, addresses_of, current_number
 from geocrawl.store.upkeep.backup import back_up
 from geocrawl.store.upkeep.forget import undo
+from geocrawl.store.upkeep.migrate import migrate as copy
 from geocrawl.wording import counted, moment
 
 
@@ -58,10 +59,10 @@ def restore(
     if done.unread:
         typer.echo(f"{done.unread}. Opt-outs, merges and splits since the backup are lost: repeat them.", err=True)
     if done.carried_over is not None and any(asdict(done.carried_over).values()):
-        found = done.carried_over
+        carried = done.carried_over
         typer.echo(
-            f"Carried over from the former database: {counted(found.opt_outs, 'opt-out')}, "
-            f"{counted(found.sites, 'quarantine')}, {counted(found.decisions, 'merge or split decision')}."
+            f"Carried over from the former database: {counted(carried.opt_outs, 'opt-out')}, "
+            f"{counted(carried.sites, 'quarantine')}, {counted(carried.decisions, 'merge or split decision')}."
         )
 
 
@@ -78,11 +79,12 @@ def migrate(
 
         geocrawl migrate postgresql://geocrawl@db.example.org/geocrawl sqlite:///copy.db
     """
-    sums = copy(source, target, tell=None if json else lambda table, rows: typer.echo(f"{table}: {rows:,} rows"))
+    tell = (lambda table, rows: None) if json else lambda table, rows: typer.echo(f"{table}: {rows:,} rows")
+    sums = copy(source, target, SystemClock(), tell)
     if json:
-        output.echo_json({name: {"rows": found.rows, "digest": found.digest} for name, found in sums.items()})
+        output.echo_json({name: {"rows": table.rows, "digest": table.digest} for name, table in sums.items()})
         return
-    rows = sum(found.rows for found in sums.values())
+    rows = sum(table.rows for table in sums.values())
     typer.echo(f"{rows:,} rows in {len(sums)} tables are the same in both.")
 
 

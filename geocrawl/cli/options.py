@@ -196,6 +196,14 @@ def database_path_from(settings: Settings) -> Place:
     return database_path(settings, os.environ)
 
 
+def catalogue_if_any(settings: Settings) -> Place | None:
+    """Return where the catalogue is; None for a user without a home folder."""
+    try:
+        return database_path_from(settings)
+    except EnvironmentFault:
+        return None
+
+
 def new_database_path_from(settings: Settings, overrides: Mapping[str, object]) -> Place:
     """Return where the catalogue is for a command that makes one where none is.
 

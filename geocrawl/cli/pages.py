@@ -36,21 +36,18 @@ def list_(
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as connection:
         rows, total = list_kept(connection, min_score, limit), count_kept(connection, min_score)
-    if json:
-        output.echo_json([{**asdict(row), "title": plain(row.title)} for row in rows])
-    elif rows:
-        output.print_table(
-            ("score", "kept at (UTC)", "bytes", "address", "title"),
-            [
-                (f"{row.score:.3f}", moment(row.stored_at), row.size_bytes, row.url, plain(row.title, 60))
-                for row in rows
-            ],
-        )
-        output.say_more(len(rows), total)
-    else:
-        typer.echo(NOTHING_KEPT, err=True)
+    output.print_rows(
+        rows,
+        ("score", "kept at (UTC)", "bytes", "address", "title"),
+        lambda row: (f"{row.score:.3f}", moment(row.stored_at), row.size_bytes, row.url, plain(row.title, 60)),
+        json=json,
+        nothing=NOTHING_KEPT,
+        as_json=lambda row: {**asdict(row), "title": plain(row.title)},
+    )
     if not rows:
         raise typer.Exit(1)
+    if not json:
+        output.say_more(len(rows), total)
 
 
 def show(
@@ -71,12 +68,12 @@ def show(
     """
     if raw and sys.stdout.isatty():
         raise UsageError("--raw: a page may contain characters that control a terminal; write it to a file or a pipe")
-    asked = gather_seeds([url])[0]
+    address = gather_seeds([url])[0]
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as connection:
-        page = kept_page(connection, asked)
+        page = kept_page(connection, address)
     if page is None:
-        raise NothingFound(f"{asked.address} is not kept (`geocrawl pages list` lists the kept pages)")
+        raise NothingFound(f"{address.address} is not kept (`geocrawl pages list` lists the kept pages)")
     if raw:
         sys.stdout.flush()
         sys.stdout.buffer.write(page.body)

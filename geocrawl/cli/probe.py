@@ -20,14 +20,12 @@ from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import end_interrupted, show_in_full
 from geocrawl.cli.progress import observe
 from geocrawl.detect.overview import overview
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import UsageError
 from geocrawl.model import Kind, Url
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declaration, declarations, kinds_with_content
 from geocrawl.sanitize import plain
-from geocrawl.settings import Settings
 from geocrawl.urls import read_url
-from geocrawl.urls.database import Place
 from geocrawl.wording import counted, span
 
 ListFile = Annotated[
@@ -119,7 +117,7 @@ def probe(
         addresses,
         kind=opt.kind_of(kind) if kind else None,
         database=opt.new_database_path_from(settings, overrides) if save else None,
-        share_with=None if save else _catalogue_of(settings),
+        share_with=None if save else opt.catalogue_if_any(settings),
         say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
         list_file=lists.shipped_path(lists.ENDPOINTS) if shipped else file,
         emit=_Emitter(len(addresses), json=json, quiet=settings.quiet or not (shipped or file)),
@@ -185,14 +183,6 @@ def _end(result: ProbeResult) -> None:
         raise typer.Exit(3)
     if not result.valid:
         raise typer.Exit(1)
-
-
-def _catalogue_of(settings: Settings) -> Place | None:
-    """Return the path of the catalogue; None for a user without a home folder."""
-    try:
-        return opt.database_path_from(settings)
-    except EnvironmentFault:
-        return None
 
 
 def _print_line(line: ProbeLine) -> None:

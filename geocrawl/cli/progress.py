@@ -29,7 +29,7 @@ from geocrawl.crawler.sub_queues import sub_queues, table_lines
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import refuse_database
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Visit
-from geocrawl.ports import Observer
+from geocrawl.ports import Observer, Observers
 from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import Settings
@@ -79,29 +79,6 @@ def _logged(log: Log, others: Callable[[], RunSummary]) -> Iterator[LogObserver]
     observer = LogObserver(log, others)
     with _repeated(observer.tick, 1.0):
         yield observer
-
-
-class Observers:
-    """Several observers as one."""
-
-    def __init__(self, each: Sequence[Observer]) -> None:
-        self._each = each
-
-    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        for one in self._each:
-            one.started(stats, notes)
-
-    def noted(self, text: str) -> None:
-        for one in self._each:
-            one.noted(text)
-
-    def leased(self, lease: Lease) -> None:
-        for one in self._each:
-            one.leased(lease)
-
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
-        for one in self._each:
-            one.settled(entry, visit, result)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from geocrawl.app.recognise import AddressRecogniser, Recognition, fetch_page
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds, read_lines, read_seed
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import UsageError
 from geocrawl.model import Failure, Url
 from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
@@ -72,11 +72,9 @@ def identify(
     """
     (url,) = gather_seeds([page])
     settings = opt.settings_from(overrides)
-    try:
-        catalogue = opt.database_path_from(settings)
-    except EnvironmentFault:  # a user without a home folder
-        catalogue = None
-    answer = fetch_page(settings, catalogue, url, say=lambda text: typer.echo(f"geocrawl: {text}", err=True))
+    answer = fetch_page(
+        settings, opt.catalogue_if_any(settings), url, say=lambda text: typer.echo(f"geocrawl: {text}", err=True)
+    )
     if isinstance(answer, Failure):
         typer.echo(f"{page}: {answer.code}  {plain(answer.detail, 200)}", err=True)
         raise typer.Exit(1)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
-from geocrawl.ports import Clock, Observer, StoreRunner
+from geocrawl.model import Entry, Purpose, Settled, Status, Visit
+from geocrawl.ports import Clock, Observer, Observers, StoreRunner
 from geocrawl.settings import Settings
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.wording import day_of, read_hours
@@ -75,12 +75,12 @@ def without_limits(settings: Settings) -> Settings:
     return replace(settings, max_pages=NO_LIMIT, max_time_s=0.0)
 
 
-class CountingObserver:
+class CountingObserver(Observers):
     """`ports.Observer` that counts visits and bytes, and passes everything on to another observer."""
 
     def __init__(self, inner: Observer, *, ended: Callable[[Visit], object]) -> None:
         """Begin to count. The observer calls `ended` for each settled visit."""
-        self._inner = inner
+        super().__init__((inner,))
         self._ended = ended
         self._counts = Counter[str]()
 
@@ -97,18 +97,6 @@ class CountingObserver:
         counts, self._counts = self._counts, Counter[str]()
         return dict(counts)
 
-    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        """Pass on that a run begins."""
-        self._inner.started(stats, notes)
-
-    def noted(self, text: str) -> None:
-        """Pass on a line for a person."""
-        self._inner.noted(text)
-
-    def leased(self, lease: Lease) -> None:
-        """Pass on that a visit begins."""
-        self._inner.leased(lease)
-
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         """Count a settled visit and pass it on."""
         counts = self._counts
@@ -122,7 +110,7 @@ class CountingObserver:
         counts["not modified"] += visit.not_modified
         counts["new endpoints"] += result.new_candidates
         self._ended(visit)
-        self._inner.settled(entry, visit, result)
+        super().settled(entry, visit, result)
 
 
 class DayCounts:

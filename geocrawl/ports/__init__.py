@@ -15,7 +15,7 @@ from geocrawl.ports.fetching import (
     Turn,
 )
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
-from geocrawl.ports.queue import CrawlQueue, LearningLog, Observer, StoreRunner
+from geocrawl.ports.queue import CrawlQueue, LearningLog, Observer, Observers, StoreRunner
 from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
 from geocrawl.ports.strategy import Correcting, Counted, ReadsKeywords, Strategy, Waiting
 
@@ -35,6 +35,7 @@ __all__ = [
     "LearningLog",
     "NetworkWait",
     "Observer",
+    "Observers",
     "Politeness",
     "Probe",
     "Reader",

@@ -126,6 +126,32 @@ class Observer(Protocol):
     def noted(self, text: str) -> None:
         """Show a line to a person during the run."""
 
-    def leased(self, lease: Lease) -> None: ...
+    def leased(self, lease: Lease) -> None:
+        """Note that a visit begins."""
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None: ...
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        """Note the end of a visit."""
+
+
+class Observers(Observer):
+    """Several observers as one."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        """Pass every event on to each of `observers`, in their order."""
+        self._observers = observers
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        for observer in self._observers:
+            observer.started(stats, notes)
+
+    def noted(self, text: str) -> None:
+        for observer in self._observers:
+            observer.noted(text)
+
+    def leased(self, lease: Lease) -> None:
+        for observer in self._observers:
+            observer.leased(lease)
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        for observer in self._observers:
+            observer.settled(entry, visit, result)

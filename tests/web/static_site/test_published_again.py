@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from geocrawl.app.maintenance import migrate
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.store import Store
 from geocrawl.store.catalogue.read.published import Selection
+from geocrawl.store.upkeep.migrate import migrate
 from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.folder import MANIFEST
 from tests.support.commands import geocrawl
@@ -296,7 +297,7 @@ def test_the_site_of_a_catalogue_on_postgresql_is_the_same(site: Site, postgres_
     _indexed(site.catalogue)
     site.publish()
     url = postgres_server.new_database()
-    migrate(str(site.catalogue), url)
+    migrate(str(site.catalogue), url, SystemClock(), lambda table, rows: None)
     published(url, tmp_path / "other", base_url=BASE)
     assert files_of(tmp_path / "other") == files_of(site.folder)
     assert published(url, site.folder, base_url=BASE).written == 0
