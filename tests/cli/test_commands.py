@@ -254,9 +254,9 @@ def test_an_interrupted_list_goes_on_where_it_was(run: Run, tmp_path: Path, envi
             first = process.stdout.readline()
             process.send_signal(signal.SIGTERM)
             early = [first, *process.stdout]
-        before = len(web.requests)
-        lines = run(*options).stdout.splitlines()
-        again = [request.url.partition("://")[2] for request in web.requests[before:] if request.kind == "service"]
+    with DemoWeb() as web:
+        lines = run(*(web.proxy_url if word == options[4] else word for word in options)).stdout.splitlines()
+        again = [request.url.partition("://")[2] for request in web.requests if request.kind == "service"]
     assert 0 < len(early) < len(keys)
     assert len(lines) == len(keys)
     settled = [endpoint_key(url) for url in map(read_url, (json.loads(line)["url"] for line in early)) if url]
@@ -283,6 +283,7 @@ def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
         assert process.returncode == code
         assert "under way (Ctrl-C again: at once)" in err
         assert "continues from here" in out
+    with DemoWeb() as web:
         done = run("crawl", "--proxy", web.proxy_url, "--delay", "0", "--json")
         assert json.loads(done.stdout)["services"] >= len(web.expected_valid)
 

@@ -35,9 +35,15 @@ RECORDED_DEPTH = 5
 
 
 def names() -> list[str]:
-    """Return the names of the orders on the demo's web and on the first kind of made webs, which run at each change."""
+    """Return the names of the orders on the demo's web and on the first kind of made webs."""
     webs = ("demo", MADE[0])
     return [f"orders/{web}/{file_name(each)}" for web in webs for each in (*STRATEGIES, AS_USED)]
+
+
+def often_run() -> list[str]:
+    """Return the names of the orders that `make test` makes: all on a made web, some on the demo's, which is larger."""
+    usual = [f"orders/demo/{strategy}" for strategy in ("fusion", "gws", "bfs", AS_USED)]
+    return [name for name in names() if name.startswith(f"orders/{MADE[0]}/") or name in usual]
 
 
 def more_names() -> list[str]:

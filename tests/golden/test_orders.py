@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.golden import ledger, orders
+from tests.support.samples import sampled
 
 
-@pytest.mark.parametrize("name", orders.names())
+@pytest.mark.parametrize("name", sampled(orders.names(), *orders.often_run()))
 def test_requests_come_in_the_order_that_is_written_down(name: str) -> None:
     ledger.demand(name, orders.text(name))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.simulation.seeds import Simulator
 from tests.support.places import ROOT
 from tests.support.postgres import Server
 
-SEEDS, MORE_SEEDS = 300, range(1_000, 1_600)
+SEEDS, MORE_SEEDS = 128, (*range(128, 300), *range(1_000, 1_600))
 POSTGRES_SEEDS, MORE_POSTGRES_SEEDS = 8, 8
 
 
@@ -34,7 +34,7 @@ def postgres(postgres_server: Server) -> Engine:
     return Postgres(postgres_server)
 
 
-def failures(engine: Engine, seeds: range, *, alone: Engine) -> list[str]:
+def failures(engine: Engine, seeds: Sequence[int], *, alone: Engine) -> list[str]:
     """Return what failed, with the command that shows it; `alone`: engine of the crawler to compare with."""
     return [
         f"python -m tests.simulation --seed {result.scenario.seed} --engine {engine.name} --trace: {text}"

@@ -232,7 +232,6 @@ def test_no_page_has_a_serious_fault_of_accessibility(browser: Any, address: str
     with page_of(browser, **LOOKS[look]) as (page, _):
         for path in PAGES:
             page.goto(f"{address}{path}")
-            page.wait_for_load_state("networkidle")
             page.evaluate(axe)
             found = page.evaluate("axe.run({rules: {'target-size': {enabled: true}}})")  # WCAG 2.2; off by itself
             assert len(found["passes"]) > 10 and serious(found) == [], (path, serious(found))
@@ -276,7 +275,7 @@ def test_no_text_of_the_web_runs(browser: Any, catalogue: Path, demo_web: DemoWe
             *(f"{ITEMS}/1?layers={each}" for each in HOSTILE),
         ]:
             page.goto(f"{address}{path}")
-            page.wait_for_load_state("networkidle")
+            page.wait_for_timeout(100)  # what runs once the page is loaded has run
             assert page.evaluate("window.hit") is None, path
         page.goto(f"{address}{ITEMS}")
         page.mouse.move(1100, 250)
