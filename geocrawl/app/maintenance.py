@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
@@ -18,9 +17,6 @@ from geocrawl.store.catalogue.read.show import Address
 from geocrawl.store.upkeep import backup
 from geocrawl.store.upkeep.promises import CarriedOver, carry_over, read_promises
 from geocrawl.urls.database import Place
-
-if TYPE_CHECKING:
-    pass
 
 
 def retry(settings: Settings, path: Place, *, host: str | None, reason: str | None) -> int:
