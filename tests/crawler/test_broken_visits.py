@@ -15,6 +15,7 @@ from geocrawl.priority.breadth_first import BreadthFirst
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import open_readonly
 from tests.support.crawls import Watcher, crawl, settings_for
+from tests.support.lives import end
 from tests.support.world import World
 
 BROKEN = 3
@@ -75,6 +76,7 @@ def test_the_traceback_of_a_broken_visit_is_told(tmp_path: Path, monkeypatch: py
 def _kill(world: World) -> None:
     """Make the leases of a world those of a process that has ended."""
     world.database.connection.execute("UPDATE host SET lease_owner = 'test:99999999' WHERE lease_until > 0")
+    end(world.database, "test:99999999", world.clock.now())
 
 
 def _reopen(tmp_path: Path) -> World:

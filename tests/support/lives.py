@@ -14,6 +14,6 @@ def beat(database: Database, owner: str, at: float, settled: int = 0) -> None:
     database.set_meta(BEAT + owner, json.dumps(facts))
 
 
-def end(database: Database, owner: str, at: float = 0.0) -> None:
+def end(database: Database, owner: str, at: float = 1_000_000.0) -> None:
     """Write the end of a process."""
     database.set_meta(BEAT + owner, json.dumps({"at": at, "ended": True}))

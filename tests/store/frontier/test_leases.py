@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from geocrawl.settings import Settings, SiteSettings
+from tests.support.lives import end
 from tests.support.world import World
 
 
@@ -18,6 +19,7 @@ def test_the_host_of_a_killed_process_waits_until_its_last_request_is_surely_ans
     killed.lease()
     killed.lease()
     connection.execute("UPDATE host SET lease_owner = 'test:99999999'")
+    end(killed.database, "test:99999999")
     world = World(tmp_path / "c.db", settings)
     assert world.frontier.lease() is None
     assert world.frontier.ready_at() == world.clock.now() + 5.0 + 2.0
@@ -33,6 +35,7 @@ def test_a_host_with_a_delay_of_its_own_waits_for_that(tmp_path: Path) -> None:
     killed.seed("a.example/")
     killed.lease()
     killed.database.connection.execute("UPDATE host SET lease_owner = 'test:99999999'")
+    end(killed.database, "test:99999999")
     world = World(tmp_path / "c.db", settings)
     assert world.frontier.ready_at() == world.clock.now() + 10.0 + 30.0
 
@@ -43,4 +46,5 @@ def test_without_a_delay_the_host_is_leased_at_once(tmp_path: Path) -> None:
     killed.seed("a.example/")
     killed.lease()
     killed.database.connection.execute("UPDATE host SET lease_owner = 'test:99999999'")
+    end(killed.database, "test:99999999")
     assert World(tmp_path / "c.db", settings).lease().host.name == "a.example"
