@@ -54,7 +54,7 @@ def make_strategy(settings: Settings, name: str) -> Strategy:
 def make_detector(detect: str = "all") -> Detector:
     """Return the detector of candidates of all kinds that have a probe, or that of the setting `detect`."""
     if detect == "paper":
-        from geocrawl.detect.by_query import QueryDetector
+        from geocrawl.detect.detector import QueryDetector
 
         return QueryDetector()
     return Detector(declarations())

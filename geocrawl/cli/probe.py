@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,10 +20,9 @@ from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import end_interrupted, show_in_full
 from geocrawl.cli.progress import observe
-from geocrawl.detect.overview import overview
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind, Url
-from geocrawl.model.kinds import short_name
+from geocrawl.model.kinds import KindDeclaration, short_name
 from geocrawl.probe.registry import declaration, declarations, kinds_with_content
 from geocrawl.sanitize import plain
 from geocrawl.urls import read_url
@@ -266,3 +266,50 @@ def kinds(json: opt.Json = False) -> None:
         typer.echo(f"  proved by      {row.proof}")
         content = "requested by crawls and `probe --maps`" if row.content else "not requested"
         typer.echo(f"  content        {content}")
+
+
+# --------------------------------------------------------------------------- kinds in words
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """A row of `geocrawl kinds`: how one kind is recognised and proved."""
+
+    kind: Kind
+    name: str
+    recognised: tuple[str, ...]
+    """Phrases: parameters, forms of path, documents."""
+    proof: str
+    """Description of an answer that proves the kind."""
+    content: bool
+    """Whether there is a content check for valid services."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields under stable names."""
+        return asdict(self)
+
+
+def overview(kinds: Sequence[KindDeclaration], asked: AbstractSet[Kind]) -> tuple[KindRow, ...]:
+    """Return a row for each kind, in the order of `Kind`; `asked`: the kinds with a content check."""
+    rows = (KindRow(each.kind, each.name, _recognised(each), each.proof, each.kind in asked) for each in kinds)
+    order = list(Kind)
+    return tuple(sorted(rows, key=lambda row: order.index(row.kind)))
+
+
+def _recognised(declared: KindDeclaration) -> tuple[str, ...]:
+    """Return phrases that describe how a kind is recognised."""
+    phrases = []
+    if declared.services:
+        phrases.append(f"SERVICE={min(declared.services, key=len).upper()}")
+    if declared.requests:
+        phrases.append(f"REQUEST={'|'.join(sorted(declared.requests))}")
+    if forms := [form.example for form in declared.paths]:
+        more = f" ({len(forms) - 1} more)" if len(forms) > 1 else ""
+        phrases.append(f"a path like {forms[0].partition('example.org')[2]}{more}")
+    if declared.found_beside:
+        phrases.append(declared.found_beside)
+    if declared.roots or declared.namespaces:
+        phrases.append("its capabilities as a page" if declared.services else "its document as a page")
+    if declared.keys or declared.relations:
+        phrases.append("its JSON as a page")
+    return tuple(phrases)

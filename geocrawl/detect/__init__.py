@@ -5,7 +5,7 @@ The strong sign is a *request* in the query (`service=WMS`, `request=GetFeature`
 without a request, is a weaker sign: pages have such addresses, too, so the candidate is marked weak and visited as a
 page when the probe finds HTML there. `addresses` reads both signs; `detector` also recognises pages that are
 capabilities or a service's JSON themselves; `software` guesses where a known program has its services, and which other
-kinds answer next to a valid one; `by_query` recognises what that paper does and nothing else (`detect=paper`).
+kinds answer next to a valid one; `QueryDetector` recognises what that paper does and nothing else (`detect=paper`).
 
 The signs of a kind are its `KindDeclaration`, an argument of `Detector`; `addresses.Rules` indexes those of all kinds.
 """

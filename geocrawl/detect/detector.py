@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import islice
 
-from geocrawl.detect.addresses import Rules, asks_for_records, of_query, weak
+from geocrawl.detect.addresses import Rules, asks_for_records, of_query, query_words, strong, weak
 from geocrawl.detect.software import portal_of_page, siblings_of
 from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Page, Url
 from geocrawl.model.kinds import KindDeclaration
@@ -229,3 +230,45 @@ def kinds_instead(rules: Rules, refused: Kind, of_address: Kind | None, *, by_re
     if by_report and (alike := tuple(each.kind for each in rules.kinds if each.reports_like is refused)):
         return alike
     return (declared.instead,)
+
+
+# --------------------------------------------------------------------------- the signs of the paper
+
+
+REQUESTS = frozenset({"getcapabilities", "getmap", "getfeatureinfo"})
+"""Values of REQUEST that make a link a candidate, whatever service it names."""
+
+
+class QueryDetector(Detector):
+    """Recognises links with `service=WMS` or one of three requests, and guesses nothing."""
+
+    def __init__(self) -> None:
+        """Make a detector that knows no kind but WMS."""
+        super().__init__(())
+
+    def candidates(self, document: Document) -> tuple[tuple[Candidate, int | None], ...]:
+        """Return the candidates among the links that readers of a page can click, each with the index of its link."""
+        found = (
+            (with_evidence(candidate, document, link), index)
+            for index, link in enumerate(document.links)
+            if link.where in ("a", "area") and (candidate := self.of_url(link.url)) is not None
+        )
+        return tuple(islice(found, MOST_CANDIDATES))
+
+    def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
+        """Return (): the paper asks for nothing beside a service."""
+        return ()
+
+    def guesses(self, page: Page) -> tuple[Candidate | Link, ...]:
+        """Return (): the paper knows no software."""
+        return ()
+
+    def instead(self, refused: Candidate) -> tuple[Candidate, ...]:
+        """Return (): what is refused is no service."""
+        return ()
+
+    def _recognise(self, url: Url) -> Candidate | None:
+        words = query_words(url) if "?" in url.address else {}
+        if words.get("service") == "wms" or words.get("request") in REQUESTS:
+            return strong(Kind.WMS, url)
+        return None

@@ -233,7 +233,7 @@ def _block_before(text: str, begin: int, start: int) -> str:
 
 
 # --------------------------------------------------------------------------- labels
-# Labels name kinds in more words than `naming.kind_in_phrase` takes from prose, where the same words ("map service")
+# Labels name kinds in more words than `kind_in_phrase` takes from prose, where the same words ("map service")
 # mean nothing. INSPIRE's view services are WMS in most cases and its download services WFS (regulation 976/2009, annex
 # I); the words are those of the EU's languages.
 

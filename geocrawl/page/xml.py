@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 from itertools import chain, islice
+from urllib.parse import parse_qsl
 
 from lxml import etree
 
-from geocrawl.formats.elements import XLINK_HREF, child, first, first_text, local_name, namespace_of
+from geocrawl.formats.elements import XLINK_HREF, child, children, first, first_text, local_name, namespace_of
 from geocrawl.formats.text import fold
 from geocrawl.formats.xml_reader import parse_text
 from geocrawl.model import Url
-from geocrawl.page import csw, desktop
 from geocrawl.page.content import (
     MAX_ANCHOR_CHARS,
     MAX_CONTEXT_CHARS,
@@ -27,9 +27,10 @@ from geocrawl.page.content import (
     Content,
     RawLink,
 )
-from geocrawl.page.metadata import RECORD_NAMES, link, read_record, records_in
+from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
 from geocrawl.page.naming import kind_of_protocol
-from geocrawl.page.rdf import read_rdf_xml
+from geocrawl.page.rdf import MAX_CHARS, read_rdf_xml
+from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
 
 # --------------------------------------------------------------------------- map contexts
 
@@ -82,6 +83,157 @@ def read_search_description(root: etree._Element) -> Iterator[RawLink]:
             yield link(place + mark + query, "opensearch", names=names, descriptions=descriptions, kind="")
 
 
+# --------------------------------------------------------------------------- answers of catalogues
+# Some servers would cause endless loops: after the last page nextRecord is 0, as the standard requires (OGC 07-006r1,
+# table 66), or 1, or the start of the same page, or larger than the last record's number. So a next page is requested
+# only when it begins after the current page and before the end.
+
+
+ISO_19139 = "http://www.isotc211.org/2005/gmd"
+SIGNAL = "csw-record"
+ANSWERS = frozenset({"GetRecordsResponse", "GetRecordByIdResponse"})
+_CATALOGUE = "www.opengis.net/cat/csw/"
+_MAX_GRAPHS = 1_000
+"""Most RDF records read of one answer: a page has ten to a hundred, and even an empty graph takes 0.1 ms."""
+_RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}RDF"
+
+
+def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
+    """Return the links of a GetRecords or GetRecordById answer: those of its records, then the next page."""
+    links = [found for record in records_in(root) for found in read_record(record, SIGNAL)]
+    results = child(root, "SearchResults")
+    for each in _graphs(results):
+        links += read_rdf_xml(each, url)
+    following = _next_page(results, url, has_links=bool(links)) if results is not None else None
+    return [*links, RawLink(following.address, RECORDS)] if following is not None else links
+
+
+def _graphs(results: etree._Element | None) -> Iterator[etree._Element]:
+    """Yield the RDF records (outputSchema DCAT), in total at most as long as one RDF document may be."""
+    chars = 0
+    graphs = (each for each in children(results) if _RDF in str(each.tag))
+    for each in islice(graphs, _MAX_GRAPHS):
+        chars += len(etree.tostring(each))
+        if chars > MAX_CHARS:
+            return
+        yield each
+
+
+def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:
+    """Return a link to a catalogue's first page of records, from its capabilities; [] for other documents."""
+    if local_name(root) != "Capabilities" or _CATALOGUE not in namespace_of(root):
+        return []
+    return [RawLink(get_records_url(url, version=root.get("version", "2.0.2")).address, RECORDS)]
+
+
+def _next_page(results: etree._Element, url: Url, *, has_links: bool) -> Url | None:
+    """Return the request for the next page of records; None after the last page.
+
+    When the records name no address at all (`has_links` is false), which Dublin Core often omits, the same page in ISO
+    19139 is requested first.
+    """
+    start = records_start(url)
+    if start is None:
+        return None
+    present = sum(1 for _ in children(results))
+    returned = _number(results.get("numberOfRecordsReturned"), present)
+    matched = _number(results.get("numberOfRecordsMatched"), None)
+    if not present or not returned:
+        return None
+    if not has_links and start == 0 and not _asks_for_iso(url):
+        return with_parameters(url, {"outputSchema": ISO_19139, "typeNames": "gmd:MD_Metadata", **_ISO_NAMESPACE})
+    following = (_number(results.get("nextRecord"), start + returned + 1) or 0) - 1
+    if following <= start or (matched is not None and following >= matched):
+        return None
+    return records_url(url, following, rows=returned)
+
+
+_ISO_NAMESPACE = {"NAMESPACE": f"xmlns(gmd={ISO_19139})"}
+
+
+def _asks_for_iso(url: Url) -> bool:
+    return any(name.lower() == "outputschema" and value == ISO_19139 for name, value in query_parameters(url))
+
+
+def _number(text: str | None, default: int | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() and len(text) < 12 else default
+
+
+# --------------------------------------------------------------------------- files of desktop programs
+
+
+_QUOTED_URL = re.compile(r"\burl='([^']{1,4000})'")
+_ARCGIS = ("arcgismapserver", "arcgisfeatureserver", "afs", "ams")
+_CONNECTION_ENDS = ("qgswmsconnections", "qgswfsconnections", "qgswcsconnections", "qgsxyztilesconnections")
+
+
+def read_qgis_layers(root: etree._Element) -> Iterator[RawLink]:
+    """Yield layers of a project (.qgs) or a layer definition (.qlr) whose data come from a service.
+
+    A data source is a query (`url=…&layers=…`, provider wms), a list of quoted values (`url='…' typename='…'`, provider
+    WFS), or the request itself.
+    """
+    for layer in root.iter("{*}maplayer"):
+        source = first_text(child(layer, "datasource"), MAX_HREF_CHARS)
+        provider = first_text(child(layer, "provider")).lower()
+        href = _address_in_source(source)
+        if href:
+            kind = "arcgis" if provider in _ARCGIS else kind_of_protocol(provider)
+            if kind == "wms" and "tileMatrixSet=" in source:
+                kind = "wmts"
+            if kind == "wms" and "type=xyz" in source:
+                kind = ""
+            names = [first_text(child(layer, "layername")), first_text(child(layer, "title"))]
+            yield link(href, "qgis", names=names, descriptions=[first_text(child(layer, "abstract"))], kind=kind)
+
+
+def read_qgis_connections(root: etree._Element) -> Iterator[RawLink]:
+    """Yield connections that a person exported from QGIS: one element each, named after the kind."""
+    for connection in root.iter("{*}wms", "{*}wfs", "{*}wcs"):
+        if href := address_in(connection.get("url") or ""):
+            name = connection.get("name") or ""
+            yield link(href, "qgis", names=[name], descriptions=[], kind=local_name(connection).lower())
+
+
+def is_connections(name: str) -> bool:
+    """Return whether a root element of this name (lower case) contains connections of QGIS."""
+    return name in _CONNECTION_ENDS
+
+
+def _address_in_source(source: str) -> str:
+    if quoted := _QUOTED_URL.search(source):
+        return address_in(quoted[1])
+    if "url=" in source and not source.lower().startswith("http"):
+        return address_in(dict(parse_qsl(source)).get("url", ""))
+    return address_in(source) if source.lower().startswith("http") else ""
+
+
+def read_gdal_service(root: etree._Element) -> Iterator[RawLink]:
+    """Yield the server of GDAL's description of a service: `<GDAL_WMS><Service name="WMS"><ServerUrl>…`."""
+    service = first(root, "Service")
+    named = service.get("name") or "" if service is not None else ""
+    for name in ("ServerUrl", "ServerURL", "ServiceURL", "ServiceUrl", "GetCapabilitiesUrl", "URL"):
+        for element in root.iter(name):
+            if (href := address_in(first_text(element, MAX_HREF_CHARS))) and "${" not in href:
+                kind = kind_of_protocol(named) or kind_of_protocol(local_name(root).replace("_", " "))
+                yield link(href, "gdal", names=[first_text(first(root, "Layers")), named], descriptions=[], kind=kind)
+
+
+def read_kml(root: etree._Element) -> Iterator[RawLink]:
+    """Yield the addresses that a KML document loads: network links, overlays, icons (OGC 12-007r2, 9.2, 11.2, 12.1)."""
+    for element in root.iter("{*}href"):
+        parent = element.getparent()
+        above = parent.getparent() if parent is not None else None
+        if parent is None or above is None or local_name(parent) not in ("Link", "Url", "Icon", "href"):
+            continue
+        if local_name(parent) == "Icon" and local_name(above) not in ("GroundOverlay", "PhotoOverlay"):
+            continue  # a marker's picture
+        # viewFormat is part of the request; a relative address belongs to the page's own site
+        href = first_text(element, MAX_HREF_CHARS)
+        descriptions = [first_text(child(above, "description"))]
+        yield link(href, "kml", names=[first_text(child(above, "name"))], descriptions=descriptions, kind="")
+
+
 # --------------------------------------------------------------------------- any document
 
 
@@ -125,32 +277,32 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
 def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
     """Return the links of a document whose root has a reader in `_FORMATS`; none for any other."""
     name = local_name(root)
-    if name in csw.ANSWERS:
-        return csw.read_answer(root, url)
+    if name in ANSWERS:
+        return read_answer(root, url)
     lowered = name.lower()
     if lowered in _RECORD_HOLDERS:
         return [link for record in records_in(root) for link in read_record(record, "metadata")]
-    if desktop.is_connections(lowered):
-        return desktop.read_qgis_connections(root)
+    if is_connections(lowered):
+        return read_qgis_connections(root)
     if lowered == "rdf":
         return read_rdf_xml(root, url)
     reader = _FORMATS.get(lowered)
     if reader is not None:
         return reader(root)
-    return csw.read_capabilities(root, url)
+    return read_capabilities(root, url)
 
 
 _FORMATS = {
     "viewcontext": read_web_map_context,
     "feed": read_ows_context,
     "opensearchdescription": read_search_description,
-    "kml": desktop.read_kml,
-    "qgis": desktop.read_qgis_layers,
-    "qlr": desktop.read_qgis_layers,
-    "gdal_wms": desktop.read_gdal_service,
-    "gdal_wmts": desktop.read_gdal_service,
-    "wcs_gdal": desktop.read_gdal_service,
-    "ogrwfsdatasource": desktop.read_gdal_service,
+    "kml": read_kml,
+    "qgis": read_qgis_layers,
+    "qlr": read_qgis_layers,
+    "gdal_wms": read_gdal_service,
+    "gdal_wmts": read_gdal_service,
+    "wcs_gdal": read_gdal_service,
+    "ogrwfsdatasource": read_gdal_service,
 }
 
 

@@ -13,11 +13,10 @@ from urllib.parse import quote
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, integer_of, line_of, list_of, number_of, objects
 from geocrawl.model import Failure, Page, Url
 from geocrawl.ports import Ask
-from geocrawl.probe.content.images import decodable
 from geocrawl.probe.extents import PIXEL_M, metres_a_unit
-from geocrawl.probe.json_answers import json_of
-from geocrawl.probe.json_links import linked, on_host_of, relations
-from geocrawl.probe.matrices import EDGE_M, Limits, Matrix, MatrixSet
+from geocrawl.probe.images import decodable
+from geocrawl.probe.json_answers import json_of, linked, on_host_of, relations
+from geocrawl.probe.levels import EDGE_M, Limits, Matrix, MatrixSet
 from geocrawl.probe.previews import VECTOR_TILES, Levels, is_in
 from geocrawl.urls import read_url
 

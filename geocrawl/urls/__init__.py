@@ -12,10 +12,13 @@ from geocrawl.urls.endpoints import (
     below,
     capabilities_address,
     capabilities_url,
+    document_endpoint,
     endpoint_key,
     query_parameters,
     request_url,
     server_key,
+    service_endpoint,
+    service_keys,
 )
 from geocrawl.urls.hosts import is_own_machine, is_private_name, is_registry, site_of
 from geocrawl.urls.patterns import display_order, pattern_of, service_pattern, spelling_differences, spelling_group
@@ -31,7 +34,6 @@ from geocrawl.urls.records import (
     records_url,
     with_parameters,
 )
-from geocrawl.urls.services import document_endpoint, service_endpoint, service_keys
 from geocrawl.urls.stop import StopRules
 from geocrawl.urls.traps import TrapGuard, query_group
 

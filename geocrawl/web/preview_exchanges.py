@@ -17,9 +17,9 @@ from geocrawl.formats.charset import decode_declared, header_charset
 from geocrawl.formats.raster import read_raster
 from geocrawl.model import Failure, FailureCode, Page, Purpose, Url
 from geocrawl.ports import Ask
-from geocrawl.probe.content.exceptions import exception_of
-from geocrawl.probe.content.images import is_image
+from geocrawl.probe.content import exception_of
 from geocrawl.probe.extents import Sides
+from geocrawl.probe.images import is_image
 from geocrawl.probe.levels import Level, cover
 from geocrawl.probe.previews import Levels, View
 from geocrawl.sanitize import plain

@@ -6,7 +6,7 @@ import pytest
 
 from geocrawl.app.wiring import make_detector
 from geocrawl.detect import Detector
-from geocrawl.detect.by_query import QueryDetector
+from geocrawl.detect.detector import QueryDetector
 from geocrawl.model import Document, Kind, Link, Url
 from geocrawl.urls import read_url
 

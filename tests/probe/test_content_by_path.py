@@ -24,7 +24,7 @@ from geocrawl.model import (
     Service,
 )
 from geocrawl.ports import Ask
-from geocrawl.probe.content.attempts import spread
+from geocrawl.probe.content import spread
 from geocrawl.probe.registry import content_check_of
 from geocrawl.urls import query_parameters
 from tests.probe.content_runs import API, MAP, SERVER, TILE_MAP, TILES, TMS, drawn, outcomes, run

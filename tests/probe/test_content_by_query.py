@@ -29,8 +29,8 @@ from geocrawl.model import (
 from geocrawl.ports import Ask, ContentCheck
 from geocrawl.probe.extents import is_geographic
 from geocrawl.probe.kinds.wfs import judge_feature
-from geocrawl.probe.kinds.wmts.tiles import TileLayer, choose_tiles, layer_spec, read_sets
-from geocrawl.probe.matrices import MatrixSet
+from geocrawl.probe.kinds.wmts.content import TileLayer, choose_tiles, layer_spec, read_sets
+from geocrawl.probe.levels import MatrixSet
 from geocrawl.probe.registry import content_check_of
 from geocrawl.probe.stream import read_items
 from geocrawl.urls import query_parameters, service_endpoint

@@ -6,7 +6,7 @@ import io
 
 from PIL import Image
 
-from geocrawl.probe.content.images import Picture, read_picture
+from geocrawl.probe.images import Picture, read_picture
 
 BLUE, RED, CLEAR = (0, 0, 255, 255), (255, 0, 0, 255), (0, 0, 0, 0)
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from geocrawl.model import Kind, Service
-from geocrawl.probe.ows.mending import mended
-from geocrawl.probe.ows.owslib_reader import Operations, read_operations, read_service
+from geocrawl.probe.ows.owslib_reader import Operations, mended, read_operations, read_service
 from tests.probe.kinds import documents, verdict_on
 
 DESCRIPTIONS = Path(__file__).parents[1] / "expectations" / "corpus_descriptions.json"

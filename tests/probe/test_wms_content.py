@@ -26,9 +26,9 @@ from geocrawl.model import (
     Service,
 )
 from geocrawl.ports import Ask
-from geocrawl.probe.content.images import MAX_PIXELS, THUMBNAIL_BYTES, Picture, read_picture, thumbnail
-from geocrawl.probe.kinds.wms.places import Target
-from geocrawl.probe.kinds.wms.places import choose as choose_places
+from geocrawl.probe.images import MAX_PIXELS, THUMBNAIL_BYTES, Picture, read_picture, thumbnail
+from geocrawl.probe.kinds.wms.maps import Target
+from geocrawl.probe.kinds.wms.maps import choose as choose_places
 from geocrawl.probe.registry import content_check_of
 from geocrawl.urls import endpoint_key, read_url
 

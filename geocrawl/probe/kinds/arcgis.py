@@ -44,7 +44,7 @@ from geocrawl.model import (
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.content.attempts import Attempts, doubt, judge_features, judge_image, spread
+from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import (
     NO_BOX,
     Box,

@@ -31,7 +31,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.content.attempts import Attempts, refusal
+from geocrawl.probe.content import Attempts, refusal
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said
 from geocrawl.probe.stream import ItemSpec

@@ -33,11 +33,20 @@ from geocrawl.model import (
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
-from geocrawl.probe.content.attempts import Attempts, doubt, judge_features, judge_image, spread
+from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import PIXELS, Sides, middle_of
 from geocrawl.probe.interview import lead
-from geocrawl.probe.json_answers import JsonAnswer, json_of, json_verdict, plain_then_json
-from geocrawl.probe.json_links import linked, links_of, relations, spatial_extent, systems
+from geocrawl.probe.json_answers import (
+    JsonAnswer,
+    json_of,
+    json_verdict,
+    linked,
+    links_of,
+    plain_then_json,
+    relations,
+    spatial_extent,
+    systems,
+)
 from geocrawl.probe.json_tiles import levels_of_collection
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View
 from geocrawl.probe.registry import kind_of_json

@@ -12,8 +12,7 @@ from geocrawl.model import Item, Kind, Layer, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union, with_layers
-from geocrawl.probe.ows.extents import read_envelope
-from geocrawl.probe.ows.items import first_line, first_text
+from geocrawl.probe.ows.items import first_line, first_text, read_envelope
 from geocrawl.probe.stream import ItemSpec
 
 KIND = KindDeclaration(

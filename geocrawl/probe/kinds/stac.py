@@ -41,10 +41,17 @@ from geocrawl.model import (
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
-from geocrawl.probe.content.attempts import Attempts, judge_features
+from geocrawl.probe.content import Attempts, judge_features
 from geocrawl.probe.interview import lead
-from geocrawl.probe.json_answers import json_of, json_verdict, plain_then_json
-from geocrawl.probe.json_links import WebLink, linked, links_of, spatial_extent
+from geocrawl.probe.json_answers import (
+    WebLink,
+    json_of,
+    json_verdict,
+    linked,
+    links_of,
+    plain_then_json,
+    spatial_extent,
+)
 from geocrawl.probe.registry import kind_of_json
 from geocrawl.urls import RECORDS, with_parameters
 

@@ -33,7 +33,7 @@ from geocrawl.model import (
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.content.attempts import (
+from geocrawl.probe.content import (
     WITHOUT_CONTENT,
     Attempts,
     Look,
@@ -42,12 +42,10 @@ from geocrawl.probe.content.attempts import (
     picture_of,
     refusal,
 )
-from geocrawl.probe.content.images import Picture
 from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box, to_mercator
-from geocrawl.probe.json_answers import examine_json, json_verdict
-from geocrawl.probe.json_links import on_host_of
-from geocrawl.probe.levels import Level
-from geocrawl.probe.matrices import EDGE_M
+from geocrawl.probe.images import Picture
+from geocrawl.probe.json_answers import examine_json, json_verdict, on_host_of
+from geocrawl.probe.levels import EDGE_M, Level
 from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, Levels, Shown, Tiles, View, by_tiles
 from geocrawl.urls import read_url

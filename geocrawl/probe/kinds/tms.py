@@ -35,12 +35,11 @@ from geocrawl.model import (
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
-from geocrawl.probe.content.attempts import WITHOUT_CONTENT, Attempts, doubt, judge_image, spread
+from geocrawl.probe.content import WITHOUT_CONTENT, Attempts, doubt, judge_image, spread
 from geocrawl.probe.extents import Box, Sides, in_system, is_web_mercator
 from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
-from geocrawl.probe.json_links import on_host_of
-from geocrawl.probe.levels import Level, level_from_south
-from geocrawl.probe.matrices import EDGE_M
+from geocrawl.probe.json_answers import on_host_of
+from geocrawl.probe.levels import EDGE_M, Level, level_from_south
 from geocrawl.probe.ows.owslib_reader import read_wms_section
 from geocrawl.probe.previews import Levels, Shown, Tiles, View, by_tiles, is_in
 from geocrawl.probe.stream import read_whole

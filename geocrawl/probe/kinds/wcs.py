@@ -13,12 +13,11 @@ from geocrawl.formats.json import number_of
 from geocrawl.model import Item, Kind, Layer, Page, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask
-from geocrawl.probe.content.images import drawable
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
+from geocrawl.probe.images import drawable
 from geocrawl.probe.levels import Level
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
-from geocrawl.probe.ows.extents import read_extent
-from geocrawl.probe.ows.items import first_line, first_text, read_keywords
+from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.previews import DEGREES, Levels, Shown, Tiles, View
 from geocrawl.probe.stream import ItemSpec, read_whole
 from geocrawl.urls import request_url

@@ -31,20 +31,20 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview
-from geocrawl.probe.content.attempts import (
+from geocrawl.probe.content import (
     MAX_ADDRESS_CHARS,
     Attempts,
+    Subject,
+    exception_of,
     judge_features,
     refusal,
     spread,
 )
-from geocrawl.probe.content.exceptions import Subject, exception_of
 from geocrawl.probe.extents import Sides, crs_code, is_geographic
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.ows.addresses import given_address
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, with_layers
-from geocrawl.probe.ows.extents import read_extent
-from geocrawl.probe.ows.items import first_line, first_text, read_keywords
+from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.previews import Features, Shown
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import query_parameters, request_url, with_parameters

@@ -22,11 +22,10 @@ from dataclasses import dataclass
 
 from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Page, Service
 from geocrawl.ports import Ask, ContentInterview
-from geocrawl.probe.content.attempts import Attempts, judge_picture, picture_of, refusal
-from geocrawl.probe.content.images import Picture
+from geocrawl.probe.content import Attempts, judge_picture, picture_of, refusal
 from geocrawl.probe.extents import image_size
-from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, remedies
-from geocrawl.probe.kinds.wms.places import Target, choose
+from geocrawl.probe.images import Picture
+from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, Target, choose, remedies
 
 _ALIKE = 0.98
 _REMEDIES_FIRST = 5

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from geocrawl.model import ContentOutcome, Url
 from geocrawl.probe.interview import named_for
-from geocrawl.probe.kinds.wms.maps import Manner, Maps
-from geocrawl.probe.kinds.wms.places import Target
+from geocrawl.probe.kinds.wms.maps import Manner, Maps, Target
 from geocrawl.probe.previews import DEGREES, MERCATOR, Picture, Shown, View
 from geocrawl.urls import request_url, with_parameters
 

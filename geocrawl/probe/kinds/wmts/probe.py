@@ -18,8 +18,7 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.interview import Question, is_file
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
-from geocrawl.probe.ows.extents import read_extent
-from geocrawl.probe.ows.items import first_line, first_text, read_keywords
+from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import read_url
 
