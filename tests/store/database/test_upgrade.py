@@ -172,7 +172,9 @@ def test_an_upgraded_database_holds_what_it_held_and_is_crawled_on(old_url: str)
     before = contents(old_url)
     assert len(before["url"]) > 100 and len(before["service"]) > 5
     world = World(old_url, Settings(delay_s=0, max_fruitless_per_pattern=0, max_depth=5))  # as its last crawl
-    assert version(old_url) == REVISIONS[-1] and contents(old_url) == before
+    after = contents(old_url)
+    after["meta"] = [row for row in after["meta"] if not row[0].startswith("worker:")]  # the heartbeat of this process
+    assert (version(old_url), after) == (REVISIONS[-1], before)
     assert rows(old_url, "SELECT DISTINCT kills FROM url") == [(0,)]
     assert all(server == twin_key(key) for key, server in rows(old_url, "SELECT key, server FROM endpoint"))
     assert any(json.loads(twins) for (twins,) in rows(old_url, "SELECT twins FROM v_services"))
