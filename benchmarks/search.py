@@ -106,7 +106,7 @@ def _ask(engine: SearchEngine, queries: Sequence[tuple[str, str, str]], truths: 
             raise SystemExit(f"{text!r}: the catalogue has no right answer ({right})")
         hits = engine.search(text, limit=_LOOKED_AT).hits
         # Twins of a hit are shown with it.
-        of_hits = [[truths[number] for number in (hit.id, *(twin.id for twin in hit.twins))] for hit in hits]
+        of_hits = [[truths[number] for number in (hit.id, *(twin.id for twin in hit.twin_services))] for hit in hits]
         ranks = [n for n, found in enumerate(of_hits, 1) if any(is_right(truth, right) for truth in found)]
         asked.append(Asked(kind, text, ranks[0] if ranks else 0, not hits, hits[0].title if hits else ""))
     return asked

@@ -112,7 +112,7 @@ def _read(text: str) -> _Asked:
 def _present(engine: SearchEngine) -> Find:
     def find(text: str) -> list[int]:
         hits = engine.search(text, limit=_LOOKED_AT).hits
-        return [number for hit in hits for number in (hit.id, *(twin.id for twin in hit.twins))]
+        return [number for hit in hits for number in (hit.id, *(twin.id for twin in hit.twin_services))]
 
     return find
 

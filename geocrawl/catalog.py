@@ -19,15 +19,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import NothingFound, UsageError
-from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.sanitize import masked
 from geocrawl.store import Connection, Store
 from geocrawl.store.catalogue.index.index import search_engine
 from geocrawl.store.catalogue.read.history import EndpointHistory, history_of_service
-from geocrawl.store.catalogue.read.published import Selection, published_layers, published_services
 from geocrawl.store.catalogue.read.show import current_number
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.filters import Filters
+from geocrawl.store.catalogue.services import Selection, read_layers, read_services
 from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ ALL = Filters()
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogService(PublishedService):
+class CatalogService(Service):
     """A service of the catalogue. Times are ISO 8601 in UTC, `box` is west, south, east, north in degrees or None."""
 
     def owslib(self, *, timeout_s: float = 30, **options: Any) -> Any:
@@ -122,9 +122,9 @@ class Catalog:
             raise NothingFound(f"the catalogue has no service {number}; `geocrawl search` prints numbers")
         return found
 
-    def layers(self, number: int) -> list[PublishedLayer]:
+    def layers(self, number: int) -> list[Layer]:
         """Return the layers of a service, or their counterparts in other kinds, in the order of its document."""
-        return list(published_layers(self._connection, Selection(ids=(self.get(number).id,))))
+        return list(read_layers(self._connection, Selection(ids=(self.get(number).id,))))
 
     def history(self, number: int) -> tuple[EndpointHistory, ...]:
         """Return availability, response times, changes of health and of content for each address of a service."""
@@ -147,7 +147,7 @@ class Catalog:
         return geopandas.GeoDataFrame(rows, columns=columns, geometry="geometry", crs="EPSG:4326")
 
     def _services(self, selection: Selection) -> Iterator[CatalogService]:
-        for found in published_services(self._connection, selection, with_secrets=self._with_secrets):
+        for found in read_services(self._connection, selection, with_secrets=self._with_secrets):
             yield CatalogService(**{field.name: getattr(found, field.name) for field in fields(found)})
 
     def _search_engine(self) -> SearchEngine:

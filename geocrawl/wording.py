@@ -71,6 +71,11 @@ def iso(at: float | None) -> str | None:
     return dt.datetime.fromtimestamp(int(at), dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if at is not None else None
 
 
+def seconds(time: str) -> float:
+    """Return the seconds since the epoch of a time that `iso` wrote."""
+    return dt.datetime.fromisoformat(time).timestamp()
+
+
 def span(seconds: float) -> str:
     """Return a duration in its two largest units: 3d 4h, 5m 10s."""
     left, out = int(max(seconds, 0)), list[str]()

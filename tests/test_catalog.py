@@ -19,7 +19,7 @@ from geocrawl import Catalog
 from geocrawl.demo.ows_documents import Described, capabilities
 from geocrawl.errors import DatabaseFault, NothingFound, UsageError
 from geocrawl.store.catalogue.search.filters import Filters, QueryError
-from tests.store.catalogue.read.test_published import DEAD, PACIFIC, ROADS
+from tests.store.catalogue.test_services import DEAD, PACIFIC, ROADS
 from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
 from tests.support.world import World, candidate, verdict

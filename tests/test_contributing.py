@@ -120,16 +120,15 @@ import io
 from dataclasses import replace
 from geocrawl.export.dcat import write_turtle
 from geocrawl.export.iso import protocol_of
-from geocrawl.model.published import PublishedService
+from geocrawl.model.catalogue import Service
 from geocrawl.web.records.record import _links
 
-texts = ("title", "", "", (), "2.0.0", (), "http://a.example/sps", "a.example", "")
-service = PublishedService(1, "sps", *texts, 1, True, "alive", "valid", None, None, "", "", (), None, "", "", "")
+service = Service(id=1, kind="sps", title="title", version="2.0.0", url="http://a.example/sps", host="a.example")
 stream = io.StringIO()
 write_turtle([service], stream)
 print(*[line.strip() for line in stream.getvalue().splitlines() if "/sps" in line and "endpoint" in line])
 print("serviceType/ogc/sps" in stream.getvalue(), protocol_of(service))
-print({each["type"] for each in _links(1, "sps", service.url, "", has_picture=False) if each["title"] == "SPS"})
+print({each["type"] for each in _links(service, "") if each["title"] == "SPS"})
 """
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.export.endpoints import export
 from geocrawl.export.pages import write_warc
+from geocrawl.export.tables import export_endpoints as export
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.transport import RawResponse
 from geocrawl.files import SIDE_FILES, part_of, refuse_database, remove_abandoned, whole_file, write_whole

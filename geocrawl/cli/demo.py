@@ -23,7 +23,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import EnvironmentFault
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.store.upkeep.backup import remove_if_only_of
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
@@ -108,7 +108,7 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
 
 def _print_catalogue(path: Place) -> None:
     with Store.open_readonly(path) as connection:
-        rows = list(export_rows(connection))
+        rows = list(read_endpoints(connection, Selection()))
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))
     typer.echo("")
     output.print_table(

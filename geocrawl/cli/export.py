@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,22 +13,20 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words, filters_of, words_typed
 from geocrawl.errors import UsageError
-from geocrawl.export.endpoints import FORMATS as OF_ENDPOINTS
-from geocrawl.export.endpoints import export as write
 from geocrawl.export.gpkg import APPLICATION_ID
 from geocrawl.export.services import export_services
+from geocrawl.export.tables import FORMATS as OF_ENDPOINTS
+from geocrawl.export.tables import export_endpoints
 from geocrawl.files import is_standard_output
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.read.published import (
-    ExportRow,
-    Selection,
-    export_rows,
-    published_layers,
-    published_services,
-    selected_ids,
-)
 from geocrawl.store.catalogue.search.filters import Filters
+from geocrawl.store.catalogue.services import (
+    Selection,
+    read_endpoints,
+    read_layers,
+    read_services,
+)
 from geocrawl.wording import counted
 
 Library = Annotated[
@@ -107,11 +104,11 @@ def export(
     with opt.reading(overrides) as connection, connection.snapshot():
         selection = selection_of(connection, words_typed(words), filters)
         if chosen in OF_ENDPOINTS:
-            rows = endpoints_of(connection, selection)
-            count, what = write(rows, chosen, out, with_secrets=in_full, with_mark=bom), "endpoint"
+            rows = read_endpoints(connection, selection)
+            count, what = export_endpoints(rows, chosen, out, with_secrets=in_full, with_mark=bom), "endpoint"
         else:
-            services = published_services(connection, selection, with_secrets=in_full)
-            layers = published_layers(connection, selection)
+            services = read_services(connection, selection, with_secrets=in_full)
+            layers = read_layers(connection, selection)
             write_services = partial(export_services, now=time.time(), with_secrets=in_full, library_url=library_url)
             count = write_services(services, layers, chosen, out, base=public_url.rstrip("/"))
             what = "connection" if chosen == "qgis" else "service"
@@ -151,13 +148,3 @@ def selection_of(connection: Connection, text: str, filters: Filters) -> Selecti
         return Selection(ids=engine.numbers(text, filters))
     kind = filters.kinds[0] if filters.kinds else None
     return Selection(kind, filters.box, filters.alive, filters.level or None)
-
-
-def endpoints_of(connection: Connection, selection: Selection) -> Iterator[ExportRow]:
-    """Yield the endpoints with a verdict: of a kind, and of the selected services where more is asked for."""
-    rows = export_rows(connection, selection.kind)
-    if selection.is_about_kind_alone:
-        yield from rows
-        return
-    services = selected_ids(connection, selection)
-    yield from (row for row in rows if row.service_id in services and not (selection.alive and row.status != "valid"))

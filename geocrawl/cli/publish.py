@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
-from geocrawl.cli.export import endpoints_of, selection_of
+from geocrawl.cli.export import selection_of
 from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words, filters_of, words_typed
 from geocrawl.errors import UsageError
 from geocrawl.web.answers import LANGUAGES
@@ -57,7 +57,7 @@ def publish(
     with opt.reading(overrides) as connection, connection.snapshot():
         selection = selection_of(connection, words_typed(words), filters)
         options = Options(title, base_url.rstrip("/"), language)
-        found = write(connection, selection, endpoints_of(connection, selection), out, options)
+        found = write(connection, selection, out, options)
     removed = f", {counted(found.removed, 'file')} removed" if found.removed else ""
     typer.echo(
         f"{counted(found.services, 'service')} published to {out}: "

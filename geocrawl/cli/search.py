@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -13,12 +12,13 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.errors import UsageError
-from geocrawl.export.endpoints import formula_safe
+from geocrawl.export.tables import LAYER_TABLE, layer_row, layer_values, write_csv
+from geocrawl.model.catalogue import SIDES
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.store.catalogue.search.filters import Filters, Sort, read_box, read_level, read_system
-from geocrawl.store.catalogue.search.results import FoundLayer, Hit, LayerResults, Results
-from geocrawl.wording import counted, iso
+from geocrawl.store.catalogue.search.results import LayerHit, LayerResults, Results, SearchHit
+from geocrawl.wording import counted
 
 FORMATS = ("table", "json", "jsonl", "csv")
 
@@ -118,13 +118,7 @@ def _print_layers(found: LayerResults, format_: str, offset: int) -> None:
         with output.json_lines(format_ == "jsonl"):
             output.echo_json(rows)
     elif format_ == "csv":
-        writer = csv.writer(sys.stdout)
-        writer.writerow((*_LAYER_COLUMNS, "crs", "west", "south", "east", "north"))
-        for row in rows:
-            texts = [
-                formula_safe(plain(each)) if isinstance(each := row[name], str) else each for name in _LAYER_COLUMNS
-            ]
-            writer.writerow((*texts, "; ".join(row["crs"]), *(row["box"] or ("",) * 4)))
+        write_csv(LAYER_TABLE, map(layer_row, found.hits), sys.stdout)
     elif rows:
         shown = ("service", "kind", "name", "title", "of", "address")
         named = {"service": "service_id", "of": "service_title", "address": "url"}
@@ -138,14 +132,10 @@ def _print_layers(found: LayerResults, format_: str, offset: int) -> None:
         raise typer.Exit(1)
 
 
-_LAYER_COLUMNS = ("service_id", "layer", "kind", "item", "name", "title", "service_title", "provider", "health", "url")
-
-
-def _layer(hit: FoundLayer) -> dict[str, Any]:
-    row = hit.row
-    values = (hit.service_id, hit.position, hit.kind, row.item, row.name, row.title, hit.service_title)
-    more = {"crs": row.systems, "box": row.extent, "abstract": row.abstract}
-    return dict(zip(_LAYER_COLUMNS, (*values, hit.provider, hit.health, hit.address), strict=True)) | more
+def _layer(hit: LayerHit) -> dict[str, Any]:
+    """Return a layer for JSON."""
+    more = {"crs": hit.layer.crs, "box": hit.layer.box, "abstract": hit.layer.abstract}
+    return {name: value for name, value in layer_values(hit).items() if name != "crs"} | more
 
 
 def words_typed(words: list[str] | None) -> str:
@@ -193,7 +183,7 @@ def _print(found: Results, format_: str, offset: int, *, with_facets: bool) -> N
 def _print_table(found: Results, offset: int) -> None:
     output.print_table(
         ("id", "kind", "alive", "level", "layers", "title", "address"),
-        [(hit.id, _kinds(hit), hit.alive, hit.level, hit.layer_count, hit.title, hit.address) for hit in found.hits],
+        [(hit.id, _kinds(hit), hit.alive, hit.level, hit.layers, hit.title, hit.url) for hit in found.hits],
     )
     for hit in found.hits:
         if hit.tls:
@@ -207,28 +197,29 @@ def _print_table(found: Results, offset: int) -> None:
             typer.echo(f"{name}: " + ", ".join(f"{plain(value.label, 40)} {value.count:,}" for value in values[:8]))
 
 
-def _kinds(hit: Hit) -> str:
+def _kinds(hit: SearchHit) -> str:
     """Return the kind of a hit and those of its twins: wms, wfs."""
-    return ", ".join(dict.fromkeys((hit.kind, *(twin.kind for twin in hit.twins))))
+    return ", ".join(dict.fromkeys((hit.kind, *(twin.kind for twin in hit.twin_services))))
 
 
-def _as_json(hit: Hit) -> dict[str, Any]:
+_FIRST = ("id", "kind", "title", "provider", "version", "alive", "level", "tls")
+_MORE = ("country", "abstract", "score", "is_whole", "quality")
+
+
+def _as_json(hit: SearchHit) -> dict[str, Any]:
     """Return a hit with the names that other software has read since the first version, and the new ones after."""
-    row = asdict(hit)
-    named = {"layers": hit.layer_count, "url": hit.address, "last_ok": iso(hit.last_ok), "box": hit.extent}
-    first = {name: row[name] for name in ("id", "kind", "title", "provider", "version", "alive", "level", "tls")}
-    more = ("health", "availability", "country", "abstract", "twins", "score", "is_whole", "quality")
-    return first | named | {name: row[name] for name in more} | {"matching_layers": row["layers"]}
+    named = ("layers", "url", "last_ok", "box", "health")
+    row = {name: getattr(hit, name) for name in (*_FIRST, *named, *_MORE)}
+    twins = [
+        {"id": twin.id, "kind": twin.kind, "address": twin.url, "health": twin.health} for twin in hit.twin_services
+    ]
+    layers = [{"position": each.position, "name": each.name, "title": each.title} for each in hit.matching_layers]
+    return row | {"availability": hit.availability_30d, "twins": twins, "matching_layers": layers}
 
 
-_FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", "version", "last_ok")
+_TABLE = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", "version", "last_ok")
 
 
-def _print_csv(hits: tuple[Hit, ...]) -> None:
-    writer = csv.writer(sys.stdout)
-    writer.writerow((*_FOUND, "west", "south", "east", "north", "tls"))
-    for hit in hits:
-        texts = [formula_safe(plain(text)) for text in (hit.title, hit.provider, hit.version)]
-        box = hit.extent or ("", "", "", "")
-        first = (hit.id, hit.kind, hit.alive, hit.level, hit.layer_count, hit.address)
-        writer.writerow((*first, *texts, iso(hit.last_ok), *box, hit.tls))
+def _print_csv(hits: tuple[SearchHit, ...]) -> None:
+    rows = ((*(getattr(hit, name) for name in _TABLE), *(hit.box or (None,) * 4), hit.tls) for hit in hits)
+    write_csv((*_TABLE, *SIDES, "tls"), rows, sys.stdout)

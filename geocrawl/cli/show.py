@@ -18,6 +18,7 @@ from geocrawl.crawler.sub_queues import LINK_LEVELS, PAGE_LEVELS
 from geocrawl.detect import Detector
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import LATE_TIER, State, Url
+from geocrawl.model.catalogue import Layer
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
@@ -25,7 +26,6 @@ from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.history import EndpointHistory, changes_since, history_of_address, history_of_service
 from geocrawl.store.catalogue.read.show import (
     EndpointRow,
-    LayerRow,
     ServiceDetail,
     UrlRow,
     Why,
@@ -35,7 +35,7 @@ from geocrawl.store.catalogue.read.show import (
     service_detail,
 )
 from geocrawl.urls import endpoint_key, service_keys
-from geocrawl.wording import counted, moment, percent, read_duration, span
+from geocrawl.wording import counted, moment, percent, read_duration, seconds, span
 
 _NAME_WIDTH = 40
 """Columns of a terminal that names of layers are given at most, before their titles."""
@@ -56,7 +56,7 @@ def show(
             found = _service_at(connection, service)
     if found is None:
         raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
-    output.print_lines(service_lines(found), json=json, value=asdict(found))
+    output.print_lines(service_lines(found), json=json, value=_detail_value(found))
 
 
 def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
@@ -68,8 +68,17 @@ def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
     return next((service for service in found if service is not None), None)
 
 
-def service_lines(service: ServiceDetail) -> Iterator[str]:
+def _detail_value(detail: ServiceDetail) -> Mapping[str, object]:
+    """Return a service for JSON: its columns, and under `layers` and `endpoints` what these count."""
+    value = asdict(detail)
+    service = value.pop("service")
+    del value["histories"], value["news"]  # `geocrawl history` has them
+    return {**service, **value, "best": service["url"], "layer_count": service["layers"]}
+
+
+def service_lines(detail: ServiceDetail) -> Iterator[str]:
     """Yield the lines of `geocrawl show`: the service, its layers as a tree, its endpoints with their evidence."""
+    service = detail.service
     yield f"{short_name(service.kind)} {service.version}  {plain(service.title, 200)}   (service {service.id})"
     facts = {
         "abstract": service.abstract,
@@ -80,27 +89,27 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
         "access": service.access_constraints,
         "formats": ", ".join(service.formats),
         "extent": ", ".join(f"{side:g}" for side in service.box) if service.box else "",
-        "read by": {"owslib": "OWSLib"}.get(service.read_by, service.read_by),
+        "read by": {"owslib": "OWSLib"}.get(detail.read_by, detail.read_by),
     }
     for name, value in facts.items():
         if value:
             yield f"  {name:<9} {plain(value, 600)}"
-    yield f"  quality   {service.quality} of 100: {', '.join(_points(service))}"
-    yield f"  first seen {moment(service.first_seen)}, last valid {moment(service.last_ok)} UTC"
-    if service.twins:
-        others = (f"{short_name(kind)} (service {number})" for number, kind in service.twins.items())
+    yield f"  quality   {service.quality} of 100: {', '.join(_points(detail))}"
+    yield f"  first seen {moment(seconds(service.first_seen))}, last valid {moment(seconds(service.last_ok))} UTC"
+    if detail.twins:
+        others = (f"{short_name(kind)} (service {number})" for number, kind in detail.twins.items())
         yield f"  also as   {', '.join(others)}"
-    yield f"  {counted(service.layer_count, 'named layer')}"
-    yield from _layer_lines(service.layers[:200])
-    if len(service.layers) > 200:
-        yield f"    … and {len(service.layers) - 200:,} more (--json has all)"
-    if len(service.endpoints) > 1 or service.same:
-        yield from _same_lines(service)
-    for endpoint in service.endpoints:
+    yield f"  {counted(service.layers, 'named layer')}"
+    yield from _layer_lines(detail.layers[:200])
+    if len(detail.layers) > 200:
+        yield f"    … and {len(detail.layers) - 200:,} more (--json has all)"
+    if len(detail.endpoints) > 1 or detail.same:
+        yield from _same_lines(detail)
+    for endpoint in detail.endpoints:
         yield from endpoint_lines(endpoint)
 
 
-def _layer_lines(layers: Sequence[LayerRow]) -> Iterator[str]:
+def _layer_lines(layers: Sequence[Layer]) -> Iterator[str]:
     """Yield the names of layers as a tree, with their titles in a column of their own."""
     from rich.cells import cell_len
 
@@ -113,16 +122,16 @@ def _layer_lines(layers: Sequence[LayerRow]) -> Iterator[str]:
         yield f"    {name}{' ' * max(width - cell_len(name), 0)}  {plain(layer.title, 120)}".rstrip()
 
 
-def _points(service: ServiceDetail) -> Iterator[str]:
+def _points(detail: ServiceDetail) -> Iterator[str]:
     """Yield the parts of the score with their points: `proven 25/25`; those that are not known, as such."""
-    for name, part in service.quality_parts.items():
+    for name, part in detail.quality_parts.items():
         yield f"{name} not known" if part.share is None else f"{name} {part.share * part.weight:.3g}/{part.weight}"
 
 
-def _same_lines(service: ServiceDetail) -> Iterator[str]:
+def _same_lines(detail: ServiceDetail) -> Iterator[str]:
     """Yield why several addresses are one service, and which is the best."""
-    yield f"  {counted(len(service.endpoints), 'address')}; the best is {service.best}"
-    for each in service.same[:20]:
+    yield f"  {counted(len(detail.endpoints), 'address')}; the best is {detail.service.url}"
+    for each in detail.same[:20]:
         joined = "is" if each.same else "is not"
         yield f"    {each.first} {joined} {each.second}"
         yield f"      {each.signal}: {plain(each.detail, 200)}"

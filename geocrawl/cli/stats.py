@@ -26,7 +26,6 @@ from geocrawl.store import Connection
 from geocrawl.store.catalogue.index.index import search_engine
 from geocrawl.store.catalogue.read.history import Survival, read_survival
 from geocrawl.store.catalogue.read.provider_report import provider_cards
-from geocrawl.store.catalogue.read.published import Selection, published_services
 from geocrawl.store.catalogue.read.statistics import (
     kind_counts,
     month_report,
@@ -34,6 +33,7 @@ from geocrawl.store.catalogue.read.statistics import (
     read_software_growth,
     read_statistics,
 )
+from geocrawl.store.catalogue.services import Selection, read_services
 from geocrawl.store.frontier.yields import signal_yields
 from geocrawl.web import charts
 from geocrawl.wording import counted, day_of
@@ -314,7 +314,7 @@ def _harvest(connection: Connection) -> Picture:
 
 
 def _map(connection: Connection) -> Picture:
-    boxes = [each.box for each in published_services(connection, Selection()) if each.box is not None]
+    boxes = [each.box for each in read_services(connection, Selection()) if each.box is not None]
     cells, inside, worldwide = charts.coverage(boxes)
     beside = f", {worldwide:,} more span most of the world" if worldwide else ""
     heading = f"Extents of {counted(inside, 'service')}{beside}"

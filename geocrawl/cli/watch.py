@@ -118,10 +118,10 @@ def _subject(connection: Connection, text: str) -> int | str:
         return int(text)
     if "://" not in text or " " in text:
         return text
-    service = service_at(connection, endpoint_key(gather_seeds([text])[0]))
-    if service is None:
+    detail = service_at(connection, endpoint_key(gather_seeds([text])[0]))
+    if detail is None:
         raise NothingFound(f"{masked(text)}: no service was found there (`geocrawl why` says what is known of it)")
-    return service.id
+    return detail.service.id
 
 
 def _as_json(watch: Watch) -> dict[str, object]:

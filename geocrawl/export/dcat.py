@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from geocrawl.export.properties import as_iri, description_address, extent_of, mail_of, name_of
+from geocrawl.model.catalogue import Service
 from geocrawl.model.kinds import service_parameter
-from geocrawl.model.published import PublishedService
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
@@ -59,7 +59,7 @@ class Page:
     """Address of the next page; '' for none."""
 
 
-def write_turtle(services: Iterable[PublishedService], stream: TextIO, base: str = "", page: Page | None = None) -> int:
+def write_turtle(services: Iterable[Service], stream: TextIO, base: str = "", page: Page | None = None) -> int:
     """Write Turtle (W3C, 2014); return the number of services.
 
     `base`: address of the web pages, to which services then have a link; '' for none."""
@@ -73,7 +73,7 @@ def write_turtle(services: Iterable[PublishedService], stream: TextIO, base: str
     return count
 
 
-def write_jsonld(services: Iterable[PublishedService], stream: TextIO, base: str = "", page: Page | None = None) -> int:
+def write_jsonld(services: Iterable[Service], stream: TextIO, base: str = "", page: Page | None = None) -> int:
     """Write JSON-LD 1.1, a resource a line; return the number of services. `base` as in `write_turtle`."""
     about = ",\n".join(map(_json, _about_all(base, page)))
     stream.write('{"@context": ' + json.dumps(_CONTEXT) + ',\n"@graph": [\n' + about)
@@ -101,7 +101,7 @@ def _about_all(base: str, page: Page | None) -> list[Node]:
     return [_known(catalogue), *([_known({"@id": as_iri(page.address), **view})] if page else [])]
 
 
-def _node(service: PublishedService, base: str) -> Node:
+def _node(service: Service, base: str) -> Node:
     """Return a service as a resource; properties that are unknown are left out."""
     stated = dict.fromkeys(map(plain, (service.access_constraints, service.fees)))
     rights = "; ".join(text for text in stated if text and text.lower() not in _NO_RIGHTS)
@@ -144,7 +144,7 @@ def _document(address: str) -> object:
     return {"@id": as_iri(address), "@type": "foaf:Document"} if address else ""
 
 
-def _contact(service: PublishedService) -> object:
+def _contact(service: Service) -> object:
     """Return whom to ask about a service (DCAT-AP 3: vcard:Kind); '' where it names nobody."""
     given = {name: plain(text) for name, text in service.contact.items()}
     name = given.get("person") or given.get("organization") or plain(service.provider)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from geocrawl.errors import needs_extra
 from geocrawl.export.properties import SERVICE_COLUMNS, extent_of, service_properties, wkb_multipolygon
-from geocrawl.model.published import PublishedService
+from geocrawl.model.catalogue import Service
 
 _ROWS_OF_A_GROUP = 10_000
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
@@ -32,7 +32,7 @@ _GEO = {
 """Without `crs`, coordinates are longitude and latitude of OGC:CRS84 (GeoParquet 1.1, "crs")."""
 
 
-def write_geoparquet(services: Iterable[PublishedService], stream: BinaryIO) -> int:
+def write_geoparquet(services: Iterable[Service], stream: BinaryIO) -> int:
     """Write the services in groups of rows; return their number. Raises UsageError without pyarrow."""
     try:
         import pyarrow as pa
@@ -57,13 +57,13 @@ def _schema(pa: Any) -> Any:
     return pa.schema([*fields, *geometry], metadata={"geo": json.dumps(_GEO)})
 
 
-def _groups(services: Iterable[PublishedService]) -> Iterator[list[dict[str, object]]]:
+def _groups(services: Iterable[Service]) -> Iterator[list[dict[str, object]]]:
     rows = map(_row, services)
     while group := list(islice(rows, _ROWS_OF_A_GROUP)):
         yield group
 
 
-def _row(service: PublishedService) -> dict[str, object]:
+def _row(service: Service) -> dict[str, object]:
     extent = extent_of(service.box)
     return {
         **service_properties(service),

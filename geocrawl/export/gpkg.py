@@ -23,7 +23,7 @@ from geocrawl.export.properties import (
     wkb_multipolygon,
 )
 from geocrawl.files import part_of, whole_file
-from geocrawl.model.published import Box, PublishedLayer, PublishedService
+from geocrawl.model.catalogue import Box, Layer, Service
 from geocrawl.wording import iso
 
 APPLICATION_ID = b"GPKG"
@@ -65,9 +65,7 @@ _TIMES = tuple(name for name, type_ in SERVICE_COLUMNS.items() if type_ == "DATE
 _WHOLE_WORLD: Box = (-180.0, -90.0, 180.0, 90.0)
 
 
-def write_gpkg(
-    services: Iterable[PublishedService], layers: Iterable[PublishedLayer], out: Path, *, now: float, new_mode: int
-) -> int:
+def write_gpkg(services: Iterable[Service], layers: Iterable[Layer], out: Path, *, now: float, new_mode: int) -> int:
     """Write the tables `services` (one feature each) and `layers` to the file `out`; return the number of services.
 
     A former GeoPackage is replaced. Raises UsageError for a pipe, a device and another database, EnvironmentFault when
@@ -131,9 +129,7 @@ def _begin(connection: sqlite3.Connection) -> None:
     )
 
 
-def _fill(
-    connection: sqlite3.Connection, services: Iterable[PublishedService], layers: Iterable[PublishedLayer], now: str
-) -> int:
+def _fill(connection: sqlite3.Connection, services: Iterable[Service], layers: Iterable[Layer], now: str) -> int:
     """Write services and layers; return the number of services."""
     written = _Extent()
     _make(connection, "services", {"id": "INTEGER PRIMARY KEY", _GEOMETRY: "MULTIPOLYGON", **_without_id()})
@@ -147,7 +143,7 @@ def _fill(
     return written.count
 
 
-def _values(service: PublishedService) -> Mapping[str, object]:
+def _values(service: Service) -> Mapping[str, object]:
     values = service_properties(service)
     return {**values, **{name: _with_milliseconds(values[name]) for name in _TIMES}}
 

@@ -16,8 +16,8 @@ from geocrawl.errors import EnvironmentFault
 from geocrawl.export.properties import as_iri, description_address, extent_of, mail_of, name_of
 from geocrawl.export.qgis import NO_XML
 from geocrawl.files import make_folder, whole_file
+from geocrawl.model.catalogue import Box, Service
 from geocrawl.model.kinds import service_parameter
-from geocrawl.model.published import Box, PublishedService
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
@@ -53,15 +53,15 @@ def as_xml(text: str) -> str:
     return plain(NO_XML.sub("", text), _ABSTRACT_CHARS)
 
 
-def _abstract(service: PublishedService) -> str:
+def _abstract(service: Service) -> str:
     return as_xml(service.abstract) or as_xml(name_of(service))
 
 
-def _keywords(service: PublishedService) -> list[str]:
+def _keywords(service: Service) -> list[str]:
     return list(dict.fromkeys(filter(None, map(as_xml, service.keywords))))
 
 
-def _limits(service: PublishedService) -> list[str]:
+def _limits(service: Service) -> list[str]:
     """Return what restricts the access to a service, and what it costs."""
     found = [as_xml(text) for text in (service.access_constraints, service.fees)]
     return [text for text in dict.fromkeys(found) if text.lower() not in _NO_LIMITS]
@@ -79,12 +79,12 @@ def _sides(box: Box | None) -> tuple[str, str, str, str] | None:
     return first, second, third, fourth
 
 
-def protocol_of(service: PublishedService) -> str:
+def protocol_of(service: Service) -> str:
     """Return the name of a service's protocol, as catalogues write it."""
     return declared(service.kind).protocol or (f"OGC:{service_parameter(service.kind) or service.kind.upper()}")
 
 
-def _links(service: PublishedService, base: str) -> list[tuple[str, str, str, str]]:
+def _links(service: Service, base: str) -> list[tuple[str, str, str, str]]:
     """Return address, protocol, name and function of the places of a service."""
     described = description_address(service.kind, service.url)
     found = [(service.url, protocol_of(service), name_of(service), "download")]
@@ -95,12 +95,12 @@ def _links(service: PublishedService, base: str) -> list[tuple[str, str, str, st
     return [(as_iri(as_xml(address)), protocol, as_xml(name), function) for address, protocol, name, function in found]
 
 
-def page_of(service: PublishedService, base: str) -> str:
+def page_of(service: Service, base: str) -> str:
     """Return the address of a service's page."""
     return f"{base}/collections/services/items/{service.id}"
 
 
-def _party(service: PublishedService) -> dict[str, str]:
+def _party(service: Service) -> dict[str, str]:
     """Return whom to ask, without what is unknown; the host where the service names nobody."""
     given = {name: as_xml(text) for name, text in service.contact.items()}
     given["email"] = mail_of(service.contact)
@@ -113,7 +113,7 @@ def _party(service: PublishedService) -> dict[str, str]:
 # --------------------------------------------------------------------------- ISO 19139
 
 
-def iso19139(service: PublishedService, base: str = "") -> Element:
+def iso19139(service: Service, base: str = "") -> Element:
     """Return a service as gmd:MD_Metadata; `base`: address of the web pages, to which it then has a link."""
     links = [_old_link(*each) for each in _links(service, base)]
     transfer = _GMD.MD_DigitalTransferOptions(*(_GMD.onLine(each) for each in links))
@@ -131,7 +131,7 @@ def iso19139(service: PublishedService, base: str = "") -> Element:
     return record
 
 
-def _old_identification(service: PublishedService) -> Element:
+def _old_identification(service: Service) -> Element:
     citation = _GMD.CI_Citation(
         _GMD.title(_old_text(as_xml(name_of(service)))),
         *(_old_date(at, of) for at, of in ((service.first_seen, "publication"), (service.last_ok, "revision"))),
@@ -199,7 +199,7 @@ def _old_link(address: str, protocol: str, name: str, function: str) -> Element:
     return element
 
 
-def _old_party(service: PublishedService) -> Element:
+def _old_party(service: Service) -> Element:
     party = _party(service)
 
     def known(maker: Any, **names: str) -> list[Element]:
@@ -223,7 +223,7 @@ def _old_party(service: PublishedService) -> Element:
 # --------------------------------------------------------------------------- ISO 19115-3
 
 
-def iso19115_3(service: PublishedService, base: str = "") -> Element:
+def iso19115_3(service: Service, base: str = "") -> Element:
     """Return a service as mdb:MD_Metadata; `base`: address of the web pages, to which it then has a link."""
     mdb, mcc, mrd = _M["mdb"], _M["mcc"], _M["mrd"]
     links = (mrd.onLine(_new_link(*each)) for each in _links(service, base))
@@ -242,7 +242,7 @@ def iso19115_3(service: PublishedService, base: str = "") -> Element:
     return record
 
 
-def _new_identification(service: PublishedService) -> Element:
+def _new_identification(service: Service) -> Element:
     mri, srv, cit, mco = _M["mri"], _M["srv"], _M["cit"], _M["mco"]
     sides, limits = _sides(service.box), _limits(service)
     words = [mri.keyword(_new_text(each)) for each in _keywords(service)]
@@ -310,7 +310,7 @@ def _new_link(address: str, protocol: str, name: str, function: str) -> Element:
     return element
 
 
-def _new_party(service: PublishedService) -> Element:
+def _new_party(service: Service) -> Element:
     cit, party = _M["cit"], _party(service)
 
     def known(**names: str) -> list[Element]:
@@ -336,21 +336,21 @@ def _new_party(service: PublishedService) -> Element:
 
 # --------------------------------------------------------------------------- files
 
-RECORDS: Mapping[str, Callable[[PublishedService, str], Element]] = {"iso19139": iso19139, "iso19115-3": iso19115_3}
+RECORDS: Mapping[str, Callable[[Service, str], Element]] = {"iso19139": iso19139, "iso19115-3": iso19115_3}
 """Format → what makes a record."""
 
 
-def identifier(service: PublishedService) -> str:
+def identifier(service: Service) -> str:
     """Return the name of a service's record, the same in each standard and in CSW."""
     return f"{PREFIX}{service.id}"
 
 
-def file_of(service: PublishedService) -> str:
+def file_of(service: Service) -> str:
     """Return the name of the file with a service's record."""
     return f"service-{service.id}.xml"
 
 
-def record_bytes(form: str, service: PublishedService, base: str = "") -> bytes:
+def record_bytes(form: str, service: Service, base: str = "") -> bytes:
     """Return a record as an XML document."""
     document: bytes = etree.tostring(
         RECORDS[form](service, base), xml_declaration=True, encoding="UTF-8", pretty_print=True
@@ -358,9 +358,7 @@ def record_bytes(form: str, service: PublishedService, base: str = "") -> bytes:
     return document
 
 
-def write_iso(
-    form: str, services: Iterable[PublishedService], folder: Path, base: str = "", *, new_mode: int = 0o666
-) -> int:
+def write_iso(form: str, services: Iterable[Service], folder: Path, base: str = "", *, new_mode: int = 0o666) -> int:
     """Write a file for each service into `folder`; return the number of services.
 
     Raises EnvironmentFault when a file cannot be written; former files then stay as they are, or are already new."""

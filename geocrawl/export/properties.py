@@ -12,93 +12,30 @@ from typing import Any, NamedTuple
 
 from shapely import MultiPolygon, Polygon, get_parts, multipolygons, to_wkb
 
+from geocrawl.export.tables import Value, flat_value
+from geocrawl.model.catalogue import SIDES, Box, Layer, Service, file_columns
 from geocrawl.model.kinds import facts_of, short_name
-from geocrawl.model.published import Box, PublishedLayer, PublishedService
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 from geocrawl.urls import capabilities_address
 
-SERVICE_COLUMNS: Mapping[str, str] = {
-    "id": "INTEGER",
-    "kind": "TEXT",
-    "title": "TEXT",
-    "abstract": "TEXT",
-    "provider": "TEXT",
-    "keywords": "TEXT",
-    "version": "TEXT",
-    "formats": "TEXT",
-    "url": "TEXT",
-    "online_resource": "TEXT",
-    "layers": "INTEGER",
-    "alive": "BOOLEAN",
-    "health": "TEXT",
-    "level": "TEXT",
-    "https": "BOOLEAN",
-    "cors": "TEXT",
-    "fees": "TEXT",
-    "access_constraints": "TEXT",
-    "deviations": "TEXT",
-    "first_seen": "DATETIME",
-    "last_ok": "DATETIME",
-    "last_probe": "DATETIME",
-    "country": "TEXT",
-    "contact": "TEXT",
-    "availability": "DOUBLE",
-    "mean_ms": "DOUBLE",
-    "software": "TEXT",
-    "quality": "INTEGER",
-    "twins": "TEXT",
-    "page": "TEXT",
-}
+SERVICE_COLUMNS = file_columns(Service)
 """Name of a property → its type in SQL. Lists are joined with '; '."""
-
-LAYER_COLUMNS: Mapping[str, str] = {
-    "service_id": "INTEGER",
-    "position": "INTEGER",
-    "parent": "INTEGER",
-    "item": "TEXT",
-    "name": "TEXT",
-    "title": "TEXT",
-    "abstract": "TEXT",
-    "crs": "TEXT",
-    "styles": "TEXT",
-    "queryable": "BOOLEAN",
-    "west": "DOUBLE",
-    "south": "DOUBLE",
-    "east": "DOUBLE",
-    "north": "DOUBLE",
-}
+LAYER_COLUMNS = {**file_columns(Layer), **dict.fromkeys(SIDES, "DOUBLE")}
 
 
-def service_properties(service: PublishedService) -> dict[str, str | int | bool | float | None]:
+def service_properties(service: Service) -> dict[str, Value]:
     """Return the values of `SERVICE_COLUMNS`; control characters are removed from texts."""
-    return {name: _plain_value(getattr(service, name)) for name in SERVICE_COLUMNS}
+    return {name: flat_value(getattr(service, name)) for name in SERVICE_COLUMNS}
 
 
-def layer_properties(layer: PublishedLayer) -> dict[str, str | int | bool | float | None]:
+def layer_properties(layer: Layer) -> dict[str, Value]:
     """Return the values of `LAYER_COLUMNS`; control characters are removed from texts."""
-    sides = layer.box or (None, None, None, None)
-    texts = [name for name in LAYER_COLUMNS if name not in _SIDE_COLUMNS]
-    return {
-        **{name: _plain_value(getattr(layer, name)) for name in texts},
-        **dict(zip(_SIDE_COLUMNS, sides, strict=True)),
-    }
+    sides = zip(SIDES, layer.box or (None,) * 4, strict=True)
+    return {**{name: flat_value(getattr(layer, name)) for name in file_columns(Layer)}, **dict(sides)}
 
 
-_SIDE_COLUMNS = ("west", "south", "east", "north")
-
-
-def _plain_value(
-    value: str | float | bool | tuple[str | int, ...] | Mapping[str, str] | None,
-) -> str | float | bool | None:
-    if isinstance(value, Mapping):
-        value = tuple(dict.fromkeys(value.values()))
-    if isinstance(value, tuple):
-        return "; ".join(filter(None, (plain(str(each)) for each in value)))
-    return plain(value) if isinstance(value, str) else value
-
-
-def name_of(service: PublishedService) -> str:
+def name_of(service: Service) -> str:
     """Return the title for people; for a service without one, its kind and host."""
     return plain(service.title) or f"{short_name(service.kind)} at {plain(service.host)}"
 
@@ -148,7 +85,7 @@ class Tiles(NamedTuple):
     """Zoom level of the tiles with {z} = 0: 0 where that is the world in one tile; 1 for MapProxy, where it is four."""
 
 
-def tiles_of(service: PublishedService) -> Tiles | None:
+def tiles_of(service: Service) -> Tiles | None:
     """Return the tiles of a service whose address is a document about them, by the tile that it delivered.
 
     None without a tile, for an address of another form, and for a TMS in another grid than that of maps of the web.

@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 from geocrawl.errors import EnvironmentFault
 from geocrawl.export.properties import is_vector, name_of, tiles_of
 from geocrawl.files import make_folder, whole_file
-from geocrawl.model.published import PublishedService
+from geocrawl.model.catalogue import Service
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
@@ -72,7 +72,7 @@ FORMS: Mapping[str, Form] = {
 """Name of a file without `.xml` → its form."""
 
 
-def write_qgis(services: Iterable[PublishedService], folder: Path, *, new_mode: int = 0o666) -> int:
+def write_qgis(services: Iterable[Service], folder: Path, *, new_mode: int = 0o666) -> int:
     """Write a file for each kind of connection that there is into `folder`; return the number of connections.
 
     Services that QGIS has no connection for are left out. Raises EnvironmentFault when a file cannot be written; former
@@ -95,7 +95,7 @@ def write_qgis(services: Iterable[PublishedService], folder: Path, *, new_mode: 
         raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
-def connections_of(service: PublishedService) -> Iterator[tuple[str, str]]:
+def connections_of(service: Service) -> Iterator[tuple[str, str]]:
     """Yield the file and the address of each connection to a service, at most one."""
     path = service.url.partition("?")[0].rstrip("/").lower()
     files = (file for end, file in declared(service.kind).connections.items() if path.endswith(end))

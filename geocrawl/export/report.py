@@ -6,7 +6,6 @@ The page runs no script and loads nothing, and its policy says so; every text of
 from __future__ import annotations
 
 import base64
-import csv
 import hashlib
 import heapq
 from collections.abc import Callable, Iterable, Iterator
@@ -14,8 +13,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TextIO
 
-from geocrawl.export.endpoints import formula_safe
-from geocrawl.model.published import ReportRow
+from geocrawl.export.tables import write_csv
+from geocrawl.model.catalogue import ReportRow
 from geocrawl.sanitize import masked, plain
 
 COLUMNS = (
@@ -35,21 +34,16 @@ _WEB = ("http://", "https://")
 
 def write_report_csv(rows: Iterable[ReportRow], stream: TextIO) -> int:
     """Write a header and a line for each service; return the number of services."""
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    count = 0
-    for row in rows:
-        share = "" if row.availability is None else f"{row.availability:.4f}"
-        texts = [formula_safe(masked(plain(text))) for text in (row.title, row.provider)]
-        address = formula_safe(masked(plain(row.url)))
-        writer.writerow(
-            (
-                *(row.id, row.kind, *texts, address, row.health, int(row.is_new), row.probes, row.valid, share),
-                *(row.went_down or "", row.came_back or "", row.layers_added, row.layers_removed),
-            )
-        )
-        count += 1
-    return count
+    return write_csv(COLUMNS, map(_values, rows), stream)
+
+
+def _values(row: ReportRow) -> tuple[object, ...]:
+    share = "" if row.availability is None else f"{row.availability:.4f}"
+    texts = (masked(plain(text)) for text in (row.title, row.provider, row.url))
+    return (
+        *(row.id, row.kind, *texts, row.health, int(row.is_new), row.probes, row.valid, share),
+        *(row.went_down, row.came_back, row.layers_added, row.layers_removed),
+    )
 
 
 @dataclass(slots=True)

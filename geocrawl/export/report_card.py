@@ -10,7 +10,7 @@ from typing import TextIO
 
 from geocrawl.export.mending import explain
 from geocrawl.export.report import head, link, text
-from geocrawl.model.published import CardService, ProviderCard
+from geocrawl.model.catalogue import CardEntry, ProviderCard, Service
 from geocrawl.sanitize import masked, plain
 from geocrawl.wording import counted, percent
 
@@ -58,9 +58,15 @@ def card_json(card: ProviderCard) -> Mapping[str, object]:
         "working": card.working,
         "availability": card.availability,
         "quality": card.quality,
-        "services": [asdict(each) | {"title": plain(each.title), "url": masked(each.url)} for each in card.services],
+        "services": [_entry(entry) for entry in card.entries],
         "findings": findings,
     }
+
+
+def _entry(entry: CardEntry) -> Mapping[str, object]:
+    service = entry.service
+    values = {name: getattr(service, name) for name in ("id", "kind", "health", "availability", "mean_ms", "quality")}
+    return values | {"title": plain(service.title), "url": masked(service.url), "findings": entry.findings}
 
 
 def write_cards_html(cards: Iterable[ProviderCard], stream: TextIO) -> int:
@@ -82,14 +88,14 @@ def _card_html(card: ProviderCard) -> Iterator[str]:
     )
 
 
-def _finding(found: tuple[str, list[CardService]]) -> tuple[str, ...]:
+def _finding(found: tuple[str, list[Service]]) -> tuple[str, ...]:
     code, services = found
     about, more = explain(code), len(services) - _MOST_NAMED
     named = ", ".join(str(each.id) for each in services[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
     return f"{text(about.meaning)} ({code})", text(about.mend), text(about.standard), named
 
 
-def _row(service: CardService) -> tuple[str, ...]:
+def _row(service: Service) -> tuple[str, ...]:
     shown = (str(service.id), service.kind, service.title, service.health, percent(service.availability))
     return (*map(text, shown), str(service.quality), link(service.url))
 

@@ -20,7 +20,7 @@ from geocrawl.export.properties import geojson_geometry, name_of, service_proper
 from geocrawl.export.qgis import write_qgis
 from geocrawl.export.webmaps import write_webmap
 from geocrawl.files import SECRET, is_standard_output
-from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.model.catalogue import Layer, Service
 
 _WEBMAPS = ("openlayers", "leaflet")
 SERVICE_FORMATS = ("geojson", "gpkg", "geoparquet", "dcat", *RECORDS, "qgis", *_WEBMAPS, "seeds")
@@ -28,8 +28,8 @@ _JSON_ENDINGS = (".json", ".jsonld")
 
 
 def export_services(
-    services: Iterable[PublishedService],
-    layers: Iterable[PublishedLayer],
+    services: Iterable[Service],
+    layers: Iterable[Layer],
     format: str,
     out: Path | None = None,
     *,
@@ -67,8 +67,8 @@ def export_services(
 
 
 def _to_files(
-    services: Iterable[PublishedService],
-    layers: Iterable[PublishedLayer],
+    services: Iterable[Service],
+    layers: Iterable[Layer],
     format: str,
     out: Path | None,
     now: float,
@@ -95,7 +95,7 @@ def _each(format: str) -> str:
 # --------------------------------------------------------------------------- GeoJSON
 
 
-def write_geojson(services: Iterable[PublishedService], stream: TextIO) -> int:
+def write_geojson(services: Iterable[Service], stream: TextIO) -> int:
     """Write the services with their extents, which may be unknown (null); return their number."""
     stream.write('{"type": "FeatureCollection", "features": [')
     count = 0
@@ -117,7 +117,7 @@ def write_geojson(services: Iterable[PublishedService], stream: TextIO) -> int:
 _MASK = "***"
 
 
-def write_seeds(services: Iterable[PublishedService], stream: TextIO) -> int:
+def write_seeds(services: Iterable[Service], stream: TextIO) -> int:
     """Write the addresses of services, one a line; return their number.
 
     An address with a masked key is left out, since nobody can ask it.
@@ -131,7 +131,7 @@ def write_seeds(services: Iterable[PublishedService], stream: TextIO) -> int:
     return count
 
 
-_TEXTS: Mapping[str, Callable[[Iterable[PublishedService], TextIO], int]] = {
+_TEXTS: Mapping[str, Callable[[Iterable[Service], TextIO], int]] = {
     "geojson": write_geojson,
     "seeds": write_seeds,
 }

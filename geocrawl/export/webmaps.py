@@ -14,8 +14,8 @@ from textwrap import indent
 from typing import TextIO
 
 from geocrawl.export.properties import description_address, extent_of, is_vector, name_of, tiles_of
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.kinds import facts_of
-from geocrawl.model.published import PublishedLayer, PublishedService
 from geocrawl.probe.registry import declarations, declared
 from geocrawl.sanitize import plain
 
@@ -29,8 +29,8 @@ _OF_SCRIPTS = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\
 
 def write_webmap(
     library: str,
-    services: Iterable[PublishedService],
-    layers: Iterable[PublishedLayer],
+    services: Iterable[Service],
+    layers: Iterable[Layer],
     stream: TextIO,
     *,
     library_url: str = "",
@@ -61,8 +61,8 @@ def write_webmap(
 
 
 def _with_layers(
-    services: Iterable[PublishedService], layers: Iterable[PublishedLayer]
-) -> Iterator[tuple[PublishedService, list[tuple[str, str]]]]:
+    services: Iterable[Service], layers: Iterable[Layer]
+) -> Iterator[tuple[Service, list[tuple[str, str]]]]:
     """Yield each service with names and titles of its first named layers."""
     waiting = iter(layers)
     layer = next(waiting, None)
@@ -75,7 +75,7 @@ def _with_layers(
         yield service, names
 
 
-def _entry(library: str, service: PublishedService, names: list[tuple[str, str]]) -> dict[str, object] | None:
+def _entry(library: str, service: Service, names: list[tuple[str, str]]) -> dict[str, object] | None:
     """Return what the page says of a service; None for one that the library cannot show."""
     kind, path = declared(service.kind), service.url.partition("?")[0].rstrip("/").lower()
     if library not in kind.web_maps or not path.endswith(kind.web_map_ends):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import time
 import zipfile
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -16,16 +15,13 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.export.endpoints import formula_safe
-from geocrawl.export.properties import SERVICE_COLUMNS, service_properties
 from geocrawl.export.services import export_services
-from geocrawl.model.published import PublishedService
+from geocrawl.export.tables import COLUMNS, csv_bytes, endpoint_values, without_secrets
 from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.published import Selection, published_layers, published_services
 from geocrawl.store.catalogue.search.filters import Sort
+from geocrawl.store.catalogue.services import Selection, read_endpoints, read_layers, read_services
 from geocrawl.web.parameters import MAX_LIMIT, Asked, read_asked
 from geocrawl.web.site import site_of
-from geocrawl.wording import iso
 
 _MOST_LAYERS = 50_000
 """Most layers of one GeoPackage."""
@@ -77,29 +73,14 @@ async def newest_found(request: Request) -> list[int] | None:
 
 def _written(connection: Connection, form: str, numbers: Collection[int]) -> bytes:
     selection = Selection(ids=numbers)
-    services = published_services(connection, selection)
     if form == "csv":
-        return _table(services, list(numbers))
+        endpoints = map(without_secrets, read_endpoints(connection, selection))
+        return csv_bytes(COLUMNS, (tuple(endpoint_values(each).values()) for each in endpoints))
     with TemporaryDirectory() as folder:
         out = Path(folder) / "services"
-        layers = islice(published_layers(connection, selection), _MOST_LAYERS)
-        export_services(services, layers, form, out, now=time.time())
+        layers = islice(read_layers(connection, selection), _MOST_LAYERS)
+        export_services(read_services(connection, selection), layers, form, out, now=time.time())
         return _zipped(out) if form == "qgis" else out.read_bytes()
-
-
-def _table(services: Iterable[PublishedService], order: list[int]) -> bytes:
-    """Return services as CSV (RFC 4180) in the order of the search, after a mark by which Excel knows UTF-8."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow((*SERVICE_COLUMNS, "west", "south", "east", "north"))
-    by_number = {service.id: service for service in services}
-    for service in (by_number[number] for number in order if number in by_number):
-        values = [
-            iso(value) if isinstance(value, float) else formula_safe(value) if isinstance(value, str) else value
-            for value in service_properties(service).values()
-        ]
-        writer.writerow((*values, *(service.box or ("",) * 4)))
-    return b"\xef\xbb\xbf" + stream.getvalue().encode()
 
 
 def _zipped(folder: Path) -> bytes:

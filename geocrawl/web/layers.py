@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from geocrawl.store.catalogue.read.show import LayerRow
+from geocrawl.model.catalogue import Layer
 
 MOST_LAYERS = 400
 """Most layers of one page."""
@@ -18,7 +18,7 @@ _OPEN_UP_TO = 60
 class Node:
     """A layer with those below it."""
 
-    row: LayerRow
+    row: Layer
     preview: str
     """The address of its preview; '' when it has none."""
     legend: str
@@ -40,7 +40,7 @@ class Tree:
     left_out: int
 
 
-def layer_tree(layers: Sequence[LayerRow], words: str, pictures_of: Callable[[LayerRow], tuple[str, str, str]]) -> Tree:
+def layer_tree(layers: Sequence[Layer], words: str, pictures_of: Callable[[Layer], tuple[str, str, str]]) -> Tree:
     """Return the layers that have all the words in name, title or abstract, with the groups above them.
 
     `pictures_of` returns the addresses of a layer's preview, its legend and what tells of a point, '' for none.
@@ -48,7 +48,7 @@ def layer_tree(layers: Sequence[LayerRow], words: str, pictures_of: Callable[[La
     wanted = words.casefold().split()
     matching = [row for row in layers if wanted and _has(row, wanted)]
     by_position = {row.position: row for row in layers}
-    shown: dict[int, LayerRow] = {}
+    shown: dict[int, Layer] = {}
     for row in matching if wanted else layers:
         if len(shown) >= MOST_LAYERS:
             break
@@ -67,12 +67,12 @@ def layer_tree(layers: Sequence[LayerRow], words: str, pictures_of: Callable[[La
     return Tree(roots, total, max((total if total is not None else len(layers)) - len(shown), 0))
 
 
-def _has(row: LayerRow, words: Sequence[str]) -> bool:
+def _has(row: Layer, words: Sequence[str]) -> bool:
     text = f"{row.name}\n{row.title}\n{row.abstract}".casefold()
     return all(word in text for word in words)
 
 
-def path_of(row: LayerRow, by_position: Mapping[int, LayerRow]) -> list[LayerRow]:
+def path_of(row: Layer, by_position: Mapping[int, Layer]) -> list[Layer]:
     """Return a layer and the groups above it, the layer first; stored groups that form a circle end it."""
     path, seen = [row], {row.position}
     while len(path) < _MOST_DEPTH and (parent := path[-1].parent) is not None:
@@ -84,12 +84,12 @@ def path_of(row: LayerRow, by_position: Mapping[int, LayerRow]) -> list[LayerRow
     return path
 
 
-def box_text(row: LayerRow, by_position: Mapping[int, LayerRow]) -> str:
+def box_text(row: Layer, by_position: Mapping[int, Layer]) -> str:
     """Return the extent of a layer or of the next group above it that has one, as W,S,E,N; '' for none."""
     box = next((each.box for each in path_of(row, by_position) if each.box), None)
     return ",".join(f"{side:.6g}" for side in box) if box else ""
 
 
-def systems_of(row: LayerRow, by_position: Mapping[int, LayerRow]) -> list[str]:
+def systems_of(row: Layer, by_position: Mapping[int, Layer]) -> list[str]:
     """Return the reference systems of a layer, its own first, then those that it inherits."""
     return list(dict.fromkeys(code.upper() for each in path_of(row, by_position) for code in each.crs))

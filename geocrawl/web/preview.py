@@ -63,10 +63,7 @@ async def _relayed(request: Request, exchange_of: Callable[[ServicePreviews, dic
     previews = site_of(request).previews
     if previews is None:
         raise Problem(404, "this server shows no previews (--no-preview)")
-    layers, parameters = (
-        ServicePreviews((await detail_of(request, number_of(request))).service),
-        dict(request.query_params),
-    )
+    layers, parameters = ServicePreviews(await detail_of(request, number_of(request))), dict(request.query_params)
     try:
         relay = await previews.relay(lambda: exchange_of(layers, parameters), request.state.client)
     except Problem as problem:

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from itertools import islice
 from urllib.parse import urlencode
 
-from geocrawl.model import Item, Layer, Service, Url, stored_kind
+from geocrawl.model import Item, Layer, Service, Url, catalogue, stored_kind
 from geocrawl.probe.extents import Sides
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View, is_in
 from geocrawl.probe.registry import preview_of
-from geocrawl.store.catalogue.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.show import EndpointRow, ServiceDetail
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter
 from geocrawl.web.layers import path_of
@@ -44,15 +44,16 @@ class ServicePreviews:
 
     Methods that make requests raise Problem: 400 for invalid parameters, 404 for what cannot be shown."""
 
-    def __init__(self, service: ServiceDetail) -> None:
-        self._by_position = {row.position: row for row in service.layers}
+    def __init__(self, detail: ServiceDetail) -> None:
+        service = detail.service
+        self._by_position = {row.position: row for row in detail.layers}
         self._of_groups: dict[int, tuple[str, ...]] = {}
-        self._preview = None if is_masked(service.best) else preview_of(service.kind)
-        endpoint = _endpoint(service)
+        self._preview = None if is_masked(service.url) else preview_of(service.kind)
+        endpoint = _endpoint(detail)
         self._url = read_url(endpoint.url) if endpoint is not None else None
         self._checks = _checks(endpoint, self._url) if endpoint is not None and self._url is not None else {}
         self._described = _described(service, endpoint)
-        every = (preview for row in service.layers if (preview := self._preview_of(row)) is not None)
+        every = (preview for row in detail.layers if (preview := self._preview_of(row)) is not None)
         previews = tuple(islice(every, _MOST_LAYERS))
         first_choices = Counter(preview.systems[0] for preview in previews)
         self.is_possible = bool(previews)
@@ -63,12 +64,12 @@ class ServicePreviews:
         self.projection = MERCATOR if first_choices[MERCATOR] * 2 >= max(len(previews), 1) else DEGREES
         """The reference system of the service's map: the first choice of most layers."""
 
-    def of(self, row: LayerRow) -> Preview | None:
+    def of(self, row: catalogue.Layer) -> Preview | None:
         """Return how a layer is shown on the service's map; None for one that cannot be."""
         preview = self._preview_of(row)
         return preview if preview is not None and self.projection in preview.systems else None
 
-    def _preview_of(self, row: LayerRow) -> Preview | None:
+    def _preview_of(self, row: catalogue.Layer) -> Preview | None:
         if self._preview is None or self._url is None or not row.name:
             return None
         layer = Layer(
@@ -82,13 +83,13 @@ class ServicePreviews:
         )
         return self._preview(Shown(self._url, self._described, layer, row.box, self._checks))
 
-    def _systems(self, row: LayerRow) -> tuple[str, ...]:
+    def _systems(self, row: catalogue.Layer) -> tuple[str, ...]:
         """Return the reference systems of a layer and, of those that it inherits, the ones of maps."""
         groups = path_of(row, self._by_position)[1:]
         inherited = (code for group in groups for code in self._systems_of_maps(group))
         return tuple(dict.fromkeys((*map(str.upper, row.crs), *inherited)))
 
-    def _systems_of_maps(self, group: LayerRow) -> tuple[str, ...]:
+    def _systems_of_maps(self, group: catalogue.Layer) -> tuple[str, ...]:
         """Return those of a group's reference systems, often thousands, that maps have; the first one for none."""
         systems = self._of_groups.get(group.position)
         if systems is None:
@@ -110,7 +111,7 @@ class ServicePreviews:
             return picture(preview.url(view))
         return features(preview.url(view.box, MOST_FEATURES), view)
 
-    def picture_url(self, row: LayerRow, view: View) -> Url:
+    def picture_url(self, row: catalogue.Layer, view: View) -> Url:
         """Return the address at which the service itself draws a picture of a layer."""
         preview = self.of(row)
         if not isinstance(preview, Picture):
@@ -154,12 +155,12 @@ class ServicePreviews:
 # --------------------------------------------------------------------------- what the catalogue knows
 
 
-def _endpoint(service: ServiceDetail) -> EndpointRow | None:
-    valid = [row for row in service.endpoints if row.status == "valid" and not is_masked(row.url)]
-    return next((row for row in valid if row.url == service.best), valid[0] if valid else None)
+def _endpoint(detail: ServiceDetail) -> EndpointRow | None:
+    valid = [row for row in detail.endpoints if row.status == "valid" and not is_masked(row.url)]
+    return next((row for row in valid if row.url == detail.service.url), valid[0] if valid else None)
 
 
-def _described(service: ServiceDetail, endpoint: EndpointRow | None) -> Service:
+def _described(service: catalogue.Service, endpoint: EndpointRow | None) -> Service:
     codes = {deviation.get("code") for deviation in endpoint.deviations} if endpoint is not None else set()
     return Service(
         stored_kind(service.kind),

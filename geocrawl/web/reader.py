@@ -11,16 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import Request
 
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.store import Connection, Store
 from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.read.history import EndpointHistory, NewsRow, history_of_service, read_news
-from geocrawl.store.catalogue.read.published import with_thumbnail
 from geocrawl.store.catalogue.read.show import ServiceDetail, current_number, service_detail
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.filters import QueryError, Sort
@@ -131,15 +129,6 @@ def _state(path: Place) -> tuple[int, int, int]:
 # --------------------------------------------------------------------------- search
 
 
-@dataclass(frozen=True, slots=True)
-class Found(Generic[_Result]):
-    """Results of a search for services or for layers, with what the pages show beside them."""
-
-    results: _Result
-    pictures: frozenset[int]
-    """Services of the hits that have a thumbnail."""
-
-
 class Finder:
     """Searches one catalogue; one search at a time."""
 
@@ -149,17 +138,17 @@ class Finder:
         self._connection: Connection | None = None
         self._engine: SearchEngine | None = None
 
-    async def find(self, asked: Asked, *, facets: bool, apart: bool = False) -> Found[Results]:
+    async def find(self, asked: Asked, *, facets: bool, apart: bool = False) -> Results:
         """Return the services that a request asks for, twins as one hit unless `apart`.
 
         Raises Problem 400 for a query that cannot be read, 503 when the catalogue cannot."""
 
-        def question(connection: Connection, check: Callable[[], None]) -> Found[Results]:
+        def question(connection: Connection, check: Callable[[], None]) -> Results:
             engine = self._engine_of(connection)
             results = _search(engine, asked, check, facets=facets, apart=apart)
             if facets and not apart:
                 results = replace(results, facets={**results.facets, **_open_facets(engine, asked, check)})
-            return Found(results, with_thumbnail(connection, [hit.id for hit in results.hits]))
+            return results
 
         return await self._within_time(question, asked)
 
@@ -179,11 +168,11 @@ class Finder:
 
         return await self._within_time(question, asked)
 
-    async def layers(self, asked: Asked) -> Found[LayerResults]:
+    async def layers(self, asked: Asked) -> LayerResults:
         """Return the layers that a request asks for. Raises as `find` does."""
 
-        def question(connection: Connection, check: Callable[[], None]) -> Found[LayerResults]:
-            results = self._engine_of(connection).layers(
+        def question(connection: Connection, check: Callable[[], None]) -> LayerResults:
+            return self._engine_of(connection).layers(
                 asked.text,
                 asked.filters,
                 sort=asked.sorts,
@@ -192,7 +181,6 @@ class Finder:
                 offset=asked.offset,
                 check=check,
             )
-            return Found(results, with_thumbnail(connection, [hit.service_id for hit in results.hits]))
 
         return await self._within_time(question, asked)
 
@@ -270,33 +258,6 @@ def _open_facets(engine: SearchEngine, asked: Asked, check: Callable[[], None]) 
 # --------------------------------------------------------------------------- one service
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
-_MOST_NEWS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """Everything that is shown of one service."""
-
-    service: ServiceDetail
-    histories: tuple[EndpointHistory, ...]
-    news: tuple[NewsRow, ...]
-    has_picture: bool
-
-    @property
-    def best(self) -> EndpointHistory | None:
-        """Return the history of the best address; of the first where none is the best."""
-        best = (each for each in self.histories if each.url == self.service.best)
-        return next(best, self.histories[0] if self.histories else None)
-
-    @property
-    def health(self) -> str:
-        """Return the state of the best address."""
-        return self.best.health if self.best else "new"
-
-    @property
-    def availability(self) -> float | None:
-        """Return the share of the last 30 days in which the best address answered."""
-        return self.best.availability.get(30) if self.best else None
 
 
 def number_of(request: Request) -> int:
@@ -320,26 +281,18 @@ async def renumbered(request: Request) -> str:
     return str(request.url.replace(scheme="", netloc="", path=f"{before}/{number}{after}"))
 
 
-async def detail_of(request: Request, number: int) -> Detail:
+async def detail_of(request: Request, number: int) -> ServiceDetail:
     """Return a service with its history. Raises Problem 404 when it is not in the catalogue (any more)."""
-    found = await find_detail(request, number)
-    if found is None:
+    detail = await find_detail(request, number)
+    if detail is None:
         raise unknown(str(number))
-    return found
+    return detail
 
 
-async def find_detail(request: Request, number: int) -> Detail | None:
+async def find_detail(request: Request, number: int) -> ServiceDetail | None:
     """Return a service with its history; None when it is not in the catalogue (any more)."""
-
-    def question(connection: Connection) -> Detail | None:
-        service = service_detail(connection, number)
-        if service is None:
-            return None
-        histories = history_of_service(connection, number, time.time())
-        news = tuple(read_news(connection, _MOST_NEWS, [number]))
-        return Detail(service, histories, news, bool(with_thumbnail(connection, [number])))
-
-    return await site_of(request).reader.read(question)
+    now = time.time()
+    return await site_of(request).reader.read(lambda connection: service_detail(connection, number, past_until=now))
 
 
 def unknown(text: str) -> Problem:

@@ -120,7 +120,7 @@ def _environment() -> Environment:
     )
     environment.filters["web_address"] = web_address
     environment.filters["json"] = _json_in_html
-    environment.filters["iso"] = iso
+    environment.filters["iso"] = lambda at: at if isinstance(at, str) else iso(at)
     environment.filters["country"] = _country
     environment.filters["kind_name"] = _kind_name
     environment.filters["short_name"] = short_name

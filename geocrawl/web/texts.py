@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from geocrawl.model.catalogue import Column
 from geocrawl.store.catalogue.read.history import NewsRow
-from geocrawl.wording import Sentence, moment, percent
+from geocrawl.wording import Sentence, moment, percent, seconds
 
 _FOLDER = Path(__file__).parent
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -40,6 +41,10 @@ class Words:
         text = self._texts.get(name, name)
         return text.format(**values) if values else text
 
+    def label(self, column: Column) -> str:
+        """Return the name of a column."""
+        return (column.label or (column.name, column.name))[self.language == "zh"]
+
     def say(self, sentence: str) -> str:
         """Return a sentence of another room in this language; as it is when it is not known here."""
         if not isinstance(sentence, Sentence):
@@ -54,14 +59,14 @@ class Words:
         """Return whether there is a text of this name."""
         return name in self._texts
 
-    def ago(self, at: float | None, now: float) -> str:
+    def ago(self, at: float | str | None, now: float) -> str:
         """Return how long ago a time was, in one unit; 'never' for None."""
         if at is None:
             return self("never")
-        seconds = max(now - at, 0)
+        passed = max(now - (seconds(at) if isinstance(at, str) else at), 0)
         for unit, size in _UNITS:
-            if seconds >= size:
-                count = int(seconds // size)
+            if passed >= size:
+                count = int(passed // size)
                 return self(f"ago-{unit}" if count == 1 else f"ago-{unit}s", n=count)
         return self("just-now")
 
@@ -76,8 +81,9 @@ class Words:
         return percent(share)
 
     @staticmethod
-    def moment(at: float | None) -> str:
+    def moment(at: float | str | None) -> str:
         """Return a time, YYYY-MM-DD hh:mm UTC; '–' for None."""
+        at = seconds(at) if isinstance(at, str) else at
         return "–" if at is None else f"{moment(at)[:16]} UTC"
 
 

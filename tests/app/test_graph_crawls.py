@@ -13,7 +13,7 @@ from geocrawl.cli.status import status_lines
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.store.database.database import open_readonly
 from geocrawl.store.frontier.status import read_status
 from geocrawl.urls import endpoint_key, read_url
@@ -66,7 +66,7 @@ def crawl(settings: Settings, path: Path, seeds: Sequence[str]) -> list[str]:
 def test_a_crawl_to_its_end_finds_what_there_is(web: DemoWeb, tmp_path: Path, strategy: str) -> None:
     crawl(settings_for(web, strategy), tmp_path / "c.db", web.seeds)
     with open_readonly(tmp_path / "c.db") as connection:
-        rows = [row for row in export_rows(connection) if row.kind == "wms"]
+        rows = [row for row in read_endpoints(connection, Selection()) if row.kind == "wms"]
     valid = {endpoint_key(url) for row in rows if row.status == "valid" and (url := read_url(row.url)) is not None}
     assert valid == set(web.expected_valid)
 

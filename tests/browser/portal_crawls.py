@@ -7,7 +7,7 @@ from pathlib import Path
 
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.store.database.database import open_readonly
 from tests.support import crawls
 
@@ -25,4 +25,4 @@ def crawl(path: Path, seeds: list[str], **changes: object) -> tuple[CrawlReport,
     """Crawl into a new catalogue, and return the report and the addresses of the valid services."""
     report, _ = crawls.crawl(settings_with(**changes), path, seeds)
     with open_readonly(path) as connection:
-        return report, {row.url for row in export_rows(connection) if row.status == "valid"}
+        return report, {row.url for row in read_endpoints(connection, Selection()) if row.status == "valid"}

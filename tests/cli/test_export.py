@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.export.endpoints import FORMATS
 from geocrawl.export.services import SERVICE_FORMATS
-from tests.store.catalogue.read.test_published import DEAD, PACIFIC, ROADS
+from geocrawl.export.tables import FORMATS
+from tests.store.catalogue.test_services import DEAD, PACIFIC, ROADS
 from tests.support.commands import Said, geocrawl
 from tests.support.world import World, candidate, verdict
 

@@ -24,8 +24,8 @@ from starlette.testclient import TestClient
 from geocrawl.cli import main
 from geocrawl.cli.output import print_table
 from geocrawl.cli.registry import COMMANDS
-from geocrawl.export.endpoints import FORMATS
 from geocrawl.export.services import SERVICE_FORMATS
+from geocrawl.export.tables import FORMATS
 from geocrawl.settings import Settings
 from geocrawl.web.application import make_application
 from geocrawl.web.csw.process import CswOptions, CswProcess

@@ -11,7 +11,7 @@ from shapely import bounds, from_wkb, get_parts
 from shapely.geometry import shape
 
 from geocrawl.export.properties import extent_of, geojson_geometry, wkb_multipolygon
-from geocrawl.model.published import Box
+from geocrawl.model.catalogue import Box
 
 
 @pytest.mark.parametrize(

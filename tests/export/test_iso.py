@@ -16,7 +16,7 @@ from owslib.iso3 import MD_Metadata as NewMetadata
 
 from geocrawl.export.iso import GMD, MDB, RECORDS, record_bytes
 from geocrawl.export.services import export_services
-from geocrawl.model.published import PublishedService
+from geocrawl.model.catalogue import Service
 from tests.support.parts import ISO_SCHEMAS, PYCSW, lack
 from tests.support.places import ROOT
 from tests.support.published import ROADS, hostile, numbered, of_every_kind
@@ -80,7 +80,7 @@ def schema(form: str) -> Any:
     return etree.XMLSchema(etree.fromstring(whole, parser))
 
 
-def services() -> list[PublishedService]:
+def services() -> list[Service]:
     reached = [replace(each, contact=CONTACT) for each in of_every_kind()]
     attacked = [replace(each, contact=dict.fromkeys(CONTACT, each.title)) for each in hostile()]
     endless = replace(ROADS, abstract="x]]>&<" * 200_000, title="t" * 1_000_000)

@@ -13,8 +13,8 @@ import pytest
 from geocrawl.errors import UsageError
 from geocrawl.export.qgis import FORMS, safe_name
 from geocrawl.export.services import export_services
+from geocrawl.model.catalogue import Service
 from geocrawl.model.health import Health
-from geocrawl.model.published import PublishedService
 from tests.support.parts import QGIS, lack
 from tests.support.places import ROOT
 from tests.support.published import HOSTILE, ROADS, hostile, numbered, of_every_kind
@@ -23,7 +23,7 @@ SYSTEM_PYTHON = Path("/usr/bin/python3")
 IMPORTER = ROOT / "tests" / "export" / "qgis_import.py"
 
 
-def written(services: list[PublishedService], folder: Path) -> dict[str, list[dict[str, str]]]:
+def written(services: list[Service], folder: Path) -> dict[str, list[dict[str, str]]]:
     """File name without ending → the attributes of its connections."""
     count = export_services(services, [], "qgis", folder)
     read = {path.stem: ET.parse(path).getroot() for path in folder.iterdir()}

@@ -25,8 +25,8 @@ from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.dcat import Page, write_jsonld, write_turtle
 from geocrawl.export.services import SERVICE_FORMATS, export_services
+from geocrawl.model.catalogue import Service
 from geocrawl.model.health import Health
-from geocrawl.model.published import PublishedService
 from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
 from tests.support.published import ROADS, hostile, layers_of, numbered, of_every_kind
@@ -44,7 +44,7 @@ GEO = Namespace("http://www.opengis.net/ont/geosparql#")
 NAMES = {"geojson": "a.geojson", "gpkg": "a.gpkg", "geoparquet": "a.parquet", "dcat": "a.ttl", "seeds": "a.txt"}
 
 
-def written(format: str, services: list[PublishedService], folder: Path, name: str = "") -> Path:
+def written(format: str, services: list[Service], folder: Path, name: str = "") -> Path:
     """The file or folder of an export; the returned number is that of the services, unless some are left out."""
     out = folder / (name or NAMES.get(format, f"{format}.html"))
     count = export_services(iter(services), layers_of(services), format, out, now=1.7e9)
@@ -61,7 +61,7 @@ def ogrinfo(path: Path, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("services", [of_every_kind(), hostile(), []], ids=["every kind", "hostile", "none"])
-def test_geojson_has_a_feature_for_each_service(services: list[PublishedService], tmp_path: Path) -> None:
+def test_geojson_has_a_feature_for_each_service(services: list[Service], tmp_path: Path) -> None:
     path = written("geojson", services, tmp_path)
     read = json.loads(path.read_text("utf-8"))
     assert [feature["properties"]["id"] for feature in read["features"]] == [each.id for each in services]
@@ -75,7 +75,7 @@ def test_geojson_has_a_feature_for_each_service(services: list[PublishedService]
 
 
 @pytest.mark.parametrize("services", [of_every_kind(), hostile(), []], ids=["every kind", "hostile", "none"])
-def test_a_geopackage_has_services_and_layers(services: list[PublishedService], tmp_path: Path) -> None:
+def test_a_geopackage_has_services_and_layers(services: list[Service], tmp_path: Path) -> None:
     path = written("gpkg", services, tmp_path)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA application_id").fetchone() == (0x47504B47,)
@@ -122,7 +122,7 @@ def test_a_former_geopackage_is_replaced_and_another_database_is_not(tmp_path: P
 
 
 @pytest.mark.parametrize("services", [of_every_kind(), hostile(), []], ids=["every kind", "hostile", "none"])
-def test_geoparquet_is_read_with_its_metadata(services: list[PublishedService], tmp_path: Path) -> None:
+def test_geoparquet_is_read_with_its_metadata(services: list[Service], tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[geoparquet]'")
     table = parquet.read_table(written("geoparquet", services, tmp_path))
     geo = json.loads(table.schema.metadata[b"geo"])
@@ -138,7 +138,7 @@ def test_geoparquet_is_read_by_geopandas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("services", [of_every_kind(), hostile(), []], ids=["every kind", "hostile", "none"])
-def test_dcat_says_the_same_in_turtle_and_json(services: list[PublishedService], tmp_path: Path) -> None:
+def test_dcat_says_the_same_in_turtle_and_json(services: list[Service], tmp_path: Path) -> None:
     turtle = Graph().parse(written("dcat", services, tmp_path), format="turtle")
     linked = Graph().parse(written("dcat", services, tmp_path, "a.jsonld"), format="json-ld")
     for graph in (turtle, linked):
@@ -214,7 +214,7 @@ def test_a_failed_export_leaves_the_former_one_and_nothing_else(format: str, tmp
     out = written(format, of_every_kind(), tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
-    def full_disk() -> Iterator[PublishedService]:
+    def full_disk() -> Iterator[Service]:
         yield from of_every_kind()
         raise OSError(28, "No space left on device")
 

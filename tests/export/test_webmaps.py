@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.export.webmaps import MOST_LAYERS, write_webmap
-from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.model.catalogue import Layer, Service
 from tests.support.parts import CHROMIUM, MAP_LIBRARIES, NODE, lack
 from tests.support.published import LAYER, ROADS, WEB_MAP_KINDS, hostile, layers_of, numbered, of_every_kind
 
@@ -44,7 +44,7 @@ class Scripts(HTMLParser):
             self.scripts.append(data)
 
 
-def page(library: str, services: list[PublishedService], layers: list[PublishedLayer] | None = None) -> str:
+def page(library: str, services: list[Service], layers: list[Layer] | None = None) -> str:
     out = io.StringIO()
     write_webmap(library, services, layers_of(services) if layers is None else layers, out)
     return out.getvalue().encode("utf-8", "replace").decode()

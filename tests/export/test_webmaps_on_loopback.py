@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 
 from geocrawl.export.webmaps import write_webmap
-from geocrawl.model.published import PublishedService
+from geocrawl.model.catalogue import Service
 from tests.support.parts import CHROMIUM, MAP_LIBRARIES, lack
 from tests.support.published import LAYER, ROADS, WEB_MAP_KINDS
 
@@ -124,7 +124,7 @@ ASKED = {
 """Kind → what the requests for the map hold, in lower case."""
 
 
-def service(kind: str, base: str) -> PublishedService:
+def service(kind: str, base: str) -> Service:
     """Return a service of a kind on the server."""
     path = {"arcgis": "/arcgis/rest/services/Roads/MapServer"}.get(kind, f"/{kind}")
     tile, zoom = {"tms": (f"{base}/tms/1.0.0/a/5/16/20.png", 5), "tilejson": (f"{base}/xyz/5/16/11.png", 5)}.get(

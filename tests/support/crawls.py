@@ -11,7 +11,7 @@ from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.store.database.database import open_readonly
 from geocrawl.urls import endpoint_key, read_url
 
@@ -58,7 +58,7 @@ def crawl(
 def verdicts(path: Path) -> dict[str, tuple[str, str]]:
     """Return the key of each WMS endpoint, the kind that the demo's truth is about → (status, reason)."""
     with open_readonly(path) as connection:
-        rows = [row for row in export_rows(connection) if row.kind == "wms"]
+        rows = [row for row in read_endpoints(connection, Selection()) if row.kind == "wms"]
     return {endpoint_key(url(row.url)): (row.status, row.reason) for row in rows}
 
 

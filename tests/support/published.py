@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from geocrawl.model import Kind
-from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.probe.registry import declarations
 
-ROADS = PublishedService(
+ROADS = Service(
     id=1,
     kind="wms",
     title="Roads of Ruritania",
@@ -35,7 +35,16 @@ ROADS = PublishedService(
     last_ok="2024-05-17T10:30:00Z",
     last_probe="2024-05-17T10:30:00Z",
 )
-LAYER = PublishedLayer(1, 0, None, "layer", "roads", "Roads", "", ("EPSG:4326",), ("default",), True, (5, 45, 10, 50))
+LAYER = Layer(
+    service_id=1,
+    position=0,
+    name="roads",
+    title="Roads",
+    crs=("EPSG:4326",),
+    styles=("default",),
+    queryable=True,
+    box=(5, 45, 10, 50),
+)
 HOSTILE = (
     "</script><script>alert(1)</script>",
     "<!--<script>",
@@ -58,7 +67,7 @@ WEB_MAP_KINDS = {
 """Library of maps for the web → kinds that its exported page shows."""
 
 
-def of_every_kind() -> list[PublishedService]:
+def of_every_kind() -> list[Service]:
     """A service of each kind, vector tiles, a feature server, a box over the antimeridian, one without an extent."""
     found = [replace(ROADS, kind=kind, title=f"A {kind}", url=f"https://{kind}.example/ows?a=b") for kind in KINDS]
     tiles = {"tms": "https://t.example/1.0.0/a/3/2/1.png", "tilejson": "https://t.example/a/3/2/1.pbf?key=***"}
@@ -74,7 +83,7 @@ def of_every_kind() -> list[PublishedService]:
     return numbered(found)
 
 
-def hostile() -> list[PublishedService]:
+def hostile() -> list[Service]:
     """Services whose every text is hostile."""
     made = []
     for text in HOSTILE:
@@ -86,11 +95,11 @@ def hostile() -> list[PublishedService]:
     return numbered(made)
 
 
-def numbered(services: list[PublishedService]) -> list[PublishedService]:
+def numbered(services: list[Service]) -> list[Service]:
     return [replace(each, id=number) for number, each in enumerate(services, 1)]
 
 
-def layers_of(services: list[PublishedService]) -> Iterator[PublishedLayer]:
+def layers_of(services: list[Service]) -> Iterator[Layer]:
     """A group and a named layer for each service; their titles are the service's."""
     for each in services:
         yield replace(LAYER, service_id=each.id, position=0, name="", title=each.title, box=None)

@@ -21,7 +21,7 @@ from lxml import etree
 from geocrawl.export.iso import GMD
 from geocrawl.export.services import export_services
 from geocrawl.store import Store
-from geocrawl.store.catalogue.read.published import Selection, published_services
+from geocrawl.store.catalogue.services import Selection, read_services
 from geocrawl.web.csw.process import CswOptions, CswProcess, configuration_of, find_interpreter
 from tests.servers.mapservers import interpreter
 from tests.support.parts import PYCSW, lack
@@ -143,7 +143,7 @@ def test_records_of_iso_are_as_the_schemas_of_the_standard_demand(csw: str, host
 def test_pycsw_takes_over_a_folder_of_records(python: Path, hostile: Path, tmp_path: Path) -> None:
     records = tmp_path / "records"
     with Store.open_readonly(hostile) as connection:
-        services = list(published_services(connection, Selection()))
+        services = list(read_services(connection, Selection()))
     assert export_services(services, iter(()), "iso19139", records) == count_of(hostile)
     repository = {"database": f"sqlite:///{tmp_path / 'pycsw.db'}", "table": "records"}
     sections = {**configuration_of(CswOptions(hostile))["pycsw"], "repository": repository}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Tiles, View
-from geocrawl.store.catalogue.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.show import EndpointRow, ServiceDetail
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview_requests import ServicePreviews
 
@@ -14,26 +15,22 @@ VIEW = View((7.0, 46.0, 8.0, 47.0), DEGREES, (256, 256))
 
 def row(
     position: int, *crs: str, name: str = "a", parent: int | None = None, item: str = "layer", queryable: bool = False
-) -> LayerRow:
-    return LayerRow(position, parent, name, name, "", crs, (), (), queryable, item, (), None)
+) -> Layer:
+    return Layer(
+        service_id=1, position=position, parent=parent, name=name, title=name, crs=crs, queryable=queryable, item=item
+    )
 
 
 def previews_of(
-    kind: str, *rows: LayerRow, address: str = "http://maps.example/x", version: str = "1.3.0"
+    kind: str, *rows: Layer, address: str = "http://maps.example/x", version: str = "1.3.0"
 ) -> ServicePreviews:
     endpoint = EndpointRow(
         *(1, kind, address, 1, "valid", "ok", None, version, 200, (), 0.0, 0.0, 0.0, 1, None, None, None, None, ()),
         entry_id=None,
         evidence=(),
     )
-    service = ServiceDetail(
-        *(1, kind, "title", "", (), "", {}, "", "", version, (), "", "", len(rows), None, 0.0, 0.0, rows, (endpoint,)),
-        best=address,
-        same=(),
-        quality=1,
-        quality_parts={},
-    )
-    return ServicePreviews(service)
+    service = Service(id=1, kind=kind, title="title", url=address, version=version, layers=len(rows))
+    return ServicePreviews(ServiceDetail(service, rows, (endpoint,)))
 
 
 @pytest.mark.parametrize(

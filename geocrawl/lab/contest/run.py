@@ -26,7 +26,7 @@ from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.read.published import export_rows
+from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.urls import read_url
 from geocrawl.urls.database import Place
 
@@ -199,7 +199,7 @@ def valid_endpoints(database: Place) -> list[tuple[str, str]]:
     from geocrawl.store import Store
 
     with Store.open_readonly(database) as connection:
-        return [(row.url, str(row.kind)) for row in export_rows(connection) if row.status == "valid"]
+        return [(row.url, str(row.kind)) for row in read_endpoints(connection, Selection()) if row.status == "valid"]
 
 
 def read_seeds(addresses: Sequence[str]) -> list[Url]:

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault, UsageError, described
-from geocrawl.export.endpoints import formula_safe
+from geocrawl.export.tables import write_csv
 from geocrawl.files import write_whole
 from geocrawl.lab.contest.contest import ContestResults
 from geocrawl.lab.recorded_worlds.recording import RecordedWeb
@@ -126,16 +126,14 @@ def write_sample(drawn: Sequence[Drawn], worlds: Sequence[Path], folder: Path, s
     Raises EnvironmentFault when a file cannot be written.
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    number = 0
+    rows = list[tuple[str, ...]]()
     for path in worlds:
         name, excerpt_of = _excerpts(path)
         pages = {page for each in drawn if each.world == name for page in each.pages}
         for page in sorted(pages, key=lambda page: _draw_key(page, seed)):
             title, excerpt = excerpt_of(page)
-            writer.writerow((name, page, formula_safe(title), formula_safe(excerpt), ""))
-            number += 1
+            rows.append((name, page, title, excerpt, ""))
+    number = write_csv(COLUMNS, rows, text)
     write_whole(folder / SAMPLE_FILE, text.getvalue())
     data = {"version": _VERSION, "seed": seed, "drawn": [asdict(each) for each in drawn]}
     write_whole(folder / DRAWN_FILE, json.dumps(data, ensure_ascii=False, indent=1) + "\n")

@@ -26,6 +26,7 @@ REVISIONS = (
     "0028",
     "0029",
     "0030",
+    "0031",
 )
 """The revisions of the schema that this program knows, oldest first: older databases are refused."""
 _LAST_TO_UPGRADE_OLDER = "434ee4d"

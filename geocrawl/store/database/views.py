@@ -25,12 +25,22 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateView
 
-from geocrawl.model import ANSWER, GUESS, SIBLING
+from geocrawl.model import ANSWER, GUESS, SIBLING, Kind
+from geocrawl.model.catalogue import SIDES, Layer, Service, view_columns
 from geocrawl.model.health import LEAST_OBSERVED_S
 from geocrawl.store.database.constructs import json_elements, json_list, json_member, utc_text
 from geocrawl.store.database.quality import quality
 from geocrawl.store.database.schema.catalogue import GUESSED
-from geocrawl.store.database.schema.tables import ENDPOINT, EVIDENCE, LAYER, PROBE, SEARCH_ENTRY, SERVICE
+from geocrawl.store.database.schema.tables import (
+    ENDPOINT,
+    EVIDENCE,
+    LAYER,
+    PROBE,
+    PROOF,
+    SEARCH_ENTRY,
+    SERVICE,
+    THUMBNAIL,
+)
 
 
 class View(NamedTuple):
@@ -70,15 +80,16 @@ SOFTWARE = {
 }
 """Server software → patterns (SQL LIKE) of its usual addresses, the first that fits counts. An address may hide its
 software, so that these are lower bounds."""
-IS_SHOWN = or_(ENDPOINT.c.weak < GUESSED, ENDPOINT.c.last_ok.is_not(None))
-"""Whether an endpoint is shown: one that was only guessed and never worked is not."""
-_LIST = "JSON list"
-_TELL_ENOUGH = and_(func.count() > 1, func.max(PROBE.c.at) - func.min(PROBE.c.at) >= LEAST_OBSERVED_S)
-_OF_BEST = "of the best address"
 
+
+def is_shown(endpoint: FromClause) -> ColumnElement[bool]:
+    """Return whether an endpoint is shown: one that was only guessed and never worked is not."""
+    return or_(endpoint.c.weak < GUESSED, endpoint.c.last_ok.is_not(None))
+
+
+_TELL_ENOUGH = and_(func.count() > 1, func.max(PROBE.c.at) - func.min(PROBE.c.at) >= LEAST_OBSERVED_S)
 _IS_VALID = ENDPOINT.c.status == "valid"
 _OF_SERVICE = ENDPOINT.c.service_id == SERVICE.c.id
-_BEST = ENDPOINT.alias("best")
 _FIRST_VALID = (
     select(ENDPOINT.c.id)
     .where(_OF_SERVICE)
@@ -88,7 +99,6 @@ _FIRST_VALID = (
     .scalar_subquery()
 )
 _TWIN, _TWIN_SERVICE = ENDPOINT.alias("twin"), SERVICE.alias("twin_service")
-_DEVIATION = json_elements(func.coalesce(_BEST.c.deviations, "[]")).table_valued("value", name="deviation")
 
 
 def _of_service(value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
@@ -108,9 +118,11 @@ def valid_share(endpoint: FromClause) -> ColumnElement[float]:
 
 
 def mean_ms(endpoint: FromClause) -> ColumnElement[float]:
-    """Return the mean time of an endpoint's valid answers that were read whole, in milliseconds."""
+    """Return the mean time of an endpoint's valid answers that were read whole, in milliseconds; NULL for fewer than
+    two, of which nothing can be said."""
     of_whole = (PROBE.c.status == "valid", PROBE.c.reason != "not-modified")
-    return _of_probes(endpoint, func.avg(PROBE.c.elapsed_ms), *of_whole)
+    mean = case((func.count(PROBE.c.elapsed_ms) > 1, func.avg(PROBE.c.elapsed_ms)))
+    return _of_probes(endpoint, mean, *of_whole)
 
 
 def software(endpoint: FromClause) -> ColumnElement[str]:
@@ -156,91 +168,88 @@ def naming_page(endpoint: FromClause, *, with_secrets: bool = False) -> ColumnEl
     return func.coalesce(found.scalar_subquery(), "")
 
 
-VIEWS: Mapping[str, View] = {
-    "v_services": View(
-        "A service at its best address.",
-        {
-            "id": (SERVICE.c.id, "number of the service, as `geocrawl show` takes it"),
-            "kind": (SERVICE.c.kind, "wms, wfs, wmts …"),
-            "title": (SERVICE.c.title, ""),
-            "abstract": (SERVICE.c.abstract, ""),
-            "provider": (SERVICE.c.provider, ""),
-            "keywords": (SERVICE.c.keywords, _LIST),
-            "version": (SERVICE.c.version, "version of the protocol"),
-            "formats": (SERVICE.c.formats, f"{_LIST} of media types"),
-            "url": (func.coalesce(_BEST.c.masked_url, ""), "best address, keys masked as `***`"),
-            "host": (func.coalesce(_BEST.c.host, ""), _OF_BEST),
-            "site": (func.coalesce(_BEST.c.site, SERVICE.c.site), "registered domain of the host"),
-            "online_resource": (SERVICE.c.masked_online_resource, "address by its own capabilities, keys masked"),
-            "layers": (SERVICE.c.layer_count, "number of named layers"),
-            "alive": (
-                cast(exists().where(_OF_SERVICE, _IS_VALID, ENDPOINT.c.health != "unconfirmed"), Integer),
-                "1: valid at the last probe of any of its addresses, which was confirmed since",
-            ),
-            "health": (
-                func.coalesce(_BEST.c.health, "new"),
-                f"new, alive, degraded, unconfirmed, down, gone; {_OF_BEST}",
-            ),
-            "level": (
-                func.coalesce(_of_service(func.max(ENDPOINT.c.level), _IS_VALID), ""),
-                "advertised, answers, delivers; '' without a content check",
-            ),
-            "https": (_BEST.c.https, f"1: answers over HTTPS; NULL: unknown; {_OF_BEST}"),
-            "cors": (func.coalesce(_BEST.c.cors, ""), f"Access-Control-Allow-Origin {_OF_BEST}"),
-            "fees": (SERVICE.c.fees, ""),
-            "access_constraints": (SERVICE.c.access_constraints, ""),
-            "endpoints": (_of_service(func.count()), "number of its addresses"),
-            "deviations": (
-                select(json_list(json_member(_DEVIATION.c.value, "code"))).select_from(_DEVIATION).scalar_subquery(),
-                f"{_LIST} of codes (docs/deviations.md), {_OF_BEST}",
-            ),
-            "west": (SERVICE.c.west, "extent in degrees (WGS 84), like the next three; NULL: unknown"),
-            "south": (SERVICE.c.south, ""),
-            "east": (SERVICE.c.east, ""),
-            "north": (SERVICE.c.north, ""),
-            "first_seen": (utc_text(SERVICE.c.first_seen), ""),
-            "last_ok": (utc_text(SERVICE.c.last_ok), "last valid answer of any of its addresses"),
-            "last_probe": (utc_text(_BEST.c.last_probe), _OF_BEST),
-            "country": (func.coalesce(SEARCH_ENTRY.c.country, ""), "ISO 3166-1, two letters; '' for none"),
-            "contact": (SERVICE.c.contact, "JSON mapping: person, organization, email, phone …"),
-            "availability": (
-                valid_share(_BEST),
-                f"share of valid answers, 0…1, among the probes that are kept {_OF_BEST}; NULL for fewer than two, or "
-                "of one hour",
-            ),
-            "mean_ms": (mean_ms(_BEST), f"mean time of valid answers {_OF_BEST}, milliseconds"),
-            "software": (software(_BEST), "server software, where the best address shows it; '' for none"),
-            "quality": (quality(_BEST), "0 to 100 (docs/services.md)"),
-            "twins": (twins(_BEST), f"{_LIST} of `id`: the same content by other protocols of the server"),
-            "page": (naming_page(_BEST), "a page that names the service, keys masked; '' for none"),
-        },
-        SERVICE.outerjoin(_BEST, _BEST.c.id == func.coalesce(SERVICE.c.best_id, _FIRST_VALID)).outerjoin(
-            SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id
+_TILE_PROOF = (
+    select(PROOF.c.url)
+    .select_from(PROOF.join(ENDPOINT, ENDPOINT.c.id == PROOF.c.endpoint_id))
+    .where(_OF_SERVICE, PROOF.c.outcome == "ok", SERVICE.c.kind.in_([str(kind) for kind in Kind if kind.facts.tiles]))
+    .order_by(PROOF.c.zoom.is_(None), PROOF.c.endpoint_id, PROOF.c.position)
+    .limit(1)
+    .correlate(SERVICE)
+)
+"""A tile service's address is a document; only a tile that was delivered tells the form of its tiles' addresses."""
+
+
+def service_columns(endpoint: FromClause, *, in_full: bool = False) -> Mapping[str, ColumnElement[Any]]:
+    """Return the expression of each column of `model.catalogue.Service` for a row of `endpoint` beside its service and
+    its entry in the search, which may be NULL. `in_full`: addresses with their keys."""
+    deviation = json_elements(func.coalesce(endpoint.c.deviations, "[]")).table_valued("value", name="deviation")
+    at_service = endpoint.c.url if in_full else endpoint.c.masked_url
+    return {
+        **{name: SERVICE.c[name] for name in ("id", "kind", "title", "abstract", "provider", "keywords", "version")},
+        "formats": SERVICE.c.formats,
+        "url": func.coalesce(at_service, ""),
+        "host": func.coalesce(endpoint.c.host, ""),
+        "site": func.coalesce(endpoint.c.site, SERVICE.c.site),
+        "online_resource": SERVICE.c.online_resource if in_full else SERVICE.c.masked_online_resource,
+        "layers": SERVICE.c.layer_count,
+        "alive": cast(exists().where(_OF_SERVICE, _IS_VALID, ENDPOINT.c.health != "unconfirmed"), Integer),
+        "health": func.coalesce(endpoint.c.health, "new"),
+        "level": func.coalesce(_of_service(func.max(ENDPOINT.c.level), _IS_VALID), ""),
+        "https": endpoint.c.https,
+        "cors": func.coalesce(endpoint.c.cors, ""),
+        "fees": SERVICE.c.fees,
+        "access_constraints": SERVICE.c.access_constraints,
+        "endpoints": _of_service(func.count()),
+        "deviations": select(json_list(json_member(deviation.c.value, "code")))
+        .select_from(deviation)
+        .scalar_subquery(),
+        **{side: SERVICE.c[side] for side in SIDES},
+        "first_seen": utc_text(SERVICE.c.first_seen),
+        "last_ok": utc_text(SERVICE.c.last_ok),
+        "last_probe": utc_text(endpoint.c.last_probe),
+        "country": func.coalesce(SEARCH_ENTRY.c.country, ""),
+        "contact": SERVICE.c.contact,
+        "availability": valid_share(endpoint),
+        "mean_ms": mean_ms(endpoint),
+        "software": software(endpoint),
+        "quality": quality(endpoint),
+        "twins": twins(endpoint),
+        "page": naming_page(endpoint, with_secrets=in_full),
+        "tile": func.coalesce(_TILE_PROOF.scalar_subquery(), ""),
+        "tile_zoom": _TILE_PROOF.with_only_columns(PROOF.c.zoom).scalar_subquery(),
+        "has_thumbnail": cast(
+            exists().where(_OF_SERVICE, THUMBNAIL.c.endpoint_id == ENDPOINT.c.id).correlate(SERVICE), Integer
         ),
-    ),
-    "v_layers": View(
+    }
+
+
+BEST = ENDPOINT.alias("best")
+"""The best address of each service."""
+SERVICES = SERVICE.outerjoin(BEST, BEST.c.id == func.coalesce(SERVICE.c.best_id, _FIRST_VALID)).outerjoin(
+    SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id
+)
+LAYERS = LAYER.join(SERVICE, SERVICE.c.id == LAYER.c.service_id)
+LAYER_COLUMNS: Mapping[str, ColumnElement[Any]] = {
+    **{column.name: column for column in LAYER.c},
+    "kind": SERVICE.c.kind,
+    "service": SERVICE.c.title,
+}
+"""The expression of each column of `model.catalogue.Layer`."""
+
+
+def _view_of(shape: type, expressions: Mapping[str, ColumnElement[Any]], rows: str, source: FromClause) -> View:
+    """Return the view with the columns that a shape declares."""
+    named = {name: (expressions[name], meaning) for name, meaning in view_columns(shape).items()}
+    return View(rows, named, source)
+
+
+VIEWS: Mapping[str, View] = {
+    "v_services": _view_of(Service, service_columns(BEST), "A service at its best address.", SERVICES),
+    "v_layers": _view_of(
+        Layer,
+        LAYER_COLUMNS,
         "A layer, or its counterpart in other kinds, with the properties that it states itself.",
-        {
-            "service_id": (LAYER.c.service_id, "id in `v_services`"),
-            "position": (LAYER.c.position, "order in the document"),
-            "parent": (LAYER.c.parent, "`position` of the group that contains it, whose properties it inherits"),
-            "item": (LAYER.c.item, "layer, feature-type, coverage, collection …"),
-            "name": (LAYER.c.name, "name for requests; '' for a group that cannot be requested"),
-            "title": (LAYER.c.title, ""),
-            "abstract": (LAYER.c.abstract, ""),
-            "keywords": (LAYER.c.keywords, _LIST),
-            "crs": (LAYER.c.crs, f"{_LIST} of reference systems"),
-            "styles": (LAYER.c.styles, f"{_LIST} of names"),
-            "formats": (LAYER.c.formats, f"{_LIST} of media types"),
-            "queryable": (LAYER.c.queryable, "1: offers GetFeatureInfo"),
-            "west": (LAYER.c.west, "extent in degrees (WGS 84), like the next three; NULL: inherited or unknown"),
-            "south": (LAYER.c.south, ""),
-            "east": (LAYER.c.east, ""),
-            "north": (LAYER.c.north, ""),
-            "kind": (SERVICE.c.kind, "of its service"),
-            "service": (SERVICE.c.title, "title of its service"),
-        },
-        LAYER.join(SERVICE, SERVICE.c.id == LAYER.c.service_id),
+        LAYERS,
     ),
     "v_health": View(
         "An address that was probed, with its state.",
@@ -264,7 +273,7 @@ VIEWS: Mapping[str, View] = {
             ),
             "mean_ms": (
                 mean_ms(ENDPOINT),
-                "mean time of valid answers, milliseconds",
+                "mean time of valid answers, milliseconds; NULL for fewer than two",
             ),
             "level": (func.coalesce(ENDPOINT.c.level, ""), "advertised, answers, delivers; '' without a content check"),
             "first_seen": (utc_text(ENDPOINT.c.first_seen), ""),
@@ -273,7 +282,7 @@ VIEWS: Mapping[str, View] = {
             "next_probe": (utc_text(ENDPOINT.c.due_at), "NULL: none"),
         },
         ENDPOINT,
-        and_(ENDPOINT.c.status.is_not(None), IS_SHOWN),
+        and_(ENDPOINT.c.status.is_not(None), is_shown(ENDPOINT)),
     ),
 }
 """Name → view."""
@@ -281,5 +290,5 @@ VIEWS: Mapping[str, View] = {
 
 CREATE_VIEWS = {name: CreateView(view.statement, name) for name, view in VIEWS.items()}
 """Name → statement that creates the view."""
-V_SERVICES, V_LAYERS = CREATE_VIEWS["v_services"].table, CREATE_VIEWS["v_layers"].table
-"""The views as tables, for statements."""
+V_SERVICES = CREATE_VIEWS["v_services"].table
+"""The view as a table, for statements."""

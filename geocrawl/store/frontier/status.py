@@ -26,7 +26,7 @@ from geocrawl.store.database.processes import (
     read_workers,
 )
 from geocrawl.store.database.schema.tables import BLOCKED, ENDPOINT, HOST, PROBE, RUN, SERVICE, URL, WATCH
-from geocrawl.store.database.views import IS_SHOWN
+from geocrawl.store.database.views import is_shown
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
 from geocrawl.wording import day_of
@@ -150,11 +150,11 @@ _RESTING = (
 )
 _NUMBER = func.count().label("number")
 _STATUS = func.coalesce(ENDPOINT.c.status, "unknown").label("verdict")
-_ENDPOINTS = select(_STATUS, _NUMBER).where(IS_SHOWN).group_by("verdict")
+_ENDPOINTS = select(_STATUS, _NUMBER).where(is_shown(ENDPOINT)).group_by("verdict")
 _REASON = func.coalesce(ENDPOINT.c.reason, "not asked yet").label("why")
 _REASONS = (
     select(_REASON, _NUMBER)
-    .where(IS_SHOWN, ENDPOINT.c.status.is_distinct_from("valid"))
+    .where(is_shown(ENDPOINT), ENDPOINT.c.status.is_distinct_from("valid"))
     .group_by("why")
     .order_by(_NUMBER.desc(), "why")
 )

@@ -9,14 +9,15 @@ from typing import Any
 
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.properties import service_properties
+from geocrawl.model.catalogue import Layer
 from geocrawl.probe.extents import to_mercator
 from geocrawl.probe.previews import MERCATOR, View
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.history import EndpointHistory, history_of_service
-from geocrawl.store.catalogue.read.published import Selection, published_services
-from geocrawl.store.catalogue.read.show import LayerRow, ServiceDetail, current_number, service_detail
+from geocrawl.store.catalogue.read.show import ServiceDetail, current_number, service_detail
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.results import Hit
+from geocrawl.store.catalogue.search.results import SearchHit
+from geocrawl.store.catalogue.services import Selection, read_services
 from geocrawl.web.layers import systems_of
 from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, ServicePreviews
 from geocrawl.web.publishing import client_address, is_masked, published
@@ -48,27 +49,27 @@ def search(engine: SearchEngine, query: str, limit: int, offset: int, check: Cal
     )
 
 
-def _hit(hit: Hit) -> Answer:
+def _hit(hit: SearchHit) -> Answer:
     return {
         "service": hit.id,
         "kind": hit.kind,
-        "title": hit.title or hit.address,
+        "title": hit.title or hit.url,
         "provider": hit.provider,
         "country": hit.country,
-        "address": hit.address,
+        "address": hit.url,
         "health": hit.health,
         "proof": hit.level,
         "quality": hit.quality,
-        "layers": hit.layer_count,
-        "matching_layers": [layer.title or layer.name for layer in hit.layers[:5]],
-        "extent": hit.extent,
+        "layers": hit.layers,
+        "matching_layers": [layer.title or layer.name for layer in hit.matching_layers[:5]],
+        "extent": hit.box,
         "abstract": hit.abstract[:_MOST_ABSTRACT],
     }
 
 
 def show(connection: Connection, number: int) -> Answer:
     """Return what is known of a service. Raises NothingFound for a number that the catalogue has not."""
-    service = next(published_services(connection, Selection(ids=(current_number(connection, number),))), None)
+    service = next(read_services(connection, Selection(ids=(current_number(connection, number),))), None)
     if service is None:
         raise _unknown(number)
     return bounded({"service": service.id, **service_properties(service), "extent": service.box})
@@ -76,20 +77,20 @@ def show(connection: Connection, number: int) -> Answer:
 
 def layers(connection: Connection, number: int, words: str, limit: int) -> Answer:
     """Return the layers of a service that have all the words in name, title or abstract."""
-    service = _detail(connection, number)
+    detail = _detail(connection, number)
     wanted = words.casefold().split()
-    by_position = {row.position: row for row in service.layers}
+    by_position = {row.position: row for row in detail.layers}
     found = [
         row
-        for row in service.layers
+        for row in detail.layers
         if row.name and all(word in f"{row.name}\n{row.title}\n{row.abstract}".casefold() for word in wanted)
     ]
     shown = found[: min(max(limit, 1), MOST_LAYERS)]
     listed = [_layer(row, by_position) for row in shown]
-    return bounded({"service": service.id, "total": len(found), "layers": listed}, MOST_LAYERS)
+    return bounded({"service": detail.service.id, "total": len(found), "layers": listed}, MOST_LAYERS)
 
 
-def _layer(row: LayerRow, by_position: Mapping[int, LayerRow]) -> Answer:
+def _layer(row: Layer, by_position: Mapping[int, Layer]) -> Answer:
     return {
         "name": row.name,
         "title": row.title,
@@ -103,7 +104,7 @@ def _layer(row: LayerRow, by_position: Mapping[int, LayerRow]) -> Answer:
 
 def health(connection: Connection, number: int) -> Answer:
     """Return how the addresses of a service have answered."""
-    number = _detail(connection, number).id
+    number = _detail(connection, number).service.id
     return bounded({"service": number, "addresses": [_history(each) for each in _histories(connection, number)]})
 
 
@@ -130,21 +131,22 @@ def request_addresses(connection: Connection, number: int, layer: str, box: Box 
 
     `box`: west, south, east, north in degrees; that of the layer by default. Raises UsageError for a box that is none,
     NothingFound for a layer that the service has not."""
-    service = _detail(connection, number)
-    answer: Answer = {"service": service.id, "capabilities": client_address(service.kind, service.best)}
-    if is_masked(service.best):
+    detail = _detail(connection, number)
+    service = detail.service
+    answer: Answer = {"service": service.id, "capabilities": client_address(service.kind, service.url)}
+    if is_masked(service.url):
         answer["note"] = "the address has a key that is not shown; ask its provider for one"
     if layer:
-        row = next((each for each in service.layers if each.name == layer), None)
+        row = next((each for each in detail.layers if each.name == layer), None)
         if row is None:
             raise NothingFound(f"service {service.id} has no layer {layer[:100]!r}; the tool layers lists their names")
-        answer["picture"] = _picture(service, row, box or row.box or service.box, width)
+        answer["picture"] = _picture(detail, row, box or row.box or service.box, width)
     return bounded(answer)
 
 
-def _picture(service: ServiceDetail, row: LayerRow, box: Box | None, width: int) -> str:
+def _picture(detail: ServiceDetail, row: Layer, box: Box | None, width: int) -> str:
     """Return the address of a picture. Raises Problem for a service whose pictures cannot be requested."""
-    previews, sides = ServicePreviews(service), _checked(box or (-180.0, -90.0, 180.0, 90.0))
+    previews, sides = ServicePreviews(detail), _checked(box or (-180.0, -90.0, 180.0, 90.0))
     if previews.projection == MERCATOR:
         sides = to_mercator(sides)
     west, south, east, north = sides

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from geocrawl.export.mending import explain
 from geocrawl.export.report_card import card_json
-from geocrawl.model.published import ProviderCard
+from geocrawl.model.catalogue import ProviderCard
 from geocrawl.store.catalogue.read.provider_report import provider_card, provider_counts
 from geocrawl.web.answers import Problem
 from geocrawl.web.site import document, page, site_of

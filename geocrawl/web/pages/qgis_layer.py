@@ -13,44 +13,40 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.qgis import NO_XML, safe_name
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.kinds import QgisLayer
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
-from geocrawl.store.catalogue.read.show import LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.show import ServiceDetail
 from geocrawl.web.answers import Problem
 from geocrawl.web.reader import detail_of, number_of
 
 
-def chosen_layer(request: Request, service: ServiceDetail) -> LayerRow | None:
+def chosen_layer(request: Request, detail: ServiceDetail) -> Layer | None:
     """Return the layer that a request names by its number (`layer`) or title (`layers`); else the first with a name."""
     number, title = (request.query_params.get(name, "") for name in ("layer", "layers"))
-    named = [row for row in service.layers if row.name]
+    named = [row for row in detail.layers if row.name]
     chosen = [row for row in named if number == str(row.position)]
     return next(iter([*chosen, *(row for row in named if title and title in (row.title, row.name)), *named]), None)
 
 
-def qgis_source(kind: str, address: str, name: str, systems: Sequence[str]) -> QgisLayer | None:
-    """Return the source of a layer in QGIS; None for kinds of which QGIS wants to read the service first."""
-    layer = declared(kind).qgis_layer
-    if layer is None:
+def source_of(service: Service, layer: Layer | None) -> QgisLayer | None:
+    """Return the source of a layer in QGIS; None without a layer, and for kinds whose service QGIS reads first."""
+    declaration = declared(service.kind).qgis_layer
+    if declaration is None or layer is None:
         return None
-    address, name = plain(masked(address)), plain(name)
+    address, name = plain(masked(service.url)), plain(layer.name)
     values = {
         "address": address,
         "name": name,
-        "crs": plain(next((code for code in systems if code.upper().startswith("EPSG:")), "EPSG:4326")),
+        "crs": plain(next((code for code in layer.crs if code.upper().startswith("EPSG:")), "EPSG:4326")),
         "address_quoted": quote(address, safe=":/?=,"),
         "name_quoted": quote(name),
     }
-    return replace(layer, source=layer.source.format_map(values))
+    return replace(declaration, source=declaration.source.format_map(values))
 
 
-def source_of(service: ServiceDetail, layer: LayerRow | None) -> QgisLayer | None:
-    """Return the source of a layer of a service; None where there is none."""
-    return qgis_source(service.kind, service.best, layer.name, layer.crs) if layer else None
-
-
-def pyqgis(service: ServiceDetail, layer: LayerRow | None) -> str:
+def pyqgis(service: Service, layer: Layer | None) -> str:
     """Return lines for the Python console of QGIS; '' where there is no source."""
     found = source_of(service, layer)
     if found is None or layer is None:
@@ -65,8 +61,8 @@ def pyqgis(service: ServiceDetail, layer: LayerRow | None) -> str:
 
 async def layer_file(request: Request) -> Response:
     """Return the layer that a request names as a layer definition of QGIS."""
-    service = (await detail_of(request, number_of(request))).service
-    layer = chosen_layer(request, service)
+    detail = await detail_of(request, number_of(request))
+    service, layer = detail.service, chosen_layer(request, detail)
     found = source_of(service, layer)
     if found is None or layer is None:
         raise Problem(404, "QGIS opens no layer of this service by itself; add the service as a connection")

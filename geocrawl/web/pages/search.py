@@ -17,10 +17,9 @@ from geocrawl.store.catalogue.search.results import FacetValue, LayerResults, Re
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.downloads import FILES
 from geocrawl.web.pages.found_layers import LAYER_FILES
-from geocrawl.web.pages.qgis_layer import qgis_source
+from geocrawl.web.pages.qgis_layer import source_of
 from geocrawl.web.parameters import FACETS, Asked, as_typed, read_known
 from geocrawl.web.preview_requests import may_be_shown
-from geocrawl.web.reader import Found
 from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, page, site_of
 from geocrawl.web.texts import Words
 
@@ -103,15 +102,13 @@ def _shown(request: Request, values: Mapping[str, Any], *, status: int = 200) ->
     return page(request, str(values["template"]) if is_part else "search.html", values, status=status)
 
 
-def _values(request: Request, asked: Asked, found: Found[Results]) -> dict[str, Any]:
+def _values(request: Request, asked: Asked, results: Results) -> dict[str, Any]:
     """Return what the page of a search shows of its results."""
     words, links = Words(wanted_language(request)), Links(request)
-    results = found.results
     kept = {**asked.all, "offset": "", "limit": "", "f": ""}
     return {
         "asked": asked,
         "results": results,
-        "pictures": found.pictures,
         "facets": _facets(asked, results, words, links),
         "chosen": _chips(asked, words, links, ITEMS),
         **_neighbours(asked, results.total, links, ITEMS),
@@ -119,27 +116,26 @@ def _values(request: Request, asked: Asked, found: Found[Results]) -> dict[str, 
         "feed": links("/feed.atom", **kept),
         "permanent": f"{base_url(request).removesuffix(links.root)}{links(ITEMS, **kept)}",
         "watch": f"geocrawl watch add {shlex.quote(_as_query(asked))} --to mail:you@example.org",
-        "extents": [{"id": hit.id, "box": hit.extent, "title": hit.title} for hit in results.hits if hit.extent],
+        "extents": [{"id": hit.id, "box": hit.box, "title": hit.title} for hit in results.hits if hit.box],
     }
 
 
-def _values_of_layers(request: Request, asked: Asked, found: Found[LayerResults]) -> dict[str, Any]:
+def _values_of_layers(request: Request, asked: Asked, results: LayerResults) -> dict[str, Any]:
     """Return what the page of a search for layers shows of its results."""
-    words, links, results = Words(wanted_language(request)), Links(request), found.results
+    words, links = Words(wanted_language(request)), Links(request)
     kept = {**asked.all, "offset": "", "limit": "", "f": ""}
     shows = site_of(request).previews is not None
-    boxes = ((f"{hit.service_id}-{hit.position}", hit.row) for hit in results.hits)
+    boxes = ((f"{hit.service.id}-{hit.layer.position}", hit.layer) for hit in results.hits)
     return {
         "asked": asked,
         "results": results,
-        "pictures": found.pictures,
         "chosen": _chips(asked, words, links, LAYERS),
         **_neighbours(asked, results.total, links, LAYERS),
         "taken": [(name, links(LAYERS, **kept | {"f": name})) for name in LAYER_FILES],
         "permanent": f"{base_url(request).removesuffix(links.root)}{links(LAYERS, **kept)}",
-        "can_open": lambda hit: qgis_source(hit.kind, hit.address, hit.row.name, hit.row.systems) is not None,
-        "can_preview": lambda hit: shows and may_be_shown(hit.kind),
-        "extents": [{"id": identity, "box": row.extent, "title": row.title} for identity, row in boxes if row.extent],
+        "can_open": lambda hit: source_of(hit.service, hit.layer) is not None,
+        "can_preview": lambda hit: shows and may_be_shown(hit.service.kind),
+        "extents": [{"id": identity, "box": row.box, "title": row.title} for identity, row in boxes if row.box],
     }
 
 

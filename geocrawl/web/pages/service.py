@@ -12,11 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.mending import Explained, deviations
+from geocrawl.model.catalogue import Layer, Service, columns
 from geocrawl.model.health import DAY_S, availability_by_part
 from geocrawl.probe.previews import Picture
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.read.history import EndpointHistory
-from geocrawl.store.catalogue.read.show import EndpointRow, LayerRow, ServiceDetail
+from geocrawl.store.catalogue.read.show import EndpointRow, ServiceDetail
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, strip
 from geocrawl.web.layers import Tree, layer_tree, path_of
@@ -24,13 +25,13 @@ from geocrawl.web.pages.qgis_layer import chosen_layer, source_of
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.preview_requests import MOST_FEATURES, ServicePreviews
 from geocrawl.web.publishing import is_masked
-from geocrawl.web.reader import Detail, detail_of, number_of
+from geocrawl.web.reader import detail_of, number_of
 from geocrawl.web.records.record import linked_data
 from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
 from geocrawl.web.texts import Words
 from geocrawl.wording import day_of
 
-_MOST_DEVIATIONS = 40
+_MOST_DEVIATIONS, _MOST_LISTED = 40, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,31 +80,27 @@ async def service(request: Request) -> Response:
     """Return the page of a service."""
     detail = await detail_of(request, number_of(request))
     found = detail.service
-    layer, previews = chosen_layer(request, found), ServicePreviews(found)
+    layer, previews, words = chosen_layer(request, detail), ServicePreviews(detail), Words(wanted_language(request))
     values = {
-        "service": found,
-        "title": found.title or masked(found.best),
-        "best": next((each for each in found.endpoints if each.url == found.best), None),
-        "health": detail.health,
-        "availability": detail.availability,
-        "has_picture": detail.has_picture,
+        "detail": detail,
+        "title": found.title or masked(found.url),
         "endpoints": _endpoints(detail),
-        "over_time": _over_time(detail.best, time.time(), Words(wanted_language(request))),
-        "systems": reference_systems(found),
+        "over_time": _over_time(detail.best_history, time.time(), words),
+        "systems": reference_systems(detail),
         "snippets": snippets(found, layer),
         "layer": layer,
         "layer_file": Links(request)(f"{ITEMS}/{found.id}/layer.qlr", layer=layer.position)
         if layer and source_of(found, layer)
         else "",
-        "is_masked": is_masked(found.best),
-        "facts": list(facts(found)),
+        "is_masked": is_masked(found.url),
+        "facts": facts(found, words),
         "news": detail.news[:20],
         "map_box": ",".join(f"{side:.6g}" for side in found.box) if found.box else "",
         "can_preview": site_of(request).previews is not None and previews.is_possible,
         "previews": previews,
         "most_features": MOST_FEATURES,
         "linked_data": linked_data(found, base_url(request)),
-        **_layers(request, found, previews),
+        **_layers(request, detail, previews),
     }
     return page(request, "service.html", values)
 
@@ -111,14 +108,14 @@ async def service(request: Request) -> Response:
 async def layers(request: Request) -> Response:
     """Return the part of the page with the layers that have the words asked for."""
     detail = await detail_of(request, number_of(request))
-    return page(request, "layers.html", _layers(request, detail.service, ServicePreviews(detail.service)))
+    return page(request, "layers.html", _layers(request, detail, ServicePreviews(detail)))
 
 
-def _layers(request: Request, service: ServiceDetail, previews: ServicePreviews) -> dict[str, Any]:
+def _layers(request: Request, detail: ServiceDetail, previews: ServicePreviews) -> dict[str, Any]:
     words = request.query_params.get("layers", "")[:200]
-    links, path = Links(request), f"{ITEMS}/{service.id}"
+    links, path = Links(request), f"{ITEMS}/{detail.service.id}"
 
-    def pictures_of(row: LayerRow) -> tuple[str, str, str]:
+    def pictures_of(row: Layer) -> tuple[str, str, str]:
         preview = previews.of(row) if site_of(request).previews is not None else None
         if preview is None:
             return "", "", ""
@@ -127,13 +124,13 @@ def _layers(request: Request, service: ServiceDetail, previews: ServicePreviews)
             return address, "", ""
         return address, legend if preview.legend is not None else "", info if preview.info is not None else ""
 
-    tree: Tree = layer_tree(service.layers, words, pictures_of)
-    return {"service": service, "tree": tree, "layer_words": words}
+    tree: Tree = layer_tree(detail.layers, words, pictures_of)
+    return {"service": detail.service, "tree": tree, "layer_words": words}
 
 
-def _endpoints(detail: Detail) -> list[ShownEndpoint]:
+def _endpoints(detail: ServiceDetail) -> list[ShownEndpoint]:
     histories = {each.id: each for each in detail.histories}
-    rows = sorted(detail.service.endpoints, key=lambda row: row.url != detail.service.best)
+    rows = sorted(detail.endpoints, key=lambda row: row.url != detail.service.url)
     return [_endpoint(row, histories.get(row.id)) for row in rows]
 
 
@@ -169,33 +166,32 @@ def _answer_times(history: EndpointHistory, words: Words) -> Markup | None:
     return curve(points, words("response-time"), x_labels=ends, most=most, most_label=f"{most:,.0f} ms")
 
 
-def reference_systems(service: ServiceDetail) -> Systems:
+def reference_systems(detail: ServiceDetail) -> Systems:
     """Return the reference systems of a service, those first that were seen to work."""
     works = [
         str(each["crs"]).upper()
-        for endpoint in service.endpoints
+        for endpoint in detail.endpoints
         for each in endpoint.proof
         if each["outcome"] == "ok" and each["crs"]
     ]
-    by_position = {row.position: row for row in service.layers}
+    by_position = {row.position: row for row in detail.layers}
     # Each group once: its reference systems may be thousands.
-    stating = {each.position: each for row in service.layers[:300] for each in path_of(row, by_position)}
+    stating = {each.position: each for row in detail.layers[:300] for each in path_of(row, by_position)}
     advertised = (code.upper() for each in stating.values() for code in each.crs)
     found = list(dict.fromkeys(works))
     return Systems(found, [code for code in dict.fromkeys(advertised) if code not in found])
 
 
-def facts(service: ServiceDetail) -> Sequence[tuple[str, str]]:
-    """Return what a service says about itself, by the names of texts."""
-    box = service.box
-    said: Mapping[str, str] = {
-        "provider": service.provider,
-        "contact": ", ".join(dict.fromkeys(str(value) for value in service.contact.values() if value)),
-        "keywords": ", ".join(service.keywords[:40]),
-        "layers": f"{service.layer_count:,}",
-        "formats": ", ".join(service.formats[:20]),
-        "extent": ", ".join(f"{side:.4g}°" for side in box) if box else "",
-        "fees": service.fees,
-        "access": service.access_constraints,
-    }
-    return [(name, value) for name, value in said.items() if value]
+def facts(service: Service, words: Words) -> Sequence[tuple[str, str, str]]:
+    """Return what a service says about itself: name, label and value of each column that has a label."""
+    shown = ((column, _fact(getattr(service, column.name))) for column in columns(Service).values() if column.label)
+    return [(column.name, words.label(column), value) for column, value in shown if value]
+
+
+def _fact(value: object) -> str:
+    """Return a value in words; of a list its beginning."""
+    if isinstance(value, Mapping):
+        return ", ".join(dict.fromkeys(str(part) for part in value.values() if part))
+    if isinstance(value, tuple):
+        return ", ".join(f"{part:.4g}°" if isinstance(part, float) else part for part in value[:_MOST_LISTED])
+    return f"{value:,}" if isinstance(value, int) else str(value or "")

@@ -7,9 +7,9 @@ import shlex
 from dataclasses import dataclass
 from string import Template
 
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
-from geocrawl.store.catalogue.read.show import LayerRow, ServiceDetail
 from geocrawl.web.pages.qgis_layer import pyqgis
 from geocrawl.web.publishing import client_address
 
@@ -23,10 +23,10 @@ class Snippet:
     code: str
 
 
-def snippets(service: ServiceDetail, layer: LayerRow | None) -> list[Snippet]:
+def snippets(service: Service, layer: Layer | None) -> list[Snippet]:
     """Return what fits the kind of a service, for a layer with a name; keys are masked."""
-    address = plain(masked(service.best))
-    described = plain(masked(client_address(service.kind, service.best)))
+    address = plain(masked(service.url))
+    described = plain(masked(client_address(service.kind, service.url)))
     name = plain(layer.name) if layer else ""
     found = [
         Snippet("qgis", _connection(service.kind, address, described)),
@@ -50,7 +50,7 @@ def _connection(kind: str, address: str, described: str) -> str:
     return described if known.by_capabilities else address
 
 
-def _owslib(service: ServiceDetail, address: str) -> str:
+def _owslib(service: Service, address: str) -> str:
     known = declared(service.kind)
     if not known.client:
         return ""

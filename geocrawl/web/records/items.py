@@ -12,9 +12,9 @@ from starlette.responses import Response
 
 from geocrawl.model.kinds import short_name
 from geocrawl.store.catalogue.read.history import EndpointHistory
-from geocrawl.store.catalogue.read.published import read_thumbnail
 from geocrawl.store.catalogue.search.places import country_name
 from geocrawl.store.catalogue.search.results import Results
+from geocrawl.store.catalogue.services import read_thumbnail
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.parameters import Asked, read_asked
 from geocrawl.web.reader import detail_of, find_detail, number_of
@@ -31,11 +31,10 @@ async def items(request: Request) -> Response:
     if asked.ids is not None or asked.address:
         return await _named(request, asked)
     # A client that reads all pages wants every service; people want those of one server with one content as one hit.
-    found = await site.finder.find(asked, facets=bool(asked.facets), apart=True)
-    results = found.results
+    results = await site.finder.find(asked, facets=bool(asked.facets), apart=True)
 
     def answer() -> dict[str, Any]:
-        records = [record_of_hit(hit, base, has_picture=hit.id in found.pictures) for hit in results.hits]
+        records = [record_of_hit(hit, base) for hit in results.hits]
         answer = _collection(request, asked, records, results.total)
         if asked.facets:
             answer["facets"] = {name: _facet(name, results) for name in asked.facets}
@@ -54,7 +53,7 @@ async def _named(request: Request, asked: Asked) -> Response:
     details = [detail for number in chosen if (detail := await find_detail(request, number)) is not None]
 
     def answer() -> dict[str, Any]:
-        records = [record_of_service(d.service, d.health, base, has_picture=d.has_picture) for d in details]
+        records = [record_of_service(detail, base) for detail in details]
         return _collection(request, asked, records, len(numbers))
 
     return document(answer, GEOJSON)
@@ -64,9 +63,7 @@ async def item(request: Request) -> Response:
     """Return the record of one service."""
     detail = await detail_of(request, number_of(request))
     base = base_url(request)
-    return document(
-        lambda: record_of_service(detail.service, detail.health, base, has_picture=detail.has_picture), GEOJSON
-    )
+    return document(lambda: record_of_service(detail, base), GEOJSON)
 
 
 def _collection(request: Request, asked: Asked, records: list[dict[str, Any]], total: int) -> dict[str, Any]:
@@ -114,16 +111,17 @@ async def badge(request: Request) -> Response:
     """Return a small picture of a service's kind and health."""
     detail = await detail_of(request, number_of(request))
     words = Words(wanted_language(request))
-    state = words(f"health-{detail.health}")
-    if detail.availability is not None:
-        state += f" {words.percent(detail.availability)}"
+    state = words(f"health-{detail.service.health}")
+    if detail.availability_30d is not None:
+        state += f" {words.percent(detail.availability_30d)}"
     kind = short_name(detail.service.kind)
+    colour = _COLOURS.get(detail.service.health, "#536870")
     left, right = _width(kind), _width(state)
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
         f'aria-label="{escape(kind)}: {escape(state)}"><rect width="{left}" height="20" rx="3" fill="#3a4a51"/>'
-        f'<rect x="{left - 3}" width="{right + 3}" height="20" rx="3" fill="{_COLOURS.get(detail.health, "#536870")}"/>'
-        f'<rect x="{left - 3}" width="6" height="20" fill="{_COLOURS.get(detail.health, "#536870")}"/>'
+        f'<rect x="{left - 3}" width="{right + 3}" height="20" rx="3" fill="{colour}"/>'
+        f'<rect x="{left - 3}" width="6" height="20" fill="{colour}"/>'
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,Noto Sans CJK SC,sans-serif" font-size="11" '
         f'text-anchor="middle"><text x="{(left - 3) / 2:g}" y="14">{escape(kind)}</text>'
         f'<text x="{left + right / 2:g}" y="14">{escape(state)}</text></g></svg>'
@@ -151,9 +149,9 @@ async def health(request: Request) -> Response:
     return document(
         {
             "service": detail.service.id,
-            "health": detail.health,
-            "availability30d": detail.availability,
-            "lastOk": iso(detail.service.last_ok),
+            "health": detail.service.health,
+            "availability30d": detail.availability_30d,
+            "lastOk": detail.service.last_ok,
             "addresses": [_health_of(each) for each in detail.histories],
         }
     )

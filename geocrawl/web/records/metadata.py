@@ -14,9 +14,9 @@ from starlette.responses import Response
 
 from geocrawl.export.dcat import Page, write_jsonld, write_turtle
 from geocrawl.export.iso import RECORDS, file_of, record_bytes
-from geocrawl.model.published import PublishedService
+from geocrawl.model.catalogue import Service
 from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.published import Selection, published_services
+from geocrawl.store.catalogue.services import Selection, read_services
 from geocrawl.web.answers import LazyResponse, preferences
 from geocrawl.web.downloads import numbers_found
 from geocrawl.web.parameters import read_asked
@@ -32,14 +32,14 @@ class Form(NamedTuple):
     """A standard in which services are described."""
 
     media_type: str
-    write: Callable[[list[PublishedService], str, Page | None], bytes]
+    write: Callable[[list[Service], str, Page | None], bytes]
     """Returns services, for pages at this address; all of a search are one page of it."""
     media_type_of_many: str = ""
     """'' for the same."""
 
 
-def _dcat(write: Callable[[Iterable[PublishedService], TextIO, str, Page | None], int]) -> Any:
-    def written(services: list[PublishedService], base: str, page: Page | None) -> bytes:
+def _dcat(write: Callable[[Iterable[Service], TextIO, str, Page | None], int]) -> Any:
+    def written(services: list[Service], base: str, page: Page | None) -> bytes:
         stream = io.StringIO()
         write(services, stream, base, page)
         return stream.getvalue().encode("utf-8", "replace")
@@ -48,7 +48,7 @@ def _dcat(write: Callable[[Iterable[PublishedService], TextIO, str, Page | None]
 
 
 def _iso(form: str) -> Any:
-    def written(services: list[PublishedService], base: str, page: Page | None) -> bytes:
+    def written(services: list[Service], base: str, page: Page | None) -> bytes:
         """Return one record, or an archive of those that a search finds."""
         if page is None:
             return record_bytes(form, services[0], base)
@@ -74,7 +74,7 @@ async def found(request: Request) -> Response:
     """Return what a search finds, page by page; a page names the next one (Hydra)."""
     asked, form = read_asked(request, time.time()), _form(request)
     numbers = await numbers_found(request, asked)
-    services = await read_services(request, numbers)
+    services = await services_of(request, numbers)
     place = f"{base_url(request)}{ITEMS}"
     following = f"{place}?{request.url.include_query_params(offset=asked.offset + asked.limit).query}"
     page = Page(f"{place}?{request.url.query}", following if len(numbers) == asked.limit else "")
@@ -83,7 +83,7 @@ async def found(request: Request) -> Response:
 
 async def one(request: Request) -> Response:
     """Return one service."""
-    services = await read_services(request, [number_of(request)])
+    services = await services_of(request, [number_of(request)])
     if not services:
         raise unknown(str(request.path_params["number"]))
     return _written(request, _form(request), services, None)
@@ -101,23 +101,23 @@ def _form(request: Request) -> Form:
     return FORMS[wanted(request)]
 
 
-async def read_services(request: Request, numbers: Collection[int]) -> list[PublishedService]:
+async def services_of(request: Request, numbers: Collection[int]) -> list[Service]:
     """Return services by their numbers, in the order of these, with texts fit for the public."""
 
-    def question(connection: Connection) -> dict[int, PublishedService]:
-        return {each.id: fit(each) for each in published_services(connection, Selection(ids=numbers))}
+    def question(connection: Connection) -> dict[int, Service]:
+        return {each.id: fit(each) for each in read_services(connection, Selection(ids=numbers))}
 
     services = await site_of(request).reader.read(question)
     return [services[number] for number in numbers if number in services]
 
 
-def fit(service: PublishedService) -> PublishedService:
+def fit(service: Service) -> Service:
     """Return a service without secrets in its texts."""
     texts: dict[str, Any] = {name: published(getattr(service, name)) for name in _TEXTS}
     return replace(service, **texts | {"keywords": tuple(texts["keywords"])})
 
 
-def _written(request: Request, form: Form, services: list[PublishedService], page: Page | None) -> Response:
+def _written(request: Request, form: Form, services: list[Service], page: Page | None) -> Response:
     base = base_url(request)
     media_type = form.media_type_of_many if page and form.media_type_of_many else form.media_type
     return LazyResponse(lambda: form.write(services, base, page), 200, {}, media_type)

@@ -19,12 +19,12 @@ from starlette.responses import Response
 
 from geocrawl.export.iso import GMD, MDB, PREFIX, as_xml, identifier, iso19115_3, iso19139, page_of
 from geocrawl.export.properties import name_of
+from geocrawl.model.catalogue import Service
 from geocrawl.model.kinds import short_name
-from geocrawl.model.published import PublishedService
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.harvest import Harvested, is_gone, read_harvest, read_span
 from geocrawl.web.answers import LazyResponse
-from geocrawl.web.records.metadata import read_services
+from geocrawl.web.records.metadata import services_of
 from geocrawl.web.site import base_url, site_of
 from geocrawl.wording import iso
 
@@ -38,7 +38,7 @@ _OAI_DC, _DC = "http://www.openarchives.org/OAI/2.0/oai_dc/", "http://purl.org/d
 _RECORD, _TERM = (ElementMaker(namespace=each, nsmap={"oai_dc": _OAI_DC, "dc": _DC}) for each in (_OAI_DC, _DC))
 
 
-def oai_dc(service: PublishedService, base: str) -> etree._Element:
+def oai_dc(service: Service, base: str) -> etree._Element:
     """Return a service as Dublin Core, which every harvester of this protocol reads."""
     said = {
         "title": [name_of(service)],
@@ -62,7 +62,7 @@ class _Form:
 
     schema: str
     namespace: str
-    write: Callable[[PublishedService, str], etree._Element]
+    write: Callable[[Service, str], etree._Element]
 
 
 FORMS: Mapping[str, _Form] = {
@@ -194,12 +194,12 @@ class _Gone:
     at: float
 
 
-async def _one(request: Request, named: str) -> tuple[_Gone | None, PublishedService | None]:
+async def _one(request: Request, named: str) -> tuple[_Gone | None, Service | None]:
     """Return the record of an identifier. Raises _Fault where there never was one."""
     text = named.removeprefix(PREFIX)
     if not (named.startswith(PREFIX) and text.isascii() and text.isdecimal() and len(text) <= 15):
         raise _Fault("idDoesNotExist", f"an identifier is {PREFIX} and a number")
-    services = await read_services(request, [int(text)])
+    services = await services_of(request, [int(text)])
     if services:
         return None, services[0]
 
@@ -223,7 +223,7 @@ async def _list(request: Request, arguments: Mapping[str, str]) -> Callable[[], 
         raise _Fault("noRecordsMatch", "no record has changed in that time")
     part = found[:_PART]
     services = {
-        each.id: each for each in await read_services(request, [each.number for each in part if not each.is_gone])
+        each.id: each for each in await services_of(request, [each.number for each in part if not each.is_gone])
     }
     base, form, with_metadata = base_url(request), FORMS[name], arguments["verb"] == "ListRecords"
 
@@ -270,13 +270,13 @@ def _seconds(text: str) -> int:
     return max(int(at.timestamp()), 0)
 
 
-def _record(gone: _Gone | None, service: PublishedService | None, form: _Form, base: str) -> etree._Element:
+def _record(gone: _Gone | None, service: Service | None, form: _Form, base: str) -> etree._Element:
     metadata = [_E.metadata(form.write(service, base))] if service is not None and gone is None else []
     element: etree._Element = _E.record(_header(gone, service), *metadata)
     return element
 
 
-def _header(gone: _Gone | None, service: PublishedService | None) -> etree._Element:
+def _header(gone: _Gone | None, service: Service | None) -> etree._Element:
     if gone is not None or service is None:
         number, at = (gone.number, gone.at) if gone else (0, 0.0)
         deleted: etree._Element = _E.header(_E.identifier(f"{PREFIX}{number}"), _E.datestamp(iso(at)), status="deleted")

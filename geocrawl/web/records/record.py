@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from geocrawl.export.properties import geojson_geometry, mail_of
+from geocrawl.model.catalogue import Service, columns
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.read.show import ServiceDetail
-from geocrawl.store.catalogue.search.filters import Box
-from geocrawl.store.catalogue.search.results import Hit
+from geocrawl.store.catalogue.search.results import SearchHit
 from geocrawl.web.publishing import client_address, web_address
 from geocrawl.web.site import ITEMS
-from geocrawl.wording import iso
 
 Value = dict[str, Any]
 _PHONE = re.compile(r"\+[1-9][0-9]{3,14}")
@@ -27,51 +26,36 @@ def link(href: str, rel: str, media_type: str, title: str) -> Value:
     return {"href": href, "rel": rel, "type": media_type, "title": title}
 
 
-def record_of_hit(hit: Hit, base: str, *, has_picture: bool) -> Value:
-    """Return the record of a service that was found."""
+def record_of_hit(hit: SearchHit, base: str) -> Value:
+    """Return the record of a service that a search found."""
     properties: Value = {
-        "type": hit.kind,
-        "title": hit.title or hit.address,
-        "description": hit.abstract,
-        **_times(hit.first_seen, hit.last_ok),
+        **_properties(hit),
         **({"contacts": [{"organization": hit.provider, "roles": ["provider"]}]} if hit.provider else {}),
-        "externalIds": [{"value": hit.address}],
-        "geocrawl:health": hit.health,
-        "geocrawl:level": hit.level,
-        "geocrawl:availability30d": hit.availability,
-        "geocrawl:quality": hit.quality,
-        "geocrawl:layers": hit.layer_count,
-        "geocrawl:version": hit.version,
-        **({"geocrawl:country": hit.country} if hit.country else {}),
+        "externalIds": [{"value": masked(hit.url)}],
+        "geocrawl:availability30d": hit.availability_30d,
     }
-    links = _links(hit.id, hit.kind, hit.address, base, has_picture=has_picture)
+    links = _links(hit, base)
     links += [
-        link(f"{base}{ITEMS}/{twin.id}", "related", GEOJSON, f"the same content as {twin.kind}") for twin in hit.twins
+        link(f"{base}{ITEMS}/{twin.id}", "related", GEOJSON, f"the same content as {twin.kind}")
+        for twin in hit.twin_services
     ]
-    return _feature(hit.id, hit.extent, hit.first_seen, hit.last_ok, properties, links)
+    return _feature(hit, properties, links)
 
 
-def record_of_service(service: ServiceDetail, health: str, base: str, *, has_picture: bool) -> Value:
+def record_of_service(detail: ServiceDetail, base: str) -> Value:
     """Return the record of a service with all that is known of it but its layers."""
-    best = next((each for each in service.endpoints if each.url == service.best), None)
+    service = detail.service
+    addresses = [endpoint.url for endpoint in detail.endpoints] or [service.url]
     properties: Value = {
-        "type": service.kind,
-        "title": service.title or masked(service.best),
-        "description": service.abstract,
-        **_times(service.first_seen, service.last_ok),
+        **_properties(service),
         "keywords": list(service.keywords),
         "formats": [{"mediaType": each} for each in service.formats],
         **({"contacts": [contact]} if (contact := _contact(service)) else {}),
         **({"rights": service.access_constraints} if service.access_constraints else {}),
-        "externalIds": [{"value": masked(each.url)} for each in service.endpoints],
-        "geocrawl:health": health,
-        "geocrawl:level": (best.level if best else None) or "",
-        "geocrawl:layers": service.layer_count,
-        "geocrawl:version": service.version,
-        "geocrawl:quality": service.quality,
-        "geocrawl:qualityParts": {name: part.share for name, part in service.quality_parts.items()},
+        "externalIds": [{"value": masked(address)} for address in addresses],
+        "geocrawl:qualityParts": {name: part.share for name, part in detail.quality_parts.items()},
     }
-    links = _links(service.id, service.kind, service.best, base, has_picture=has_picture)
+    links = _links(service, base)
     items = f"{base}{ITEMS}/{service.id}"
     links += [
         link(f"{items}/health", "related", "application/json", "health"),
@@ -80,32 +64,34 @@ def record_of_service(service: ServiceDetail, health: str, base: str, *, has_pic
     ]
     links += [
         link(f"{base}{ITEMS}/{number}", "related", GEOJSON, f"the same content as {kind}")
-        for number, kind in service.twins.items()
+        for number, kind in detail.twins.items()
     ]
     if page := web_address(service.page):
         links.append(link(page, "via", "text/html", "a page that names the service"))
-    return _feature(service.id, service.box, service.first_seen, service.last_ok, properties, links)
+    return _feature(service, properties, links)
 
 
-def _feature(
-    number: int, box: Box | None, first_seen: float, last_ok: float, properties: Value, links: list[Value]
-) -> Value:
+def _properties(service: Service) -> Value:
+    """Return the properties that are columns of a service; an unknown country is left out."""
+    values = {column.record: getattr(service, column.name) for column in columns(Service).values() if column.record}
+    if not service.country:
+        del values["geocrawl:country"]
+    return values | {"title": service.title or masked(service.url)}
+
+
+def _feature(service: Service, properties: Value, links: list[Value]) -> Value:
     return {
-        "id": str(number),
+        "id": str(service.id),
         "type": "Feature",
         "conformsTo": ["http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-core"],
-        "time": {"interval": [iso(first_seen), iso(max(first_seen, last_ok))]},
-        "geometry": geojson_geometry(box),
+        "time": {"interval": [service.first_seen, max(service.first_seen, service.last_ok)]},
+        "geometry": geojson_geometry(service.box),
         "properties": properties,
         "links": links,
     }
 
 
-def _times(first_seen: float, last_ok: float) -> Value:
-    return {"created": iso(first_seen), "updated": iso(last_ok)}
-
-
-def _contact(service: ServiceDetail) -> Value:
+def _contact(service: Service) -> Value:
     """Return the contact as far as it has the standard's forms; {} without a name."""
     given = service.contact
     organization, name = given.get("organization") or service.provider, given.get("person", "")
@@ -121,7 +107,8 @@ def _contact(service: ServiceDetail) -> Value:
     }
 
 
-def _links(number: int, kind: str, address: str, base: str, *, has_picture: bool) -> list[Value]:
+def _links(service: Service, base: str) -> list[Value]:
+    number, kind, address = service.id, service.kind, service.url
     items = f"{base}{ITEMS}"
     links = [
         link(f"{items}/{number}?f=json", "self", GEOJSON, "this record"),
@@ -142,7 +129,7 @@ def _links(number: int, kind: str, address: str, base: str, *, has_picture: bool
         )
         if described != address:
             links.append(link(masked(address), "service", declared(kind).media_type, short_name(kind)))
-    if has_picture:
+    if service.has_thumbnail:
         links.append(link(f"{items}/{number}/thumbnail", "preview", "image/png", "thumbnail"))
     return links
 
@@ -155,7 +142,7 @@ _OTHERS = {
 """Value of `f` → media type and title of a record in another standard (`metadata.FORMS`)."""
 
 
-def linked_data(service: ServiceDetail, base: str) -> Mapping[str, Any]:
+def linked_data(service: Service, base: str) -> Mapping[str, Any]:
     """Return a service as schema.org's Dataset, the type that search machines for data read."""
     west, south, east, north = service.box or (None,) * 4
     place = {
@@ -169,14 +156,14 @@ def linked_data(service: ServiceDetail, base: str) -> Mapping[str, Any]:
         "@type": "Dataset",
         "@id": f"{base}{ITEMS}/{service.id}",
         "url": f"{base}{ITEMS}/{service.id}",
-        "name": service.title or masked(service.best),
+        "name": service.title or masked(service.url),
         "description": service.abstract or service.title,
         "keywords": list(service.keywords),
         **({"creator": {"@type": "Organization", "name": service.provider}} if service.provider else {}),
         **(place if service.box else {}),
-        "dateModified": iso(service.last_ok),
+        "dateModified": service.last_ok,
         "distribution": [
-            {"@type": "DataDownload", "contentUrl": masked(service.best), "encodingFormat": short_name(service.kind)}
+            {"@type": "DataDownload", "contentUrl": masked(service.url), "encodingFormat": short_name(service.kind)}
         ],
         "includedInDataCatalog": {"@type": "DataCatalog", "name": "geocrawl", "url": f"{base}/"},
     }

@@ -13,8 +13,8 @@ from typing import Any
 
 import geocrawl
 from geocrawl.export.properties import name_of, parts_of
+from geocrawl.model.catalogue import Box, Service
 from geocrawl.model.kinds import Kind, short_name
-from geocrawl.model.published import Box, PublishedService
 from geocrawl.store.catalogue.read.show import ServiceDetail
 from geocrawl.store.catalogue.search.places import country_name
 from geocrawl.web.layers import layer_tree
@@ -105,30 +105,30 @@ def extents_of(box: Box | None) -> list[tuple[float, ...]]:
     return [tuple(round(side, 3) for side in part) for part in parts_of(box)]
 
 
-def service_page(look: Look, service: PublishedService, detail: ServiceDetail, *, has_picture: bool) -> bytes:
+def service_page(look: Look, detail: ServiceDetail) -> bytes:
     """Return the page of a service."""
+    service = detail.service
     systems = reference_systems(detail)
     layer = next((row for row in detail.layers if row.name), None)
     values = {
-        "service": detail,
-        "published": service,
+        "service": service,
         "tree": layer_tree(detail.layers, "", lambda row: ("", "", "")),
-        "snippets": snippets(detail, layer),
+        "snippets": snippets(service, layer),
         "is_masked": "***" in service.url or is_masked(service.url),
-        "facts": facts(detail),
+        "facts": facts(service, look.words),
         "systems": [*systems.works, *systems.others],
         "extents": extents_of(service.box),
-        "picture": f"{service.id}.png" if has_picture else "",
-        "linked_data": _linked_data(look, detail),
+        "picture": f"{service.id}.png" if service.has_thumbnail else "",
+        "linked_data": _linked_data(look, service),
     }
     return look.page("service.html", page_of(service.id), name_of(service), values)
 
 
-def _linked_data(look: Look, detail: ServiceDetail) -> Mapping[str, Any]:
+def _linked_data(look: Look, service: Service) -> Mapping[str, Any]:
     """Return a service as schema.org's Dataset, with its own address where that is known."""
-    found = {**linked_data(detail, look.base_url)}
+    found = {**linked_data(service, look.base_url)}
     catalogue = {"@type": "DataCatalog", "name": look.title}
-    own = look.address(page_of(detail.id))
+    own = look.address(page_of(service.id))
     if not own:
         return {
             **{name: value for name, value in found.items() if name not in ("@id", "url")},
@@ -146,9 +146,9 @@ def catalogue_linked_data(look: Look) -> Mapping[str, Any]:
 # --------------------------------------------------------------------------- records
 
 
-def service_record(service: PublishedService, detail: ServiceDetail, *, has_picture: bool) -> bytes:
+def service_record(detail: ServiceDetail) -> bytes:
     """Return the record of a service, whose links to other files of the site are relative."""
-    record = record_of_service(detail, service.health, "", has_picture=False)
+    service, record = detail.service, record_of_service(detail, "")
     outside = [each for each in record["links"] if each["rel"] in ("service", "service-desc", "via")]
     own = [
         link(f"{service.id}.json", "self", GEOJSON, "this record"),
@@ -156,7 +156,7 @@ def service_record(service: PublishedService, detail: ServiceDetail, *, has_pict
         link("catalog.json", "collection", "application/json", "the records of this folder"),
         link("../../catalog.json", "root", "application/json", "the catalogue"),
     ]
-    if has_picture:
+    if service.has_thumbnail:
         own.append(link(f"{service.id}.png", "preview", "image/png", "thumbnail"))
     return as_json(record | {"links": own + outside})
 
@@ -181,7 +181,7 @@ def catalogue_record(look: Look, title: str, links: Sequence[Mapping[str, Any]],
 # --------------------------------------------------------------------------- cards of the search
 
 
-def card(service: PublishedService, language: str) -> list[Any]:
+def card(service: Service, language: str) -> list[Any]:
     """Return what the search shows of a service; `assets/site_search.js` reads it by the order."""
     abstract = " ".join(service.abstract.split())
     found: list[Any] = published(
@@ -205,7 +205,7 @@ def cards_name(number: int) -> str:
     return f"cards/{number // 1000}/{number // IN_CARDS}"
 
 
-def cards_script(name: str, services: Iterable[PublishedService], language: str) -> Iterator[bytes]:
+def cards_script(name: str, services: Iterable[Service], language: str) -> Iterator[bytes]:
     """Yield the file of the cards of some services."""
     cards = {each.id: card(each, language) for each in services}
     yield script(name, json.dumps(cards, ensure_ascii=False, separators=(",", ":")))

@@ -6,38 +6,37 @@ import heapq
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from geocrawl.export.endpoints import export as export_endpoints
 from geocrawl.export.properties import name_of
 from geocrawl.export.services import export_services
-from geocrawl.model.published import PublishedService
+from geocrawl.export.tables import export_endpoints
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.history import read_news
-from geocrawl.store.catalogue.read.published import (
-    ExportRow,
+from geocrawl.store.catalogue.read.show import ServiceDetail
+from geocrawl.store.catalogue.services import (
     Selection,
-    StoredLayer,
-    published_services,
+    read_endpoints,
+    read_layers,
+    read_services,
     read_thumbnail,
-    stored_layers,
-    with_thumbnail,
 )
 from geocrawl.web.charts import coverage
 from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_index, url_set
 from geocrawl.web.publishing import as_json, published
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.static_site import pages
-from geocrawl.web.static_site.detail import detail_of, seconds, with_layers
 from geocrawl.web.static_site.folder import SiteFolder, digest_of, site_folder
 from geocrawl.web.static_site.maps import coverage_picture, squares
 from geocrawl.web.static_site.words import SearchIndex, content_name, script, words_of, words_of_names
 from geocrawl.web.texts import sentence_of
+from geocrawl.wording import seconds
 
 _MOST_NEWS = 100
 _ON_FIRST_PAGE = 10
@@ -84,10 +83,8 @@ class _Whole:
     """By the numbers of services; 0 for a number that no service has."""
 
 
-def publish(
-    connection: Connection, selection: Selection, endpoints: Iterator[ExportRow], root: Path, options: Options
-) -> Published:
-    """Publish the selected services to a folder; `endpoints`: those of the export of addresses.
+def publish(connection: Connection, selection: Selection, root: Path, options: Options) -> Published:
+    """Publish the selected services to a folder.
 
     Raises UsageError for a folder with other files, EnvironmentFault when it cannot be written: what stood there is a
     site that works then, and another publish makes it whole.
@@ -99,7 +96,7 @@ def publish(
         for each in pages.ASSETS:
             folder.write(f"static/{each.name}", each.read_bytes())
         whole = _services(connection, selection, folder, look)
-        _exports(connection, selection, endpoints, folder)
+        _exports(connection, selection, folder)
         index = _index(folder, whole)
         folder.settle()
         _first_page(connection, selection, folder, look, whole, index)
@@ -114,14 +111,13 @@ def publish(
 def _services(connection: Connection, selection: Selection, folder: SiteFolder, look: pages.Look) -> _Whole:
     """Write pages, records, cards and lists of the services; return what the rest is made of."""
     whole = _Whole()
-    rows = with_layers(published_services(connection, selection), stored_layers(connection, selection))
+    rows = _with_layers(read_services(connection, selection), read_layers(connection, selection))
     folders = list[tuple[int, int, str, str]]()
     for number, group in groupby(rows, key=lambda row: row[0].id // pages.IN_FOLDER):
         own = list(group)
-        pictured = with_thumbnail(connection, [service.id for service, _ in own])
         sources = dict[int, str]()
         for service, layers in own:
-            picture = read_thumbnail(connection, service.id) if service.id in pictured else None
+            picture = read_thumbnail(connection, service.id) if service.has_thumbnail else None
             sources[service.id] = digest_of(service, layers, picture and content_name(picture))
             _service(folder, look, service, layers, picture, sources[service.id])
             _take_in(whole, service, layers)
@@ -139,25 +135,25 @@ def _services(connection: Connection, selection: Selection, folder: SiteFolder, 
 def _service(
     folder: SiteFolder,
     look: pages.Look,
-    service: PublishedService,
-    layers: list[StoredLayer],
+    service: Service,
+    layers: list[Layer],
     picture: bytes | None,
     source: str,
 ) -> None:
     """Write picture, record and page of a service."""
 
     def make() -> Iterator[bytes]:
-        detail, has_picture = detail_of(service, layers), picture is not None
+        detail = ServiceDetail(service, tuple(layers), ())
         if picture is not None:
             yield picture
-        yield pages.service_record(service, detail, has_picture=has_picture)
-        yield pages.service_page(look, service, detail, has_picture=has_picture)
+        yield pages.service_record(detail)
+        yield pages.service_page(look, detail)
 
     endings = (*(("png",) if picture is not None else ()), "json", "html")
     folder.write_made([pages.page_of(service.id, each) for each in endings], source, make)
 
 
-def _take_in(whole: _Whole, service: PublishedService, layers: list[StoredLayer]) -> None:
+def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
     """Count a service, and add it to the index."""
     title = published(name_of(service))
     whole.services += 1
@@ -186,7 +182,7 @@ def _take_in(whole: _Whole, service: PublishedService, layers: list[StoredLayer]
     )
 
 
-def _list(folder: SiteFolder, look: pages.Look, number: int, services: list[PublishedService]) -> None:
+def _list(folder: SiteFolder, look: pages.Look, number: int, services: list[Service]) -> None:
     """Write the list of the services of a folder, as a page and as a catalogue of records."""
     place, heading = f"services/{number}", f"{services[0].id} – {services[-1].id}"
     rows = [(each.id, name_of(each), each.kind) for each in services]
@@ -222,15 +218,26 @@ def _list_of_folders(folder: SiteFolder, look: pages.Look, folders: list[tuple[i
     folder.write("catalog.json", pages.catalogue_record(look, look.title, links, sum(each[1] for each in folders)))
 
 
+def _with_layers(services: Iterable[Service], layers: Iterable[Layer]) -> Iterator[tuple[Service, list[Layer]]]:
+    """Yield each service with its layers; both come in the order of the services' numbers."""
+    by_service = groupby(layers, key=lambda layer: layer.service_id)
+    number, own = next(by_service, (0, iter(())))
+    for service in services:
+        while number and number < service.id:
+            number, own = next(by_service, (0, iter(())))
+        yield service, list(own) if number == service.id else []
+
+
 # --------------------------------------------------------------------------- what is made of all services
 
 
-def _exports(connection: Connection, selection: Selection, endpoints: Iterator[ExportRow], folder: SiteFolder) -> None:
+def _exports(connection: Connection, selection: Selection, folder: SiteFolder) -> None:
     with folder.written_by("services.csv") as path:
-        export_endpoints(endpoints, "csv", path)
+        endpoints = read_endpoints(connection, selection)
+        export_endpoints((endpoint for endpoint in endpoints if endpoint.id), "csv", path)
     for name, format_ in (("services.geojson", "geojson"), ("services.ttl", "dcat")):
         with folder.written_by(name) as path:
-            export_services(published_services(connection, selection), (), format_, path)
+            export_services(read_services(connection, selection), (), format_, path)
 
 
 def _index(folder: SiteFolder, whole: _Whole) -> str:

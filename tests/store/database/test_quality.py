@@ -41,8 +41,8 @@ def shares(world: World, number: int) -> dict[str, float | None]:
 
 def score(world: World, number: int) -> int:
     found = service_detail(world.database.connection, number)
-    assert found is not None and 0 <= found.quality <= 100
-    return found.quality
+    assert found is not None and 0 <= found.service.quality <= 100
+    return found.service.quality
 
 
 def test_a_good_service_has_its_points_and_what_nobody_asked_counts_for_nothing(world: World) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.store import Store
-from geocrawl.store.catalogue.read.published import Selection
+from geocrawl.store.catalogue.services import Selection
 from geocrawl.store.upkeep.migrate import migrate
 from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.folder import MANIFEST
@@ -91,9 +91,9 @@ def site(first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     shutil.copytree(first, found.folder.parent)
     make = pages.service_page
 
-    def counted(look: Any, service: Any, *others: Any, **named: Any) -> bytes:
-        found.made.append(service.id)
-        return make(look, service, *others, **named)
+    def counted(look: Any, detail: Any) -> bytes:
+        found.made.append(detail.service.id)
+        return make(look, detail)
 
     monkeypatch.setattr(pages, "service_page", counted)
     return found

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Float, and_, bindparam, func, select
 
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.health import availability
 from geocrawl.store.catalogue.index.full_text import full_text
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.filters import QueryError
 from geocrawl.store.catalogue.search.fold import lines_of_words
 from geocrawl.store.catalogue.search.layers import pattern_of
-from geocrawl.store.catalogue.search.port import Changes, HitRow, LayerText, Numbers, Phrase, ServiceFacts
-from geocrawl.store.catalogue.search.results import LayerHit, LayerRow
+from geocrawl.store.catalogue.search.port import Changes, LayerWords, Numbers, Phrase, ServiceFacts
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms
+from geocrawl.store.catalogue.services import Selection, read_layer, read_services
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, json_elements
 from geocrawl.store.database.quality import quality
@@ -61,15 +63,6 @@ _OFFERED = (
     .where(func.upper(_SYSTEM.c.value) == func.upper(bindparam("code")))
     .limit(1)
 )
-_ROWS = (
-    select(
-        *(SERVICE.c[name] for name in ("id", "kind", "title", "abstract", "provider", "version", "layer_count")),
-        *(func.coalesce(_BEST.c.url, ""), _BEST.c.id, func.coalesce(_BEST.c.health, "new")),
-        *(func.coalesce(_BEST.c.deviations, "[]"), SERVICE.c.first_seen, SERVICE.c.last_ok),
-    )
-    .select_from(_SHOWN)
-    .where(in_list(SERVICE.c.id, "ids"))
-)
 _LAYERS = (
     select(LAYER.c.position, LAYER.c.name, LAYER.c.title)
     .where(LAYER.c.service_id == bindparam("service"))
@@ -77,20 +70,15 @@ _LAYERS = (
     .limit(bindparam("most"))
 )
 _LAYER_TEXTS = (
-    select(LAYER.c.service_id, LAYER.c.position, LAYER.c.title, LAYER.c.name, LAYER.c.keywords)
+    select(LAYER.c.service_id, LAYER.c.position, LAYER.c.title + " " + LAYER.c.name + " " + LAYER.c.keywords)
     .where(in_list(LAYER.c.service_id, "ids"), LAYER.c.name != "")
     .order_by(LAYER.c.service_id, LAYER.c.position)
     .limit(bindparam("most"))
 )
-_LAYER = select(
-    *(
-        LAYER.c[name]
-        for name in ("name", "title", "abstract", "item", "west", "south", "east", "north", "crs", "parent")
-    )
-).where(LAYER.c.service_id == bindparam("service"), LAYER.c.position == bindparam("position"))
 _MOST_GROUPS = 30
 """Most groups above a layer from which it inherits."""
-_OF_ENDPOINT = and_(PROBE.c.endpoint_id == bindparam("endpoint"), PROBE.c.status != "unasked")
+_BEST_ID = select(SERVICE.c.best_id).where(SERVICE.c.id == bindparam("service")).scalar_subquery()
+_OF_ENDPOINT = and_(PROBE.c.endpoint_id == _BEST_ID, PROBE.c.status != "unasked")
 _SINCE = bindparam("since", type_=Float)
 _LAST_BEFORE = select(func.max(PROBE.c.at)).where(_OF_ENDPOINT, PROBE.c.at < _SINCE).scalar_subquery()
 _ANSWERS = (
@@ -169,43 +157,48 @@ class SqlSearchIndex:
         """Return the words without digits that begin with `first`, with the number of services that have them."""
         return full_text(self._connection).vocabulary(self._connection, first)
 
-    def rows(self, ids: Sequence[int]) -> Mapping[int, HitRow]:
-        """Return what is shown of services; deleted ones are missing."""
-        return {row[0]: _hit_row(row) for row in self._connection.execute(_ROWS, {"ids": ids})}
+    def services(self, ids: Sequence[int], *, with_secrets: bool) -> Mapping[int, Service]:
+        """Return services by number, without costly columns; deleted ones are missing."""
+        selection = Selection(ids=ids)
+        found = read_services(self._connection, selection, with_secrets=with_secrets, without_costly=True)
+        return {service.id: service for service in found}
 
-    def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[LayerHit, ...]:
+    def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[Layer, ...]:
         """Return the first layers of a service in whose title or name one of the phrases occurs."""
         wanted = pattern_of(tuple(phrases))
         rows = self._connection.execute(_LAYERS, {"service": service_id, "most": _MOST_LAYERS_READ}).fetchall()
         lines = lines_of_words(f"{title} {name}" for _, name, title in rows)
-        found = (LayerHit(*row) for row, line in zip(rows, lines, strict=True) if wanted.search(line))
+        found = (
+            Layer(service_id=service_id, position=position, name=name, title=title)
+            for (position, name, title), line in zip(rows, lines, strict=True)
+            if wanted.search(line)
+        )
         return tuple(islice(found, most))
 
-    def layer_texts(self, service_ids: Sequence[int], most: int) -> Sequence[LayerText]:
+    def layer_texts(self, service_ids: Sequence[int], most: int) -> Sequence[LayerWords]:
         """Return the words of the layers with a name of some services, by their positions, `most` of them."""
-        return [LayerText(*row) for row in self._connection.execute(_LAYER_TEXTS, {"ids": service_ids, "most": most})]
+        return self._connection.execute(_LAYER_TEXTS, {"ids": service_ids, "most": most}).fetchall()
 
-    def layer_row(self, service_id: int, position: int) -> LayerRow | None:
-        """Return what is shown of a layer; None for one that is no more."""
-        found: list[Mapping[str, Any]] = []
+    def layer(self, service_id: int, position: int) -> Layer | None:
+        """Return a layer with the extent and the reference systems that it inherits; None for one that is gone."""
+        path: list[Layer] = []
         at: int | None = position
-        while at is not None and len(found) < _MOST_GROUPS:
-            row = next(self._connection.execute(_LAYER, {"service": service_id, "position": at}).dicts(), None)
-            if row is None:
+        while at is not None and len(path) < _MOST_GROUPS:
+            layer = read_layer(self._connection, service_id, at)
+            if layer is None:
                 break
-            found.append(row)
-            at = row["parent"]
-        if not found:
+            path.append(layer)
+            at = layer.parent
+        if not path:
             return None
-        boxes = ((row["west"], row["south"], row["east"], row["north"]) for row in found if row["west"] is not None)
-        systems = tuple(dict.fromkeys(str(code).upper() for row in found for code in json.loads(row["crs"])))
-        own = found[0]
-        return LayerRow(own["name"], own["title"], own["abstract"], own["item"], next(boxes, None), systems)
+        box = next((layer.box for layer in path if layer.box is not None), None)
+        return replace(path[0], box=box, crs=tuple(dict.fromkeys(code.upper() for layer in path for code in layer.crs)))
 
-    def availability(self, endpoint_id: int, since: float, now: float) -> float | None:
-        """Return the share of the time in which the last answer of an endpoint was valid; None: not known."""
+    def availability(self, service_id: int, since: float, now: float) -> float | None:
+        """Return the share of the time in which the last answer of a service's best endpoint was valid; None: not
+        known."""
         answers = [
-            (at, bool(ok)) for at, ok in self._connection.execute(_ANSWERS, {"endpoint": endpoint_id, "since": since})
+            (at, bool(ok)) for at, ok in self._connection.execute(_ANSWERS, {"service": service_id, "since": since})
         ]
         return availability(answers, since, now)
 
@@ -230,10 +223,3 @@ def own_vocabulary(path: Place) -> Vocabulary | None:
     except (OSError, UnicodeDecodeError) as error:
         raise QueryError(f"{file}: {error}") from error
     return None if text is None else with_synonyms(shipped_vocabulary(), text, str(file))
-
-
-def _hit_row(row: Sequence[Any]) -> HitRow:
-    *first, deviations, first_seen, last_ok = row
-    codes = (str(deviation["code"]) for deviation in json.loads(deviations))
-    tls = next((code for code in codes if code.startswith("tls-")), "")
-    return HitRow._make((*first, tls, first_seen, last_ok))

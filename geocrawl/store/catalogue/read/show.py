@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select
 
 from geocrawl.model import Url
+from geocrawl.model.catalogue import Layer, Service
+from geocrawl.store.catalogue.read.history import EndpointHistory, NewsRow, history_of_service, read_news
+from geocrawl.store.catalogue.services import Selection, read_layers, read_services
 from geocrawl.store.database.connection import Connection, Rows
 from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.keys import page_key
-from geocrawl.store.database.quality import quality, quality_parts
+from geocrawl.store.database.quality import quality_parts
 from geocrawl.store.database.schema.tables import (
     ENDPOINT,
     EVIDENCE,
     HOST,
-    LAYER,
     PROOF,
     SAME_SERVICE,
     SEED,
@@ -26,28 +27,7 @@ from geocrawl.store.database.schema.tables import (
     SERVICE_ALIAS,
     URL,
 )
-from geocrawl.store.database.views import naming_page, twins
 from geocrawl.urls import service_keys
-
-
-@dataclass(frozen=True, slots=True)
-class LayerRow:
-    """A layer with the properties that it states itself."""
-
-    position: int
-    parent: int | None
-    name: str
-    title: str
-    abstract: str
-    crs: tuple[str, ...]
-    styles: tuple[str, ...]
-    keywords: tuple[str, ...]
-    queryable: bool
-    item: str
-    """layer, feature-type, coverage, collection, process, offering, record-type, folder."""
-    formats: tuple[str, ...]
-    box: tuple[float, float, float, float] | None
-    """west, south, east, north, degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,40 +63,40 @@ class EndpointRow:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDetail:
-    """All stored data about a service."""
+    """A service with its layers, its endpoints and the evidence of what is said of it."""
 
-    id: int
-    kind: str
-    title: str
-    abstract: str
-    keywords: tuple[str, ...]
-    provider: str
-    contact: Mapping[str, str]
-    fees: str
-    access_constraints: str
-    version: str
-    formats: tuple[str, ...]
-    online_resource: str
-    read_by: str
-    """Which reader read the description: 'owslib', 'geocrawl'; '' when that was not noted."""
-    layer_count: int
-    box: tuple[float, float, float, float] | None
-    first_seen: float
-    last_ok: float
-    layers: tuple[LayerRow, ...]
+    service: Service
+    """The service, its addresses in full."""
+    layers: tuple[Layer, ...]
     endpoints: tuple[EndpointRow, ...]
-    best: str
-    """The address to show and use."""
-    same: tuple[SameRow, ...]
+    same: tuple[SameRow, ...] = ()
     """Why its addresses are one service."""
-    quality: int
-    """Score by `quality_parts`, 0 to 100."""
-    quality_parts: Mapping[str, QualityShare]
+    quality_parts: Mapping[str, QualityShare] = field(default_factory=dict)
     """Name → part of the score."""
     twins: Mapping[int, str] = field(default_factory=dict)
     """Numbers and kinds of other services: the same content by other protocols of the server."""
-    page: str = ""
-    """Address of a page that names the service; '' for none."""
+    read_by: str = ""
+    """Which reader read the description: 'owslib', 'geocrawl'; '' when that was not noted."""
+    histories: tuple[EndpointHistory, ...] = ()
+    """The past of each endpoint, where it was asked for."""
+    news: tuple[NewsRow, ...] = ()
+    """What happened to the service, newest first, likewise."""
+
+    @property
+    def best(self) -> EndpointRow | None:
+        """Return the endpoint at the best address."""
+        return next((endpoint for endpoint in self.endpoints if endpoint.url == self.service.url), None)
+
+    @property
+    def best_history(self) -> EndpointHistory | None:
+        """Return the history of the best address; of the first where none is the best."""
+        best = (history for history in self.histories if history.url == self.service.url)
+        return next(best, self.histories[0] if self.histories else None)
+
+    @property
+    def availability_30d(self) -> float | None:
+        """Return the share of the last 30 days in which the best address answered; None: not known."""
+        return self.best_history.availability.get(30) if self.best_history else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +109,6 @@ class QualityShare:
     """How far the service has the property, 0 to 1; None: not known."""
 
 
-_SIDES = ("west", "south", "east", "north")
-_OF_SERVICE = ("kind", "title", "abstract", "keywords", "provider", "contact", "fees", "access_constraints", "version")
-_SERVICE = select(
-    SERVICE.c.id,
-    *(SERVICE.c[name] for name in (*_OF_SERVICE, "formats", "online_resource", "read_by", "layer_count", *_SIDES)),
-    *(SERVICE.c.first_seen, SERVICE.c.last_ok),
-).where(SERVICE.c.id == bindparam("service"))
-_LAYERS = (
-    select(*(column for column in LAYER.c if column.name != "service_id"))
-    .where(LAYER.c.service_id == bindparam("service"))
-    .order_by(LAYER.c.position)
-)
 _FRONTIER_ID = (
     select(func.min(URL.c.id)).where(URL.c.endpoint_id == ENDPOINT.c.id, URL.c.purpose == "probe").scalar_subquery()
 )
@@ -178,13 +146,11 @@ _EVIDENCE = (
 _BEST_ENDPOINT = ENDPOINT.alias("best")
 _QUALITY_PARTS = quality_parts(_BEST_ENDPOINT)
 _QUALITY = (
-    select(quality(_BEST_ENDPOINT), *(part.share for part in _QUALITY_PARTS.values()))
+    select(SERVICE.c.read_by, *(part.share for part in _QUALITY_PARTS.values()))
     .select_from(SERVICE.outerjoin(_BEST_ENDPOINT, _BEST_ENDPOINT.c.id == SERVICE.c.best_id))
     .where(SERVICE.c.id == bindparam("service"))
 )
-_OF_BEST = select(twins(_BEST_ENDPOINT), naming_page(_BEST_ENDPOINT, with_secrets=True)).where(
-    _BEST_ENDPOINT.c.id == select(SERVICE.c.best_id).where(SERVICE.c.id == bindparam("service")).scalar_subquery()
-)
+_MOST_NEWS = 50
 _KINDS = select(SERVICE.c.id, SERVICE.c.kind).where(in_list(SERVICE.c.id, "services")).order_by(SERVICE.c.id)
 _CURRENT = select(SERVICE_ALIAS.c.new).where(SERVICE_ALIAS.c.old == bindparam("number"))
 
@@ -196,26 +162,27 @@ def current_number(connection: Connection, number: int) -> int:
     return number if row is None else int(row[0])
 
 
-def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
-    """Return the service with this id; None when there is none."""
-    row = next(connection.execute(_SERVICE, {"service": number}).dicts(), None)
-    if row is None:
+def service_detail(connection: Connection, number: int, *, past_until: float | None = None) -> ServiceDetail | None:
+    """Return the service with this id, its addresses in full; None when there is none. `past_until`: the time until
+    which its histories and news are read, too."""
+    selection = Selection(ids=(number,))
+    service = next(read_services(connection, selection, with_secrets=True), None)
+    if service is None:
         return None
-    points, *shares = connection.execute(_QUALITY, {"service": number}).fetchone()
+    read_by, *shares = connection.execute(_QUALITY, {"service": number}).fetchone()
     parts = zip(_QUALITY_PARTS.items(), shares, strict=True)
-    others, page = connection.execute(_OF_BEST, {"service": number}).fetchone() or ("[]", "")
     return ServiceDetail(
-        **_decoded(row, "keywords", "formats", "contact"),
-        layers=tuple(_layer(each) for each in connection.execute(_LAYERS, {"service": number}).dicts()),
+        service,
+        layers=tuple(read_layers(connection, selection)),
         endpoints=_endpoints(connection, connection.execute(_OF_THIS_SERVICE, {"service": number})),
-        best=best_address(connection, number),
         same=why_same(connection, number),
-        quality=int(points),
         quality_parts={
             name: QualityShare(part.weight, None if share is None else float(share)) for (name, part), share in parts
         },
-        twins=dict(connection.execute(_KINDS, {"services": json.loads(others)}).fetchall()),
-        page=page,
+        twins=dict(connection.execute(_KINDS, {"services": service.twins}).fetchall()),
+        read_by=read_by,
+        histories=() if past_until is None else history_of_service(connection, number, past_until),
+        news=() if past_until is None else tuple(read_news(connection, _MOST_NEWS, [number])),
     )
 
 
@@ -244,19 +211,6 @@ def _endpoints(connection: Connection, rows: Rows) -> tuple[EndpointRow, ...]:
         )
         for row in list(rows.dicts())
     )
-
-
-def _layer(row: dict[str, Any]) -> LayerRow:
-    decoded = _decoded(row, "crs", "styles", "keywords", "formats")
-    return LayerRow(**decoded | {"queryable": bool(row["queryable"])})
-
-
-def _decoded(row: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return a row with its JSON read (lists as tuples) and its four sides as one box."""
-    sides = tuple(row.pop(side) for side in _SIDES)
-    values = {name: json.loads(row[name]) for name in names}
-    lists = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return row | lists | {"box": None if None in sides else sides}
 
 
 # --------------------------------------------------------------------------- addresses of a service

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Integer, Select, Table, and_, bindparam, case, func, select
 
-from geocrawl.model.published import ReportRow
+from geocrawl.model.catalogue import ReportRow
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import json_elements, json_member, least, utc_text, whole
 from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geocrawl.model.catalogue import Layer, Service, columns
 from geocrawl.model.health import DAY_S
-from geocrawl.sanitize import masked, plain
-from geocrawl.store.catalogue.search.filters import HEALTHS, LEVELS, Box, Filters, QueryError, Sort, demand_few_values
+from geocrawl.sanitize import plain
+from geocrawl.store.catalogue.search.filters import Filters, QueryError, Sort, demand_few_values
 from geocrawl.store.catalogue.search.layers import AT_ONCE, MOST_READ, MOST_SERVICES, LayerRanking
 from geocrawl.store.catalogue.search.places import shipped_places
 from geocrawl.store.catalogue.search.plan import Concept, Plan, Planner, differences, read_as
-from geocrawl.store.catalogue.search.port import HitRow, LayerText, SearchIndex
+from geocrawl.store.catalogue.search.port import LayerWords, SearchIndex
 from geocrawl.store.catalogue.search.query import read_query
 from geocrawl.store.catalogue.search.ranking import (
     Matched,
@@ -33,7 +34,7 @@ from geocrawl.store.catalogue.search.ranking import (
     of_places,
     with_soundness,
 )
-from geocrawl.store.catalogue.search.results import FoundLayer, Hit, LayerHit, LayerResults, Results, Twin
+from geocrawl.store.catalogue.search.results import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.store.catalogue.search.selection import Keys, Positions, best, count, keys_of, meeting, page
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 from geocrawl.store.catalogue.search.suggest import Corrector
@@ -55,6 +56,7 @@ _AVAILABILITY_DAYS = 30
 _ABSTRACT_CHARS = 300
 _MOST_LAYERS = 5
 _MOST_TWINS = 10
+_COLUMNS = tuple(columns(Service))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class SearchEngine:
         masked. `vocabulary`: words that mean the same, those shipped by default."""
         self._index = index
         self._now = now
-        self._shown = (lambda address: address) if shows_secrets else masked
+        self._shows_secrets = shows_secrets
         self._snapshot = Snapshot()
         self._vocabulary = vocabulary or shipped_vocabulary()
         self._planner = Planner(self._vocabulary, shipped_places())
@@ -201,7 +203,7 @@ class SearchEngine:
         _, groups = page(self._snapshot, found.positions, keys, offset=0, limit=MOST_SERVICES, apart=True)
         positions = {int(self._snapshot["id"][group[0]]): int(group[0]) for group in groups}
         texts, looked_through = self._layer_texts(list(positions))
-        titles = [self._snapshot.titles[positions[each.service]] for each in texts]
+        titles = [self._snapshot.titles[positions[number]] for number, *_ in texts]
         self._check()
         fitting = LayerRanking(plan.concepts).best_first(texts, titles)
         return LayerResults(
@@ -222,26 +224,25 @@ class SearchEngine:
         known = self._snapshot["is_there"] & ~np.isnan(self._snapshot["west"])
         return np.stack([self._snapshot[name][known] for name in ("west", "south", "east", "north")], axis=1)
 
-    def _layer_texts(self, numbers: Sequence[int]) -> tuple[list[LayerText], int]:
+    def _layer_texts(self, numbers: Sequence[int]) -> tuple[list[LayerWords], int]:
         """Return the words of the layers of services, in the services' order, and how many services were looked at."""
-        texts, looked_through = list[LayerText](), 0
+        texts, looked_through = list[LayerWords](), 0
         while looked_through < len(numbers) and len(texts) < MOST_READ:
             self._check()
             some = numbers[looked_through : looked_through + AT_ONCE]
             order = {number: place for place, number in enumerate(some)}
             read = self._index.layer_texts(some, MOST_READ - len(texts))
-            texts += sorted(read, key=lambda each: (order[each.service], each.position))
+            texts += sorted(read, key=lambda each: (order[each[0]], each[1]))
             looked_through += len(some)
         return texts, looked_through
 
-    def _found_layers(self, texts: Sequence[LayerText]) -> Iterator[FoundLayer]:
+    def _found_layers(self, texts: Sequence[LayerWords]) -> Iterator[LayerHit]:
         """Yield what is shown of layers; those that were deleted just now are missing."""
-        services = self._index.rows([each.service for each in texts])
-        for each in texts:
-            service, row = services.get(each.service), self._index.layer_row(each.service, each.position)
-            if service is not None and row is not None:
-                shown = (service.kind, service.title, self._shown(service.url), service.provider, service.health)
-                yield FoundLayer(each.service, each.position, row, *shown)
+        services = self._index.services([number for number, *_ in texts], with_secrets=self._shows_secrets)
+        for number, position, _ in texts:
+            service, layer = services.get(number), self._index.layer(number, position)
+            if service is not None and layer is not None:
+                yield LayerHit(layer, service)
 
     def numbers(self, text: str = "", filters: Filters = Filters()) -> frozenset[int]:  # noqa: B008 frozen
         """Return the numbers of all services that `search` finds, twins included, without an order.
@@ -382,64 +383,34 @@ class SearchEngine:
 
     # ----------------------------------------------------------------------- showing
 
-    def _hits(self, plan: Plan, found: _Found, groups: Sequence[Positions]) -> list[Hit]:
+    def _hits(self, plan: Plan, found: _Found, groups: Sequence[Positions]) -> list[SearchHit]:
         """Return what is shown of groups of twins, each the best one first."""
         ids = self._snapshot["id"]
         shown = [[int(ids[position]) for position in group[: _MOST_TWINS + 1]] for group in groups]
-        rows = self._index.rows([number for group in shown for number in group])
-        hits = list[Hit]()
+        rows = self._index.services([number for group in shown for number in group], with_secrets=self._shows_secrets)
+        hits = list[SearchHit]()
         for group, positions in zip(shown, groups, strict=True):
             self._check()
             first, *others = group
             if first in rows:  # it may have been deleted just now
-                twins = [rows[number] for number in others if number in rows]
+                twins = tuple(rows[number] for number in others if number in rows)
                 hits.append(self._hit(plan, found, int(positions[0]), rows[first], twins))
         return hits
 
-    def _hit(self, plan: Plan, found: _Found, position: int, row: HitRow, twins: Sequence[HitRow]) -> Hit:
+    def _hit(self, plan: Plan, found: _Found, position: int, service: Service, twins: tuple[Service, ...]) -> SearchHit:
         """Return what is shown of one service."""
-        snapshot, now = self._snapshot, self._now()
-        column = {name: snapshot[name][position] for name in ("country", "health", "level", "alive", "quality")}
-        return Hit(
-            id=row.id,
-            kind=row.kind,
-            title=row.title,
-            abstract=plain(row.abstract, _ABSTRACT_CHARS),
-            address=self._shown(row.url),
-            provider=row.provider,
-            version=row.version,
-            layer_count=row.layer_count,
-            extent=self._extent(position),
-            country=snapshot.countries.texts[column["country"]],
-            health=HEALTHS[column["health"]],
-            level=("", *LEVELS)[column["level"]],
-            alive=bool(column["alive"]),
-            availability=self._availability(row, now),
-            quality=int(column["quality"]),
-            first_seen=row.first_seen,
-            last_ok=row.last_ok,
-            endpoint_id=row.endpoint_id,
-            tls=row.tls,
-            layers=self._layers(plan, row.id),
-            twins=tuple(Twin(each.id, each.kind, self._shown(each.url), each.health) for each in twins),
+        now = self._now()
+        columns = {name: getattr(service, name) for name in _COLUMNS}
+        return SearchHit(
+            **columns | {"abstract": plain(service.abstract, _ABSTRACT_CHARS)},
+            availability_30d=self._index.availability(service.id, now - _AVAILABILITY_DAYS * DAY_S, now),
+            matching_layers=self._layers(plan, service.id),
+            twin_services=twins,
             score=round(float(found.scores[position]), 3),
             is_whole=bool(found.whole[position]),
         )
 
-    def _extent(self, position: int) -> Box | None:
-        """Return the extent of the service at a position; None when none is known."""
-        west, south, east, north = (
-            float(self._snapshot[side][position]) for side in ("west", "south", "east", "north")
-        )
-        return None if west != west else (west, south, east, north)  # not a number: no extent is known
-
-    def _availability(self, row: HitRow, now: float) -> float | None:
-        """Return the availability of a service's best endpoint, 0 to 1; None when it is not known."""
-        if row.endpoint_id is None:
-            return None
-        return self._index.availability(row.endpoint_id, now - _AVAILABILITY_DAYS * DAY_S, now)
-
-    def _layers(self, plan: Plan, number: int) -> tuple[LayerHit, ...]:
+    def _layers(self, plan: Plan, number: int) -> tuple[Layer, ...]:
         """Return the first layers of a service in which words of the query occur."""
         phrases = [phrase for concept in plan.concepts for phrase in (*concept.exact, *concept.similar)]
         return self._index.layers(number, phrases, _MOST_LAYERS) if phrases else ()

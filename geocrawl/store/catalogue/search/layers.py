@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from geocrawl.store.catalogue.search.fold import lines_of_words
 from geocrawl.store.catalogue.search.plan import Concept
-from geocrawl.store.catalogue.search.port import LayerText, Phrase
+from geocrawl.store.catalogue.search.port import LayerWords, Phrase
 
 MOST_SERVICES = 300
 """Most services of one search whose layers are looked through."""
@@ -35,7 +35,7 @@ class LayerRanking:
         """Look for the concepts that a layer may have: no places, which are of extents, and no words that may lack."""
         self._wanted = [each for each in concepts if not each.is_weak and not each.places]
 
-    def best_first(self, texts: Sequence[LayerText], titles: Sequence[str]) -> list[LayerText]:
+    def best_first(self, texts: Sequence[LayerWords], titles: Sequence[str]) -> list[LayerWords]:
         """Return the layers that fit, best first, equal ones in the order given.
 
         `titles`: those of the layers' services. Layers that have only some of the words are left out when others have
@@ -43,7 +43,7 @@ class LayerRanking:
         """
         if not self._wanted:
             return list(texts)
-        own = lines_of_words(f"{each.title} {each.name} {each.keywords}" for each in texts)
+        own = lines_of_words(words for _, _, words in texts)
         around = lines_of_words(titles)
         scored = [(self._score(*lines), text) for *lines, text in zip(own, around, texts, strict=True)]
         least = 1 if any(score >= 1 for score, _ in scored) else 0

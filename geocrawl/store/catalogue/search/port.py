@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.store.catalogue.search.results import LayerHit, LayerRow
+from geocrawl.model.catalogue import Layer, Service
 
 Numbers = NDArray[np.int64]
 
@@ -24,13 +24,13 @@ class Phrase(NamedTuple):
 
 
 class ServiceFacts(NamedTuple):
-    """What is held in memory of each service, to filter, rank and count; the names are those of `results.Hit`."""
+    """What is held in memory of each service, to filter, rank and count; names of columns are those of `Service`."""
 
     id: int
     kind: str
     title: str
     provider: str
-    layer_count: int
+    layers: int
     west: float | None
     south: float | None
     east: float | None
@@ -71,33 +71,8 @@ class Changes:
     """Numbers of services that are no more."""
 
 
-class HitRow(NamedTuple):
-    """What is read of a service that is shown; the names are those of `results.Hit`."""
-
-    id: int
-    kind: str
-    title: str
-    abstract: str
-    provider: str
-    version: str
-    layer_count: int
-    url: str
-    """Best address of the service, with the keys that are in it."""
-    endpoint_id: int | None
-    health: str
-    tls: str
-    first_seen: float
-    last_ok: float
-
-
-class LayerText(NamedTuple):
-    """The words of a layer that has a name."""
-
-    service: int
-    position: int
-    title: str
-    name: str
-    keywords: str
+LayerWords = tuple[int, int, str]
+"""The words of a layer that has a name: number of its service, position, and title, name and keywords as one text."""
 
 
 class SearchIndex(Protocol):
@@ -119,22 +94,23 @@ class SearchIndex(Protocol):
         """Return the words without digits that begin with `first`, with the number of services that have them."""
         ...
 
-    def rows(self, ids: Sequence[int]) -> Mapping[int, HitRow]:
-        """Return what is shown of services; deleted ones are missing."""
+    def services(self, ids: Sequence[int], *, with_secrets: bool) -> Mapping[int, Service]:
+        """Return services by number, without costly columns; deleted ones are missing."""
         ...
 
-    def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[LayerHit, ...]:
+    def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[Layer, ...]:
         """Return the first layers of a service in whose title or name one of the phrases occurs."""
         ...
 
-    def layer_texts(self, service_ids: Sequence[int], most: int) -> Sequence[LayerText]:
+    def layer_texts(self, service_ids: Sequence[int], most: int) -> Sequence[LayerWords]:
         """Return the words of the layers with a name of some services, by their positions, `most` of them."""
         ...
 
-    def layer_row(self, service_id: int, position: int) -> LayerRow | None:
-        """Return what is shown of a layer; None for one that is no more."""
+    def layer(self, service_id: int, position: int) -> Layer | None:
+        """Return a layer with the extent and the reference systems that it inherits; None for one that is gone."""
         ...
 
-    def availability(self, endpoint_id: int, since: float, now: float) -> float | None:
-        """Return the share of the time in which the last answer of an endpoint was valid; None: not known."""
+    def availability(self, service_id: int, since: float, now: float) -> float | None:
+        """Return the share of the time in which the last answer of a service's best endpoint was valid; None: not
+        known."""
         ...

@@ -4,83 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from geocrawl.store.catalogue.search.filters import Box
-
-
-@dataclass(frozen=True, slots=True)
-class LayerHit:
-    """A layer in which words of the query occur."""
-
-    position: int
-    """Place of the layer in the service's description, from 0."""
-    name: str
-    """Name of the layer for requests; '' for a group of layers."""
-    title: str
-    """Title of the layer as the server wrote it: escape it wherever it is shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """Another service of the same server with the same content, by another protocol."""
-
-    id: int
-    """Number of the service in the catalogue."""
-    kind: str
-    """Kind of the service, such as wfs."""
-    address: str
-    """Best address of the service, masked as `Hit.address` is."""
-    health: str
-    """State of that address: new, alive, degraded, down or gone."""
+from geocrawl.model.catalogue import Layer, Service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A service that a search found."""
+class SearchHit(Service):
+    """A service that a search found; columns that are declared as costly are not read, and the abstract is its
+    beginning, in one line."""
 
-    id: int
-    """Number of the service in the catalogue."""
-    kind: str
-    """Kind of the service, such as wms."""
-    title: str
-    """Title as the server wrote it: escape it wherever it is shown."""
-    abstract: str
-    """The beginning of the service's description, in one line."""
-    address: str
-    """Best address of the service; keys and passwords in it are replaced by ***."""
-    provider: str
-    """Name of the provider as the server wrote it; '' when it names none."""
-    version: str
-    """Version of the protocol that was read; '' for protocols without versions."""
-    layer_count: int
-    """Number of layers that have a name."""
-    extent: Box | None
-    """Box around the service's layers; None when no extent is known."""
-    country: str
-    """Code of the country, ISO 3166-1, two letters; '' when it is not known."""
-    health: str
-    """State of the best address: new, alive, degraded, down or gone."""
-    level: str
-    """Level of proof: delivers, answers or advertised; '' for a service whose content was never checked."""
-    alive: bool
-    """Whether at least one address of the service was valid at its last probe."""
-    availability: float | None
+    availability_30d: float | None
     """Share of the last 30 days in which the last answer was valid, 0 to 1; None when it is not known."""
-    quality: int
-    """Quality of the service, 0 to 100 (docs/services.md)."""
-    first_seen: float
-    """Time at which the service was found, seconds since 1970 UTC."""
-    last_ok: float
-    """Time of the last valid answer, seconds since 1970 UTC."""
-    endpoint_id: int | None
-    """Number of the endpoint at `address`, whose thumbnail may exist; None for a service without an endpoint."""
-    tls: str
-    """Code of what is wrong with the address's TLS (`tls-expired` …), which was not verified; '' for nothing."""
-    layers: tuple[LayerHit, ...]
-    """The first layers in which words of the query occur."""
-    twins: tuple[Twin, ...]
-    """Other services of the same server with the same content."""
+    matching_layers: tuple[Layer, ...]
+    """The first layers in which words of the query occur; position, name and title are read."""
+    twin_services: tuple[Service, ...]
+    """Other services of the same server with the same content, by other protocols."""
     score: float
     """How well the service fits the query: higher is better; comparable within one search only."""
     is_whole: bool
@@ -103,7 +41,7 @@ class FacetValue:
 class Results:
     """What a search found."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchHit, ...]
     """One page of hits, from `offset` on, `limit` at most."""
     total: int
     """Number of hits on all pages; services that are twins of each other are one hit."""
@@ -128,40 +66,21 @@ class Results:
     """Milliseconds that the search took."""
 
 
-class LayerRow(NamedTuple):
-    """The columns of a layer that pages and interfaces show."""
-
-    name: str
-    title: str
-    abstract: str
-    item: str
-    extent: Box | None
-    """Its own extent, else that of the next group above it that has one."""
-    systems: tuple[str, ...]
-    """Its own reference systems, then those that it inherits."""
-
-
 @dataclass(frozen=True, slots=True)
-class FoundLayer:
+class LayerHit:
     """A layer that a search found."""
 
-    service_id: int
-    position: int
-    """Its place in the service's description, from 0."""
-    row: LayerRow
-    kind: str
-    service_title: str
-    address: str
-    """Best address of the service, masked."""
-    provider: str
-    health: str
+    layer: Layer
+    """The layer; extent and reference systems are its own, then those that it inherits."""
+    service: Service
+    """Its service, without the costly columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerResults:
     """What a search of layers found."""
 
-    hits: tuple[FoundLayer, ...]
+    hits: tuple[LayerHit, ...]
     total: int
     """Layers that were found in the services that were looked through."""
     services: int

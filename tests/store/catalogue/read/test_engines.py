@@ -21,15 +21,6 @@ from geocrawl.store import (
 )
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.store.catalogue.read.history import changes_since, history_of_service, read_news, read_survival
-from geocrawl.store.catalogue.read.published import (
-    Selection,
-    export_rows,
-    published_layers,
-    published_services,
-    read_thumbnail,
-    selected_ids,
-    with_thumbnail,
-)
 from geocrawl.store.catalogue.read.show import addresses_at, addresses_of, read_why, service_at, service_detail
 from geocrawl.store.catalogue.read.statistics import (
     kind_counts,
@@ -39,6 +30,14 @@ from geocrawl.store.catalogue.read.statistics import (
     read_software_growth,
     read_statistics,
     service_numbers,
+)
+from geocrawl.store.catalogue.services import (
+    Selection,
+    read_endpoints,
+    read_layers,
+    read_services,
+    read_thumbnail,
+    selected_ids,
 )
 from geocrawl.store.frontier.budgets import PATTERN_SPENT
 from geocrawl.store.frontier.kept_pages import count_kept, kept_page, kept_pages, list_kept
@@ -59,11 +58,10 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
         addresses_of(q, 1),
         addresses_at(q, url("s1.example/wms")),
         read_thumbnail(q, 1),
-        with_thumbnail(q, [1]),
     ),
     "numbers": lambda q: (service_numbers(q, 0, 9), last_service_number(q), stored_strategy(q), stored_topic(q)),
-    "export": lambda q: (list(export_rows(q)), list(export_rows(q, "wms"))),
-    "published": lambda q: list(published_services(q, Selection())),
+    "export": lambda q: (list(read_endpoints(q, Selection())), list(read_endpoints(q, Selection("wms")))),
+    "published": lambda q: list(read_services(q, Selection())),
     "selected": lambda q: [
         selected_ids(q, each)
         for each in (
@@ -73,7 +71,7 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
             Selection(ids=(1, 2)),
         )
     ],
-    "layers": lambda q: list(published_layers(q, Selection(ids=(1,)))),
+    "layers": lambda q: list(read_layers(q, Selection(ids=(1,)))),
     "signals": lambda q: signal_yields(q),
     "kinds": lambda q: kind_counts(q),
     "statistics": lambda q: (read_statistics(q), read_growth(q, 7), read_software_growth(q, 7)),
@@ -90,7 +88,10 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "seeds": lambda q: (read_seeds(q), seed_addresses(q), services_by_seed(q)),
     "opted out": lambda q: (read_blocked(q), OptOut(q).covers("www.gone.example")),
     "search": lambda q: [
-        [(hit.id, hit.title, [layer.name for layer in hit.layers]) for hit in search_engine(q).search(text).hits]
+        [
+            (hit.id, hit.title, [layer.name for layer in hit.matching_layers])
+            for hit in search_engine(q).search(text).hits
+        ]
         for text in ("soil", "soil map", "土地", "sol* wms", '"soil map"', "roads s2.example", "nothing of it")
     ],
     "mistyped": lambda q: search_engine(q).search("hydrografhy").suggestion,

@@ -106,12 +106,12 @@ def test_a_known_word_is_not_corrected(engine: SearchEngine) -> None:
 
 def test_services_that_answer_come_before_those_that_are_dead(engine: SearchEngine) -> None:
     first, second = engine.search("roads").hits
-    assert (first.address, first.alive) == ("http://new.example/roads/wms", True)
+    assert (first.url, first.alive) == ("http://new.example/roads/wms", True)
     assert (second.alive, second.health) == (False, "degraded")
 
 
 def test_keys_in_addresses_are_never_shown_and_never_found(world: World, engine: SearchEngine) -> None:
-    shown = [hit.address for hit in engine.search("roads").hits]
+    shown = [hit.url for hit in engine.search("roads").hits]
     assert "http://old.example/roads/wms?token=***" in shown
     assert engine.search("geheim123").total == 0
     texts = str(world.database.connection.execute("SELECT * FROM search_text").fetchall())
@@ -122,7 +122,7 @@ def test_services_of_one_server_are_one_hit(engine: SearchEngine) -> None:
     found = engine.search("forest")
     assert (found.total, found.services) == (1, 2)
     (hit,) = found.hits
-    assert {hit.kind, *(twin.kind for twin in hit.twins)} == {"arcgis", "wms"}
+    assert {hit.kind, *(twin.kind for twin in hit.twin_services)} == {"arcgis", "wms"}
     assert sum(value.count for value in engine.search("forest", facets=True).facets["kind"]) == 2
 
 
@@ -130,7 +130,7 @@ def test_services_of_one_server_are_hits_of_their_own_when_asked_for(engine: Sea
     one, apart = engine.search("forest"), engine.search("forest", apart=True)
     assert apart.total == apart.services == len(apart.hits) == one.services > one.total
     assert {hit.id for hit in apart.hits} == engine.numbers("forest")
-    first = {hit.id: {twin.id for twin in hit.twins} for hit in apart.hits}
+    first = {hit.id: {twin.id for twin in hit.twin_services} for hit in apart.hits}
     assert all(number in first[twin] for number, twins in first.items() for twin in twins)
     pages = [engine.search("forest", apart=True, limit=1, offset=offset).hits for offset in range(apart.total)]
     assert [hits[0].id for hits in pages] == [hit.id for hit in apart.hits]
@@ -150,9 +150,9 @@ def test_numbers_come_in_the_order_of_a_search_without_its_hits(world: World) ->
 
 def test_a_hit_names_its_layers_extent_country_and_availability(engine: SearchEngine) -> None:
     hit = engine.search("reef_zones").hits[0]
-    assert [layer.name for layer in hit.layers] == ["reef_zones"]
-    assert hit.extent == (177.0, -19.2, 180.0, -16.1)
-    assert hit.availability is None or 0 <= hit.availability <= 1
+    assert [layer.name for layer in hit.matching_layers] == ["reef_zones"]
+    assert hit.box == (177.0, -19.2, 180.0, -16.1)
+    assert hit.availability_30d is None or 0 <= hit.availability_30d <= 1
     assert engine.search("Bodentypen").hits[0].country == "DE"
     assert engine.search("土地利用").hits[0].country == "CN"
 
@@ -307,7 +307,7 @@ def test_words_that_mean_the_same_are_named_as_people_write_them() -> None:
 
 def layer_names(engine: SearchEngine, text: str, **more: object) -> list[tuple[str, str]]:
     found = engine.layers(text, **more)  # type: ignore[arg-type]
-    return [(hit.row.title, hit.service_title) for hit in found.hits]
+    return [(hit.layer.title, hit.service.title) for hit in found.hits]
 
 
 def test_layers_are_results_of_their_own_by_their_words_and_those_of_their_service(engine: SearchEngine) -> None:
@@ -324,10 +324,10 @@ def test_layers_are_results_of_their_own_by_their_words_and_those_of_their_servi
 
 def test_a_found_layer_says_where_it_is_and_what_it_inherits(engine: SearchEngine) -> None:
     (hit,) = engine.layers("land use 2018").hits
-    assert (hit.row.name, hit.row.item, hit.row.systems) == ("LandUse2018", "layer", ("EPSG:4326", "EPSG:25832"))
-    assert hit.row.extent is not None and hit.address == "http://fiji.example/reef/wms"
+    assert (hit.layer.name, hit.layer.item, hit.layer.crs) == ("LandUse2018", "layer", ("EPSG:4326", "EPSG:25832"))
+    assert hit.layer.box is not None and hit.service.url == "http://fiji.example/reef/wms"
     (masked,) = engine.layers("straßennetz provider:old.example").hits
-    assert "geheim" not in masked.address
+    assert "geheim" not in masked.service.url
 
 
 def test_layers_are_paged_and_few_services_are_looked_through(

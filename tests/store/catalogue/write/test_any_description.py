@@ -19,7 +19,7 @@ from shapely import box
 from geocrawl.export.services import write_geojson
 from geocrawl.model import Deviation, Kind, Layer, Service, State, StoredPage
 from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.read.published import Selection, published_services
+from geocrawl.store.catalogue.services import Selection, read_services
 from geocrawl.store.database.database import open_readonly
 from tests.support.invariants import check_invariants
 from tests.support.postgres import Server
@@ -85,7 +85,7 @@ def settle(
 def read_back(world: World, services: int) -> None:
     check_invariants(world.database.connection)
     with open_readonly(world.database.path) as connection:
-        found = list(published_services(connection, Selection()))
+        found = list(read_services(connection, Selection()))
         assert len(found) == services
         stream = io.StringIO()
         write_geojson(found, stream)

@@ -14,9 +14,9 @@ from shapely.geometry import box
 
 from geocrawl.model import Deviation, Kind, Layer, Service, State
 from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.read.published import export_rows
 from geocrawl.store.catalogue.read.show import read_why, service_at, service_detail
 from geocrawl.store.catalogue.search.filters import Filters, QueryError
+from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.store.frontier.status import read_status
 from geocrawl.urls import endpoint_key
 from tests.support.world import World, candidate, link, url, verdict
@@ -74,9 +74,10 @@ def test_a_service_is_read_back_as_it_was_written(world: World) -> None:
     with world.reading() as connection:
         detail = service_at(connection, endpoint_key(url("https://A.example/wms?REQUEST=GetMap")))
     assert detail is not None
-    assert (detail.title, detail.keywords, detail.contact) == (ROADS.title, ROADS.keywords, ROADS.contact)
-    assert detail.box == (5.0, 45.0, 10.0, 50.0)
-    assert detail.layer_count == 1
+    service = detail.service
+    assert (service.title, service.keywords, service.contact) == (ROADS.title, ROADS.keywords, ROADS.contact)
+    assert service.box == (5.0, 45.0, 10.0, 50.0)
+    assert service.layers == 1
     assert [(each.name, each.parent, each.crs) for each in detail.layers] == [
         ("", None, ("EPSG:4326",)),
         ("roads", 0, ("EPSG:3857",)),
@@ -129,7 +130,7 @@ def test_an_endpoint_that_fails_later_keeps_its_service(world: World) -> None:
     record(world, "a.example/wms?", ROADS)
     record(world, "a.example/wms?", None, "http-404")
     with world.reading() as connection:
-        (row,) = export_rows(connection)
+        (row,) = read_endpoints(connection, Selection())
         detail = service_detail(connection, 1)
     assert (row.status, row.reason, row.title, row.layers, row.version) == (
         "invalid",
@@ -138,7 +139,7 @@ def test_an_endpoint_that_fails_later_keeps_its_service(world: World) -> None:
         1,
         "1.3.0",
     )
-    assert row.last_ok is not None and row.last_ok < row.last_probe
+    assert row.last_probe is not None and row.last_ok < row.last_probe
     assert detail is not None and len(detail.layers) == 2
     assert titles(world, alive=True) == []
     assert titles(world) == [ROADS.title]
@@ -148,7 +149,7 @@ def test_what_robots_txt_forbids_is_neither_valid_nor_exported(world: World) -> 
     world.frontier.add_candidates([candidate("a.example/wms?")])
     world.settle(world.lease(), state=State.REFUSED, reason="robots")
     with world.reading() as connection:
-        assert list(export_rows(connection)) == []
+        assert list(read_endpoints(connection, Selection())) == []
         assert read_status(connection, world.clock.now()).reasons == {"robots": 1}
         (endpoint,) = read_why(connection, url("a.example/wms")).endpoints
     assert (endpoint.status, endpoint.reason) == (None, "robots")

@@ -16,9 +16,12 @@ import pytest
 from shapely.geometry import box
 
 from geocrawl.model import ANSWER, Deviation, Evidence, Kind, Layer, Service
-from geocrawl.store.catalogue.read.published import Selection, export_rows, published_services
+from geocrawl.model.catalogue import SIDES, columns
+from geocrawl.model.catalogue import Layer as Layer_
+from geocrawl.model.catalogue import Service as Service_
 from geocrawl.store.catalogue.read.show import service_detail
-from geocrawl.store.database.views import VIEWS
+from geocrawl.store.catalogue.services import Selection, read_endpoints, read_services
+from geocrawl.store.database.views import BEST, LAYER_COLUMNS, VIEWS, service_columns
 from geocrawl.store.store import Store
 from tests.support import parts
 from tests.support.places import ROOT
@@ -81,6 +84,12 @@ def test_the_columns_of_the_views_stay(catalogue: Path) -> None:
     assert found == COLUMNS
 
 
+def test_each_column_of_a_service_and_of_a_layer_has_its_expression() -> None:
+    for shape, expressions in ((Service_, service_columns(BEST)), (Layer_, LAYER_COLUMNS)):
+        wanted = [name for each in columns(shape).values() for name in (SIDES if each.sql == "BOX" else (each.name,))]
+        assert sorted(expressions) == sorted(wanted)
+
+
 def test_what_the_views_say(catalogue: Path) -> None:
     with closing(sqlite3.connect(catalogue)) as connection:
         connection.row_factory = sqlite3.Row
@@ -109,12 +118,12 @@ def test_the_page_of_a_service_is_the_shortest_address_that_names_it(tmp_path: P
     for found in (given, moved, guessed, answered, here, replace(here, evidence=replace(here.evidence, page=short))):
         world.record(found, verdict("ok", ROADS), world.clock.now())
         with Store.open_readonly(str(tmp_path / "geocrawl.db")) as connection:
-            (service,) = published_services(connection, Selection())
+            (service,) = read_services(connection, Selection())
             pages.append(service.page)
-            (secret,) = published_services(connection, Selection(), with_secrets=True)
-            (row,) = export_rows(connection)
+            (secret,) = read_services(connection, Selection(), with_secrets=True)
+            (row,) = read_endpoints(connection, Selection())
             detail = service_detail(connection, service.id)
-            assert detail is not None and row.page == secret.page == detail.page
+            assert detail is not None and row.page == secret.page == detail.service.page
     world.store.close()
     assert pages[:4] == ["", "", "", "http://c.example/csw"]
     assert pages[4:] == ["http://portal.example/catalogue/roads", "http://portal.example/?key=***"]

@@ -10,10 +10,10 @@ from shapely.geometry import box
 
 from geocrawl.model import Attempt, ContentOutcome, ContentReport, Kind, Layer, Level, Service
 from geocrawl.store import Store
-from geocrawl.store.catalogue.read.published import (
+from geocrawl.store.catalogue.services import (
     Selection,
-    published_layers,
-    published_services,
+    read_layers,
+    read_services,
     selected_ids,
 )
 from geocrawl.store.catalogue.write.verdicts import ContentReportWriter
@@ -46,11 +46,9 @@ def path(tmp_path: Path) -> Path:
 
 def titles(path: Path, selection: Selection) -> list[str]:
     with Store.open_readonly(path) as connection:
-        assert selected_ids(connection, selection) == {each.id for each in published_services(connection, selection)}
-        assert {each.service_id for each in published_layers(connection, selection)} == selected_ids(
-            connection, selection
-        )
-        return [each.title for each in published_services(connection, selection)]
+        assert selected_ids(connection, selection) == {each.id for each in read_services(connection, selection)}
+        assert {each.service_id for each in read_layers(connection, selection)} == selected_ids(connection, selection)
+        return [each.title for each in read_services(connection, selection)]
 
 
 @pytest.mark.parametrize(
@@ -73,9 +71,9 @@ def test_services_are_selected(path: Path, selection: Selection, expected: list[
 
 def test_a_service_is_published_with_its_keys_masked(path: Path) -> None:
     with Store.open_readonly(path) as connection:
-        (masked,) = published_services(connection, Selection(ids=(1,)))
-        (full,) = published_services(connection, Selection(ids=(1,)), with_secrets=True)
-        group, roads = published_layers(connection, Selection(ids=(1,)))
+        (masked,) = read_services(connection, Selection(ids=(1,)))
+        (full,) = read_services(connection, Selection(ids=(1,)), with_secrets=True)
+        group, roads = read_layers(connection, Selection(ids=(1,)))
     assert (masked.url, masked.online_resource) == ("http://a.example/wms?token=***", "http://a.example/?key=***")
     assert (full.url, full.online_resource) == ("http://a.example/wms?token=sesame", "http://a.example/?key=sesame")
     assert replace(full, url=masked.url, online_resource=masked.online_resource) == masked
@@ -100,16 +98,16 @@ def test_a_tile_that_was_delivered_is_published_for_tile_services_alone(tmp_path
             reports.write(number, ContentReport(Level.DELIVERS, attempts), world.clock.now())
     world.store.close()
     with Store.open_readonly(tmp_path / "crawl.db") as connection:
-        found = [(each.kind, each.tile, each.level) for each in published_services(connection, Selection())]
+        found = [(each.kind, each.tile, each.level) for each in read_services(connection, Selection())]
     assert found == [("tms", tile.replace("sesame", "***"), "delivers"), ("wms", "", "delivers")]
 
 
 def test_a_snapshot_shows_one_moment(path: Path) -> None:
     with Store.open_readonly(path) as connection:
         with connection.snapshot():
-            before = len(list(published_services(connection, Selection())))
+            before = len(list(read_services(connection, Selection())))
             world = World(path)
             world.record(candidate("d.example/wms"), verdict("ok", replace(DEAD, fingerprint="f4")), 2e6)
             world.store.close()
-            assert len(list(published_services(connection, Selection()))) == before
-        assert len(list(published_services(connection, Selection()))) == before + 1
+            assert len(list(read_services(connection, Selection()))) == before
+        assert len(list(read_services(connection, Selection()))) == before + 1
