@@ -15,6 +15,7 @@ from pathlib import Path
 from lxml import etree
 from starlette.testclient import TestClient
 
+from tests.support.commands import geocrawl
 from tests.web.conftest import Serve
 
 HTML = {"Accept": "text/html"}
@@ -41,10 +42,21 @@ def test_a_table_has_the_addresses_of_what_the_search_finds(client: TestClient) 
     assert {int(row["service_id"]) for row in table} == set(found(client, **WATER)) and len(table) > 2
     assert all(row["kind"] == "wms" and row["first_seen"].endswith("Z") and row["west"] for row in table)
     assert len(rows(client.get(ITEMS, params={**WATER, "f": "csv", "limit": "2"}).content)) == 2
-    assert [row["service_id"] for row in rows(client.get(ITEMS, params={"ids": "3,4,999", "f": "csv"}).content)] == [
+    assert {row["service_id"] for row in rows(client.get(ITEMS, params={"ids": "3,4,999", "f": "csv"}).content)} == {
         "3",
         "4",
-    ]
+    }
+
+
+def test_services_csv_is_the_same_from_the_web_the_command_and_a_published_site(
+    client: TestClient, catalogue: Path, tmp_path: Path
+) -> None:
+    web = client.get(ITEMS, params={**WATER, "limit": "1000", "f": "csv"}).content.removeprefix(b"\xef\xbb\xbf")
+    chosen = ("water", "--kind", "wms", "--db", str(catalogue))
+    assert geocrawl("export", *chosen, "--out", str(tmp_path / "services.csv"))[0] == 0
+    assert geocrawl("publish", *chosen, "--out", str(tmp_path / "site"))[0] == 0
+    assert web == (tmp_path / "services.csv").read_bytes() == (tmp_path / "site" / "services.csv").read_bytes()
+    assert rows(web)[0]["availability"] == "" or 0 <= float(rows(web)[0]["availability"]) <= 1
 
 
 def test_files_for_maps_have_what_the_search_finds(client: TestClient, tmp_path: Path) -> None:

@@ -19,8 +19,10 @@ from geocrawl.store import (
     stored_strategy,
     stored_topic,
 )
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.store.catalogue.read.history import changes_since, history_of_service, read_news, read_survival
+from geocrawl.store.catalogue.read.provider_report import provider_cards, provider_counts
 from geocrawl.store.catalogue.read.show import addresses_at, addresses_of, read_why, service_at, service_detail
 from geocrawl.store.catalogue.read.statistics import (
     kind_counts,
@@ -71,6 +73,7 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
             Selection(ids=(1, 2)),
         )
     ],
+    "providers": lambda q: (provider_counts(q, 9), list(provider_cards(q))),
     "layers": lambda q: list(read_layers(q, Selection(ids=(1,)))),
     "signals": lambda q: signal_yields(q),
     "kinds": lambda q: kind_counts(q),
@@ -133,6 +136,14 @@ def both(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
     for each in urls:
         filled(each)
     yield urls
+
+
+def test_a_provider_has_as_many_services_in_the_list_as_on_its_card(both: list[str]) -> None:
+    for each in both:
+        with Catalogue(each) as catalogue:
+            counts = dict(catalogue.providers(99))
+            assert counts == {card.provider: len(card.entries) for card in catalogue.provider_cards()} != {}
+            assert all(len(catalogue.provider(name).entries) == count for name, count in counts.items())  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
