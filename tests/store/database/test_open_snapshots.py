@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from geocrawl.cli.status import status_lines
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
+from geocrawl.store import Store
 from geocrawl.store.database.postgres.connection import PostgresConnection
 from geocrawl.store.database.sqlite.connection import LOG_BYTES
 from geocrawl.store.frontier.status import read_status
@@ -43,7 +45,8 @@ def test_a_reader_of_a_file_that_lets_its_log_grow_is_told_until_it_ends(tmp_pat
     world = World(path)
     world.seed("a.example/")
     world.settle(world.lease())
-    DaemonLock(world.store.database).acquire(time.time())
+    daemon = Store.open(path, clock=SystemClock())
+    DaemonLock(daemon.database).acquire(time.time())
     look = ("status", "--db", str(path)), ("check", "--silent-for", "1000000", "--db", str(path))
     grow(world, LOG_BYTES // MIB + 20)
     assert world.database.connection.open_snapshot() is None, "nobody reads: the log begins again"
@@ -61,6 +64,7 @@ def test_a_reader_of_a_file_that_lets_its_log_grow_is_told_until_it_ends(tmp_pat
     assert path.with_name("c.db-wal").stat().st_size <= LOG_BYTES, "the log began again, and its file was cut"
     shown = [told(tmp_path, *each) for each in look]
     assert "\nsnapshot" not in shown[0] and shown[1].startswith("GEOCRAWL OK")
+    daemon.close()
     world.store.close()
 
 
