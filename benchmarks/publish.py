@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.large_catalogues import fill
-from geocrawl.browser.chromium import find_chromium
+from geocrawl.browser.renderer import find_chromium
 
 _CHANGED = 100
 _FIRST_PAGE = ("index.html", *(f"static/{name}" for name in ("page.css", "site.css", "site_search.js", "icon.svg")))

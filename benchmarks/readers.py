@@ -21,7 +21,7 @@ from typing import Any
 
 from lxml import etree
 
-from geocrawl.formats.xml_reader import read_xml
+from geocrawl.formats.xml import read_xml
 from geocrawl.model import Kind, Layer, Service
 from geocrawl.probe.kinds import sos, wcs, wfs, wps
 from geocrawl.probe.kinds.wms import probe as wms

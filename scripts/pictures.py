@@ -26,7 +26,7 @@ from playwright.sync_api import Page, sync_playwright
 from rich.console import Console
 from rich.text import Text
 
-from geocrawl.browser.chromium import find_chromium
+from geocrawl.browser.renderer import find_chromium
 from geocrawl.demo import DemoWeb
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"

@@ -134,7 +134,7 @@ print({each["type"] for each in _links(service, "") if each["title"] == "SPS"})
 
 READ_THE_NEW_KIND = """
 from geocrawl.page.naming import kind_in_label, kind_in_name, kind_of_protocol, may_be_service
-from geocrawl.priority.text.thesaurus import shipped_thesaurus
+from geocrawl.priority.ipagerank import shipped_thesaurus
 from geocrawl.store.catalogue.search.vocabulary import shipped_vocabulary
 from geocrawl.urls import StopRules, read_url, server_key
 

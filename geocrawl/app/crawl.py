@@ -13,8 +13,7 @@ from geocrawl.app.findings import demand_usable
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
 from geocrawl.config import without_effect
-from geocrawl.crawler.report import CrawlReport, RunSummary
-from geocrawl.crawler.sub_queues import sub_queues
+from geocrawl.crawler.report import CrawlReport, RunSummary, sub_queues
 from geocrawl.errors import UsageError
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import FailureCode, State, Url

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl import __version__
-from geocrawl.browser.chromium import find_chromium
+from geocrawl.browser.renderer import find_chromium
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.guests import GuestFetcher
 from geocrawl.fetch.http import user_agent

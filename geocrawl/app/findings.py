@@ -154,7 +154,7 @@ def _read_stop_rules(settings: Settings) -> None:
 
 def _find_browser(settings: Settings) -> None:
     if settings.browser:
-        from geocrawl.browser.chromium import find_chromium
+        from geocrawl.browser.renderer import find_chromium
 
         find_chromium(settings.browser_path)
     elif settings.browser_path and not shutil.which(settings.browser_path):

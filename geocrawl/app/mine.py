@@ -17,12 +17,10 @@ from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
 from geocrawl.crawler.scope import text_rule
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.mining.engines import DuckDbEngine, SparkEngine
-from geocrawl.mining.finder import Finder
 from geocrawl.mining.index import Engine
 from geocrawl.mining.miner import Miner, MineReport, Reader
 from geocrawl.mining.model import ARCHIVE, Find, Source
-from geocrawl.mining.record_processes import RecordProcesses
-from geocrawl.mining.records import RecordReader
+from geocrawl.mining.records import Finder, RecordProcesses, RecordReader
 from geocrawl.model import Candidate, Evidence, FailureCode
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Clock

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from geocrawl.model.watches import MOST_FAILURES
-from geocrawl.notices.delivery import deliver
+from geocrawl.notices import deliver
 from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
 from geocrawl.settings import Settings

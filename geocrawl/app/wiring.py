@@ -13,27 +13,24 @@ from dataclasses import replace
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import CRAWL, Environment, LatestStats, Session, SessionKind
 from geocrawl.app.topics import demand_topic, find_topic
-from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.loop import Crawler, CrawlLimits
-from geocrawl.crawler.page_visit import PageVisitor
+from geocrawl.crawler.page_visit import PageVisitor, ScriptedPages
 from geocrawl.crawler.probe_visit import ProbeVisitor
 from geocrawl.crawler.scope import Refusals
-from geocrawl.crawler.scripted_pages import ScriptedPages
+from geocrawl.crawler.visits import Guesses
 from geocrawl.detect import Detector
 from geocrawl.errors import DatabaseFault
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.model import FailureCode, Purpose, Relevance, Url
-from geocrawl.page.document import PageReader
-from geocrawl.page.following import is_empty_without_script, may_be_followed
+from geocrawl.page.document import PageReader, is_empty_without_script, may_be_followed
 from geocrawl.ports import Clock, Fetcher, Observer, Politeness, ReadingPool, ReadsKeywords, Renderer, Strategy
 from geocrawl.priority import registry
 from geocrawl.priority.ipagerank import PageFilter, make_page_filter
 from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
 from geocrawl.priority.nearness import LinkMeasure
 from geocrawl.probe.registry import content_checks, declarations, probes
-from geocrawl.reading.job import Limits
-from geocrawl.reading.processes import InLoop, ReadingProcesses
+from geocrawl.reading import InLoop, Limits, ReadingProcesses
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import FrontierOptions, Store
 from geocrawl.urls import AddressRules

@@ -24,8 +24,7 @@ from structlog.typing import FilteringBoundLogger
 
 from geocrawl.app.findings import check_contact
 from geocrawl.app.processes import Processes
-from geocrawl.crawler.report import RunSummary
-from geocrawl.crawler.sub_queues import sub_queues, table_lines
+from geocrawl.crawler.report import RunSummary, sub_queues, table_lines
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import refuse_database
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Visit

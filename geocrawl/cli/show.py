@@ -14,7 +14,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds, service_address
 from geocrawl.cli.output import show_in_full
-from geocrawl.crawler.sub_queues import LINK_LEVELS, PAGE_LEVELS
+from geocrawl.crawler.report import LINK_LEVELS, PAGE_LEVELS
 from geocrawl.detect import Detector
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import LATE_TIER, State, Url

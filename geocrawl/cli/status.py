@@ -26,7 +26,7 @@ from geocrawl.app.findings import (
 )
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.crawler.sub_queues import sub_queues, table_lines
+from geocrawl.crawler.report import sub_queues, table_lines
 from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.errors import PassingFault, UsageError
 from geocrawl.priority.registry import tier_names

@@ -17,7 +17,7 @@ from geocrawl.cli.search import words_typed
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.watches import MOST_FAILURES, Watch
-from geocrawl.notices.delivery import read_recipient
+from geocrawl.notices import read_recipient
 from geocrawl.sanitize import masked, plain
 from geocrawl.store import Connection, Store
 from geocrawl.store.catalogue.index.index import search_engine

@@ -45,7 +45,7 @@ __all__ = [
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
 _NOT_SETTINGS = {
     "GEOCRAWL_SHARED",  # where the test suite finds recorded answers
-    "GEOCRAWL_SEGMENTER",  # `priority.text.terms`
+    "GEOCRAWL_SEGMENTER",  # `priority.text_terms`
 }
 _PATHS = {"db", "log_file", "stop_rules", "metrics_file"}
 _OF_ORIGIN = {"user", "password"}
@@ -223,7 +223,7 @@ class Source(PydanticBaseSettingsSource):
 
     def _unreadable_entries(self, field: str, entries: Sequence[str]) -> Iterator[str]:
         if entries:
-            from geocrawl.urls.allow_deny import read_entry
+            from geocrawl.urls.stop import read_entry
         for entry in entries:
             try:
                 read_entry(entry)

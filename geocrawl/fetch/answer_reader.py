@@ -20,8 +20,7 @@ from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
 from geocrawl.fetch.network import ANNOUNCED_LENGTH
 from geocrawl.fetch.transport import Fields, fields_of
-from geocrawl.formats.charset import header_charset
-from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS
+from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_16_STARTS, header_charset
 from geocrawl.model import Deviation, Failure, FailureCode, Purpose, Url
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.urls import read_url

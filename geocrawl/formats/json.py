@@ -16,8 +16,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from geocrawl.formats.charset import BYTE_ORDER_MARKS, byte_order_mark, decode_declared, header_charset
-from geocrawl.formats.text import unescape_html, well_formed, well_formed_escapes
+from geocrawl.formats.text import (
+    BYTE_ORDER_MARKS,
+    byte_order_mark,
+    decode_declared,
+    header_charset,
+    unescape_html,
+    well_formed,
+    well_formed_escapes,
+)
 from geocrawl.model import Deviation
 from geocrawl.sanitize import ending_of
 

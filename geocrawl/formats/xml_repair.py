@@ -13,8 +13,7 @@ import codecs
 import re
 from html.entities import html5
 
-from geocrawl.formats.charset import byte_order_mark
-from geocrawl.formats.text import well_formed
+from geocrawl.formats.text import byte_order_mark, well_formed
 from geocrawl.model import Deviation
 from geocrawl.wording import counted
 

@@ -11,10 +11,9 @@ from itertools import groupby, islice
 from typing import Protocol, TypeVar
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault
-from geocrawl.mining.finder import Finder
 from geocrawl.mining.index import Engine, Row
 from geocrawl.mining.model import Find, Form, Source
-from geocrawl.mining.records import Counts
+from geocrawl.mining.records import Counts, Finder
 from geocrawl.wording import counted
 
 T = TypeVar("T")

@@ -10,22 +10,116 @@ itself would end at the first damage."""
 from __future__ import annotations
 
 import json
+import multiprocessing
+import signal
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from geocrawl.detect import Detector
+from geocrawl.detect.software import Portal, portal_of
 from geocrawl.errors import EnvironmentFault, needs_extra
-from geocrawl.mining.finder import Finder, RawLink
 from geocrawl.mining.model import Find, Form, Place, Source
-from geocrawl.model import Page
+from geocrawl.model import Candidate, Document, Link, Page, Relevance, Url
 from geocrawl.page.document import PageReader
+from geocrawl.priority.nearness import LinkMeasure
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
+
+
+# --------------------------------------------------------------------------- finds
+# Services and portals are found among the addresses, links and pages of an archive by the crawler's own classifiers.
+# `Detector` recognises services; `detect.software` recognises portals by their software's addresses; a link to another
+# site whose text has a word of the gws link model (eq. 3, level 2) is a page to begin with.
+
+
+_MOST_PAGES = 100
+"""Pages to begin with that one page may name."""
+
+
+class RawLink(NamedTuple):
+    """A link as an archive has it, not resolved."""
+
+    href: str
+    text: str
+    where: str
+    """Element of the link, as `Link.where`."""
+
+
+class Finder:
+    """Finds services and portals; has no state but caches."""
+
+    def __init__(self, detector: Detector, measure: LinkMeasure) -> None:
+        """`measure`: determines whether the text of a link is about services."""
+        self._detector = detector
+        self._measure = measure
+
+    def of_address(self, text: str, place: Place) -> Iterator[Find]:
+        """Yield what an address by itself reveals: a service, services within its query, or a portal."""
+        url = read_url(text)
+        if url is None:
+            return
+        candidates = self._detector.of_text(url)
+        for candidate in candidates:
+            yield Find(text, place, candidate)
+        if not candidates and (portal := portal_of(url)) is not None:
+            yield from _of_portal(portal, Find(text, place))
+
+    def of_links(self, page: Url, base: str, links: list[RawLink], place: Place) -> Iterator[Find]:
+        """Yield what the links of a page reveal; `base`: the page's own base for its links, '' for its address."""
+        start = (read_url(base, page) if base else None) or page
+        read = {}
+        for href, text, where in links:
+            url = read_url(href, start)
+            if url is not None:
+                read[url.identity, text] = Link(url, text, where=where)
+        yield from self.of_document(Document(page, 0, 200, "text/html", "utf-8", "", "", tuple(read.values())), place)
+
+    def of_document(self, document: Document, place: Place) -> Iterator[Find]:
+        """Yield what a page reveals: itself, when it is a service's document, and its links."""
+        page, taken = document.url, set()
+        for candidate, index in self._detector.candidates(document):
+            evidence = candidate.evidence
+            taken.add(index)
+            yield Find(evidence.link, place, candidate, page=page.address, text=evidence.anchor)
+        firsts: dict[str, Find] = {}
+        for index, link in enumerate(document.links):
+            found = self._page(page, link, place) if index not in taken else None
+            if found is not None and len(firsts) < _MOST_PAGES:
+                firsts.setdefault(found.key[1], found)
+        yield from firsts.values()
+
+    def _page(self, page: Url, link: Link, place: Place) -> Find | None:
+        """Return the page to begin with that a link reveals; None for any other link."""
+        find = Find(link.url.address, place, page=page.address, text=link.anchor)
+        portal = portal_of(link.url)
+        if portal is not None and (found := next(_of_portal(portal, find), None)) is not None:
+            return found
+        is_mention = link.where in ("a", "area") and link.anchor and link.url.site != page.site
+        if is_mention and self._measure.match("", link.anchor).level is Relevance.HIGH:
+            return replace(find, first=link.url, sign="text")
+        return None
+
+
+def _of_portal(portal: Portal, find: Find) -> Iterator[Find]:
+    """Yield the find completed by where reading a portal begins: a list of records, else its likeliest service."""
+    first = portal.first()
+    if isinstance(first, Candidate):
+        yield replace(find, candidate=first)
+    elif first is not None:
+        yield replace(find, first=first, sign=portal.software.name)
+
+
+# --------------------------------------------------------------------------- records of WARC and WAT files
+
 
 MOST_BYTES = 32 * 1024 * 1024
 """Bytes of one record, decompressed: Common Crawl cuts answers at 1 MiB (5 MiB since 2025)."""
@@ -293,3 +387,87 @@ def _begins_a_record(file: BinaryIO, offset: int) -> bool:
         return zlib.decompressobj(_GZIP).decompress(file.read(_HEADER_BYTES), len(_BEGINNING)) == _BEGINNING
     except zlib.error:
         return False
+
+
+# --------------------------------------------------------------------------- reading in several processes
+# Each process reads whole files; their finds are taken in the order of the files.
+
+
+_Read = tuple[list[Find], Counts]
+
+
+class RecordProcesses:
+    """Reads files as `RecordReader` does, some files ahead of the one that is asked for."""
+
+    def __init__(self, sources: Sequence[Source], count: int, make_reader: Callable[[], RecordReader]) -> None:
+        """Read `sources` in `count` processes; `finds` is to be called for these in their order.
+
+        Raises EnvironmentFault when a library is missing."""
+        make_reader()
+        self._make_reader = make_reader
+        self._count = count
+        self._todo = deque(sources)
+        self._reading: deque[tuple[Source, Future[_Read]]] = deque()
+        self._pool = self._new_pool()
+
+    def finds(self, source: Source, counts: Counts) -> Iterator[Find]:
+        """Yield the finds of a file and count its records in `counts`.
+
+        Raises EnvironmentFault for a file that cannot be read or has no records, or whose process was killed.
+        """
+        while self._todo and len(self._reading) <= self._count:
+            ahead = self._todo.popleft()
+            self._reading.append((ahead, self._submitted(ahead)))
+        _, future = self._reading.popleft()
+        try:
+            found, read = future.result()
+        except BrokenProcessPool:
+            found, read = self._read_again(source)
+        counts.records, counts.damaged, counts.large = read.records, read.damaged, read.large
+        yield from found
+
+    def close(self) -> None:
+        """End the processes, whatever they read."""
+        for process in multiprocessing.active_children():
+            process.kill()
+        self._pool.shutdown(cancel_futures=True)
+
+    def _read_again(self, source: Source) -> _Read:
+        """Read a file alone: one of the processes was killed, by its own file or by another one's."""
+        self._pool.shutdown(cancel_futures=True)
+        self._pool = self._new_pool()
+        try:
+            return self._submitted(source).result()
+        except BrokenProcessPool:
+            self._pool = self._new_pool()
+            said = f"{source.path}: the process that read it was killed; is there enough memory?"
+            raise EnvironmentFault(said) from None
+        finally:
+            self._reading = deque((each, self._submitted(each)) for each, _ in self._reading)
+
+    def _submitted(self, source: Source) -> Future[_Read]:
+        try:
+            return self._pool.submit(_read, source)
+        except BrokenProcessPool as error:  # noticed when the file's turn comes
+            future = Future[_Read]()
+            future.set_exception(error)
+            return future
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("fork")
+        return ProcessPoolExecutor(self._count, context, initializer=_begin, initargs=(self._make_reader,))
+
+
+_readers: list[RecordReader] = []
+"""The reader of this process."""
+
+
+def _begin(make_reader: Callable[[], RecordReader]) -> None:
+    """Make this process's reader; the terminal's Ctrl-C, which goes to all, ends it at once."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _readers.append(make_reader())
+
+
+def _read(source: Source) -> _Read:
+    counts = Counts()
+    return list(_readers[0].finds(source, counts)), counts

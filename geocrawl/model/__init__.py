@@ -4,7 +4,6 @@ Each has one meaning in code, database, command line and documentation (docs/glo
 the Unix epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).
 """
 
-from geocrawl.model.documents import Document, Judgement, Rendered
 from geocrawl.model.frontier import (
     Entry,
     Feedback,
@@ -19,7 +18,6 @@ from geocrawl.model.frontier import (
     VisitYield,
     WaitingHost,
 )
-from geocrawl.model.ip_places import IpPlace, IpRequest, IpSlot, find_place
 from geocrawl.model.kinds import Kind, stored_kind
 from geocrawl.model.services import (
     ANSWER,
@@ -47,17 +45,24 @@ from geocrawl.model.web import (
     NOT_PERMITTED,
     SCRIPT_SRC,
     Deviation,
+    Document,
     Failure,
     FailureCode,
     HostState,
+    IpPlace,
+    IpRequest,
+    IpSlot,
+    Judgement,
     Link,
     Page,
     Purpose,
     Rank,
     Relevance,
+    Rendered,
     RobotsRecord,
     Url,
     Validators,
+    find_place,
 )
 
 __all__ = [

@@ -1,9 +1,9 @@
-"""Define addresses, links and answers of web servers."""
+"""Define addresses, links, answers of web servers, and the documents and judgements that are made of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
@@ -287,3 +287,117 @@ def conditions(validators: Validators) -> dict[str, str]:
     """
     fields = {"If-None-Match": validators.etag, "If-Modified-Since": validators.modified}
     return {name: value for name, value in fields.items() if value}
+
+
+# --------------------------------------------------------------------------- pages that were read
+
+
+class Document(NamedTuple):
+    """A page as it was read: the parts that strategies, the detector and the catalogue need."""
+
+    url: Url
+    depth: int
+    status: int
+    content_type: str
+    encoding: str
+    title: str
+    text: str
+    """Visible text of the body without scripts and styles, white space folded."""
+    links: tuple[Link, ...] = ()
+    """Links in document order; one address may occur several times with different anchors.
+
+    () when meta robots or X-Robots-Tag contains nofollow.
+    """
+    language: str = ""
+    """From `<html lang>` or Content-Language, lower case; '' when not named."""
+    xml_root: str = ""
+    """Local name of the root element when the body is XML, else ''."""
+    xml_namespace: str = ""
+    """Namespace of the root; '' when it has none."""
+    json_keys: tuple[str, ...] = ()
+    """The first keys, at most 64, of a JSON object; () for any other body."""
+    headline: str = ""
+    """The most likely headline (`page.html_tree`), or the title without one; '' unless requested."""
+    prose: str = ""
+    """`text` without the anchors of links, with the same limit; '' unless requested."""
+    anchor_chars: int = 0
+    """Number of characters of all anchors, white space folded; 0 unless `prose` is requested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What a browser made of a page whose content is written by its scripts."""
+
+    page: Page
+    """The page with the document that its scripts left as body, in UTF-8; unchanged when they came to no end."""
+    links: tuple[Link, ...]
+    """Addresses that the scripts requested or went to."""
+    data: tuple[Page, ...] = ()
+    """JSON and XML that the scripts received, each from the address that was requested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A strategy's judgement of a document and its links."""
+
+    relevance: Relevance
+    score: float
+    """The strategy's own score of the page; for gws r = cos(T, P), 0…1."""
+    ranks: tuple[Rank | None, ...]
+    """Rank of each of `Document.links`, in order; None drops the link."""
+    features: bytes = b""
+    """Data that the strategy gets back with the visit's `Feedback`; b"" for a strategy that does not learn."""
+
+
+# --------------------------------------------------------------------------- slots of an IP address
+# They bound how many requests may be under way at an IP address, and when the next one may begin.
+
+
+_MOST_AHEAD_S = 3600.0
+"""A request that begins later than this was noted while a clock was wrong; it bounds nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class IpRequest:
+    """What a request asks of an IP address."""
+
+    most_at_once: int
+    """How many requests to the address may be under way."""
+    gap_s: float
+    """Least time between the beginnings of two requests to the address."""
+    wait_s: float
+    """Longest wait for the request's beginning."""
+    lasts_s: float
+    """Longest duration of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class IpSlot:
+    """One of an address's concurrent requests, or the last one that was made there."""
+
+    number: int
+    begins_at: float
+    until: float
+    """When the request has ended at the latest; 0: it has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class IpPlace:
+    """The right to make one request to an IP address."""
+
+    ip: str
+    slot: int
+    """Number of the slot that the request occupies."""
+    begins_at: float
+    """When the request may begin."""
+
+
+def find_place(ip: str, slots: Sequence[IpSlot], now: float, request: IpRequest) -> IpPlace | float:
+    """Return the place at an address whose slots are these, or when to ask again if there is none soon enough."""
+    slots = [slot for slot in slots if slot.begins_at <= now + _MOST_AHEAD_S]
+    begins_at = max([now, *(slot.begins_at + request.gap_s for slot in slots)])
+    busy = {slot.number: slot.until for slot in slots if slot.until > now}
+    free = next((number for number in range(request.most_at_once) if number not in busy), None)
+    if free is None or begins_at - now > request.wait_s:
+        return begins_at
+    return IpPlace(ip, free, begins_at)

@@ -27,8 +27,13 @@ from geocrawl.page.naming import (
     may_be_service,
     may_name_kinds,
 )
-from geocrawl.page.script_files import choose_scripts, configurations_named, named_in_attributes, shows_map
-from geocrawl.page.scripts import addresses_in_code
+from geocrawl.page.scripts import (
+    addresses_in_code,
+    choose_scripts,
+    configurations_named,
+    named_in_attributes,
+    shows_map,
+)
 from geocrawl.page.text import addresses_in_text, may_contain_addresses
 
 _WORDS = (

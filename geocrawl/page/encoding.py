@@ -1,6 +1,6 @@
 """Decode pages whose server or markup names no charset, or a wrong one.
 
-Labels are read as browsers read them (`formats.charset`). But while a browser trusts the server's label, this module
+Labels are read as browsers read them (`formats.text`). But while a browser trusts the server's label, this module
 checks the bytes, because the default charset of a server is wrong for every page that was written elsewhere:
 
 1. a byte order mark decides;
@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from geocrawl.formats.charset import (
+from geocrawl.formats.text import (
     BYTE_ORDER_MARKS,
     UNMARKED_UTF_16,
     UTF_8,

@@ -24,8 +24,7 @@ from geocrawl.page.content import (
     RawLink,
 )
 from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link
-from geocrawl.page.headline import find_headline
-from geocrawl.page.html_tree import BLOCKS, CELLS, UNREAD, TagPaths, flatten
+from geocrawl.page.html_tree import BLOCKS, CELLS, UNREAD, TagPaths, find_headline, flatten
 from geocrawl.page.naming import Subject
 from geocrawl.urls import CKAN_SEARCH, RECORDS
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from geocrawl.formats.elements import child, children, first, first_text, local_name
 from geocrawl.formats.text import fold
+from geocrawl.formats.xml import child, children, first, first_text, local_name
 from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
 from geocrawl.page.naming import kind_among, kind_of_protocol
 

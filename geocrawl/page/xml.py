@@ -14,9 +14,8 @@ from urllib.parse import parse_qsl
 
 from lxml import etree
 
-from geocrawl.formats.elements import XLINK_HREF, child, children, first, first_text, local_name, namespace_of
 from geocrawl.formats.text import fold
-from geocrawl.formats.xml_reader import parse_text
+from geocrawl.formats.xml import XLINK_HREF, child, children, first, first_text, local_name, namespace_of, parse_text
 from geocrawl.model import Url
 from geocrawl.page.content import (
     MAX_ANCHOR_CHARS,

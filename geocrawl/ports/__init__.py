@@ -14,10 +14,23 @@ from geocrawl.ports.fetching import (
     Renderer,
     Turn,
 )
-from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
 from geocrawl.ports.queue import CrawlQueue, LearningLog, Observer, Observers, StoreRunner
-from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
-from geocrawl.ports.strategy import Correcting, Counted, ReadsKeywords, Strategy, Waiting
+from geocrawl.ports.thinking import (
+    Ask,
+    ContentCheck,
+    ContentInterview,
+    Correcting,
+    Counted,
+    Interview,
+    Probe,
+    Reader,
+    ReadingPool,
+    ReadsKeywords,
+    Recogniser,
+    Refusals,
+    Strategy,
+    Waiting,
+)
 
 __all__ = [
     "Ask",

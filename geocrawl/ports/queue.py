@@ -17,7 +17,7 @@ from geocrawl.model import (
     WaitingHost,
 )
 from geocrawl.ports.fetching import HeldHost
-from geocrawl.ports.strategy import Waiting
+from geocrawl.ports.thinking import Waiting
 
 P = ParamSpec("P")
 T = TypeVar("T")

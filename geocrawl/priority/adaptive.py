@@ -7,7 +7,7 @@ M' = (M·(n + u) + v)/(n + u + 1), for n seeds and u updates so far.
 
 The paper leaves open, and this implementation decides:
 
-- m = 500; words are stemmed terms (`text.terms`); TF is a share of the page's words, so that a long seed counts no more
+- m = 500; words are stemmed terms (`text_terms`); TF is a share of the page's words, so that a long seed counts no more
   than a short one; the threshold is 0.5.
 - A seed is a page of depth 0, including the page that a seed redirects to. A seed that cannot be read, or has no words,
   is not counted in n. If no seed was read before `BLIND_PAGES` other pages, `judge` raises an error.
@@ -30,8 +30,7 @@ from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevan
 from geocrawl.ports import Waiting
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
-from geocrawl.priority.text.terms import term_counts
-from geocrawl.priority.text.tfidf import cosine
+from geocrawl.priority.text_terms import cosine, term_counts
 
 NAME = "adaptive"
 VERSION = 1

@@ -21,7 +21,7 @@ from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
-from geocrawl.priority.text.tfidf import TF_IDF, TextModel
+from geocrawl.priority.text_terms import TF_IDF, TextModel
 
 LINK_TIER = 1
 SEED_TIER = 8

@@ -21,14 +21,13 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.codec import pack_link_values, unpack_link_values
-from geocrawl.priority.graph.options import graph_constants, graph_options
-from geocrawl.priority.graph.strategy import GraphStrategy
+from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
-from geocrawl.priority.text.tfidf import TF_IDF, TextModel
+from geocrawl.priority.text_terms import TF_IDF, TextModel
 
 if TYPE_CHECKING:
-    from geocrawl.priority.graph.link_graph import Floats, LinkGraph
+    from geocrawl.priority.link_graph import Floats, LinkGraph
 
 NAME = "hits"
 FOLLOWED, LAST = 1, 0
@@ -158,7 +157,7 @@ class HitsStrategy(GraphStrategy):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """Iterate HITS (from 1, later from the last values) and return LinkScore of every node."""
-        from geocrawl.priority.graph.iterations import hits
+        from geocrawl.priority.link_graph import hits
 
         authority, hub = hits(graph.matrix(), graph.values("authority", 1.0), graph.values("hub", 1.0))
         graph.node_values.update(authority=authority, hub=hub)

@@ -10,7 +10,7 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Feedback, Rank
 from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, VECTORS_FILE, read_links, read_topic, read_vectors
 from geocrawl.priority.nearness import MOST_WEIGHT, LinkModel, TopicModel
-from geocrawl.priority.text.tfidf import TextModel
+from geocrawl.priority.text_terms import TextModel
 from geocrawl.priority.topics import Topic, keyword_model, text_model
 
 

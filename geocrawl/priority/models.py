@@ -12,7 +12,7 @@ from typing import Any
 from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.files import write_whole
 from geocrawl.priority.nearness import LinkModel, TopicModel
-from geocrawl.priority.text.tfidf import TextModel
+from geocrawl.priority.text_terms import TextModel
 
 
 @dataclass(frozen=True, slots=True)

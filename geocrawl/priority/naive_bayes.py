@@ -15,8 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from geocrawl.priority.models import Format, malformed, read_model, write_text
-from geocrawl.priority.text.keywords import Keywords
-from geocrawl.priority.text.terms import term_counts
+from geocrawl.priority.text_terms import Keywords, term_counts
 
 BAYES_FILE = "bayes_links.json"
 """Name of the file in a folder of models."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from geocrawl.model import Relevance
-from geocrawl.priority.text.keywords import Keywords, hint_of
+from geocrawl.priority.text_terms import Keywords, hint_of
 
 # --------------------------------------------------------------------------- pages
 # There is one vector for each language, with n keywords each, and a page's r is the highest of its cosines with these

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.graph.options import graph_constants, graph_options
-from geocrawl.priority.graph.strategy import GraphStrategy
+from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 
 if TYPE_CHECKING:
-    from geocrawl.priority.graph.link_graph import Floats, LinkGraph
+    from geocrawl.priority.link_graph import Floats, LinkGraph
 
 NAME = "pagerank"
 SEEDS, FOLLOWED = 1, 0
@@ -76,7 +75,7 @@ class PageRankStrategy(GraphStrategy):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """Iterate (from 1, later from the last values) and return PageRank of every node."""
-        from geocrawl.priority.graph.iterations import pagerank
+        from geocrawl.priority.link_graph import pagerank
 
         values = pagerank(graph.matrix(), graph.values("pr", 1.0), d=self._d)
         graph.node_values["pr"] = values

@@ -40,7 +40,7 @@ STRATEGIES: Mapping[str, Declaration] = {
     "fusion": Declaration(
         "the value of a link, learnt during the crawl from all evidence at once",
         "fusion.strategy",
-        tiers="fusion.bands",
+        tiers="fusion",
     ),
     "gws": Declaration("best-first by the words of page and link (Shen et al. 2015)", "gws", presets=_PAPER),
     "best-first": Declaration(
@@ -61,7 +61,7 @@ STRATEGIES: Mapping[str, Declaration] = {
     "pagerank": Declaration("plain PageRank, which ipagerank is compared with", "pagerank", presets=_PAPER),
     "bayes": Declaration(
         "naive Bayes over the words in and around a link (Han et al. 2010)",
-        "bayes.strategy",
+        "bayes",
         presets=(*_PAPER, "anchors", "pages"),
     ),
     "bfs": Declaration("breadth-first, the papers' generic crawler", "breadth_first"),

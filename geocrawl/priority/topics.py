@@ -21,8 +21,7 @@ from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.files import write_whole
 from geocrawl.priority.nearness import TopicModel
 from geocrawl.priority.options import did_you_mean
-from geocrawl.priority.text.terms import content_words, language_of, term_counts
-from geocrawl.priority.text.tfidf import TextModel, mean, tf_idf
+from geocrawl.priority.text_terms import TextModel, content_words, language_of, mean, term_counts, tf_idf
 
 DEFAULT_TOPIC = "geoservices/wms"
 MAX_SEEDS = 50

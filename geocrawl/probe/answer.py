@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 
 from lxml import etree
 
-from geocrawl.formats.elements import child, line_of, local_name, namespace_of
 from geocrawl.formats.json import read_json
-from geocrawl.formats.xml_reader import Reading, media_type_deviation
+from geocrawl.formats.xml import Reading, child, line_of, local_name, media_type_deviation, namespace_of
 from geocrawl.model import Deviation, Kind, Page, Service
 from geocrawl.probe.registry import is_capabilities, kind_of_json, kind_of_root
 from geocrawl.probe.stream import read_whole

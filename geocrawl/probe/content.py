@@ -10,9 +10,8 @@ from typing import TypeVar
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, line_of, local_name
 from geocrawl.formats.json import JsonObject, read_json
-from geocrawl.formats.xml_reader import read_xml
+from geocrawl.formats.xml import attribute, line_of, local_name, read_xml
 from geocrawl.model import (
     NOT_PERMITTED,
     Attempt,

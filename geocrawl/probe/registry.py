@@ -16,8 +16,8 @@ from typing import Any
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, local_name, namespace_of
 from geocrawl.formats.json import JsonObject
+from geocrawl.formats.xml import attribute, child, children, local_name, namespace_of
 from geocrawl.model import Candidate, Endpoint, Kind, Service, stored_kind
 from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import ContentInterview, Interview

@@ -2,7 +2,7 @@
 
 A document of 100 MB becomes a tree of 600 MB. Nearly all of it is content items (layers, feature types, coverages),
 each small. `read_items` returns the items as read by the probe, and the root without the items, which is short and can
-be read like any document. Short documents are read whole (`xml_reader.read_xml`) with the same result, so a probe need
+be read like any document. Short documents are read whole (`formats.xml.read_xml`) with the same result, so a probe need
 not distinguish the two.
 
 Long documents are first read strictly. When that fails, they are read again piece by piece, each piece decoded and
@@ -21,14 +21,14 @@ from typing import Any, Generic, TypeVar
 
 from lxml import etree
 
-from geocrawl.formats.charset import charset_conflict, decode_declared, header_charset
-from geocrawl.formats.elements import local_name
-from geocrawl.formats.xml_reader import (
+from geocrawl.formats.text import charset_conflict, decode_declared, header_charset
+from geocrawl.formats.xml import (
     PARSER_OPTIONS,
     Cut,
     Reading,
     fault_deviations,
     has_entities,
+    local_name,
     names_unknown_encoding,
     read_xml,
     unwrapped,

@@ -7,7 +7,6 @@ service that a layer, an item or a tile belongs to; `stop` and `traps` say which
 are data in `geocrawl/data`, never code.
 """
 
-from geocrawl.urls.allow_deny import AddressRules, is_within_domains
 from geocrawl.urls.endpoints import (
     below,
     capabilities_address,
@@ -34,7 +33,7 @@ from geocrawl.urls.records import (
     records_url,
     with_parameters,
 )
-from geocrawl.urls.stop import StopRules
+from geocrawl.urls.stop import AddressRules, StopRules, is_within_domains
 from geocrawl.urls.traps import TrapGuard, query_group
 
 __all__ = [

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
 
-from geocrawl.formats.charset import decode_declared, header_charset
 from geocrawl.formats.raster import read_raster
+from geocrawl.formats.text import decode_declared, header_charset
 from geocrawl.model import Failure, FailureCode, Page, Purpose, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.content import exception_of

@@ -9,9 +9,8 @@ from typing import Any
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, local_name
 from geocrawl.formats.json import JsonObject, list_of, number_of, object_of, objects, read_json
-from geocrawl.formats.xml_reader import read_xml
+from geocrawl.formats.xml import attribute, local_name, read_xml
 from geocrawl.model import Page
 from geocrawl.probe.extents import Sides, is_latitude_first
 from geocrawl.sanitize import plain

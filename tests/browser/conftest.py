@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from geocrawl.browser.chromium import find_chromium
+from geocrawl.browser.renderer import find_chromium
 from geocrawl.errors import GeocrawlError
 from tests.browser.portal_web import PortalWeb, portals
 from tests.support.parts import CHROMIUM, lack

@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from geocrawl.app.fetchers import make_fetcher
-from geocrawl.browser.chromium import descendants, find_chromium
-from geocrawl.browser.renderer import BrowserRenderer
+from geocrawl.browser.renderer import BrowserRenderer, descendants, find_chromium
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import HostState, Page, Purpose, Rendered
 from geocrawl.settings import Settings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.browser.chromium import descendants
+from geocrawl.browser.renderer import descendants
 from tests.browser.portal_web import REACT, PortalWeb
 from tests.support.processes import clean_environment, geocrawl
 from tests.support.samples import sampled

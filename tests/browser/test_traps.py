@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from geocrawl.browser.chromium import Chromium, descendants
+from geocrawl.browser.renderer import Chromium, descendants
 from geocrawl.model import SCRIPT_SRC
 from tests.browser.runs import left, running
 from tests.browser.traps import ALL, FORBIDDEN, Traps, traps

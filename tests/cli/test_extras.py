@@ -54,8 +54,8 @@ def test_the_dashboard_is_printed() -> None:
 @pytest.mark.parametrize("strategy", ["hits", "ipagerank", "pagerank"])
 def test_a_strategy_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    monkeypatch.delitem(sys.modules, "geocrawl.priority.graph.link_graph", raising=False)
-    monkeypatch.delitem(sys.modules, "geocrawl.priority.graph.strategy", raising=False)
+    monkeypatch.delitem(sys.modules, "geocrawl.priority.link_graph", raising=False)
+    monkeypatch.delitem(sys.modules, "geocrawl.priority.graph_strategy", raising=False)
     with pytest.raises(UsageError, match=rf"^the strategy {strategy}: SciPy is not installed; .*'\.\[evaluate\]'"):
         make_strategy(strategy, {})
 

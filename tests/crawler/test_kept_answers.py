@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.crawler.scripted_pages import MOST_BYTES, MOST_S, KeptAnswers
+from geocrawl.crawler.page_visit import MOST_BYTES, MOST_S, KeptAnswers
 from geocrawl.model import Page
 from tests.support.crawls import url
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geocrawl.crawler.sub_queues import sub_queues, table_lines
+from geocrawl.crawler.report import sub_queues, table_lines
 from geocrawl.model import FrontierStats, VisitYield
 
 STATS = FrontierStats(

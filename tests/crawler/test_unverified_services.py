@@ -7,7 +7,7 @@ from collections.abc import Callable
 from geocrawl.crawler.probe_visit import NotModified, run_interview
 from geocrawl.model import Deviation, HostState, Page, Purpose, Url, Validators, Verdict
 from geocrawl.probe.kinds.wms.probe import WmsProbe
-from geocrawl.reading.processes import InLoop
+from geocrawl.reading import InLoop
 from tests.support.answers import CAPABILITIES
 from tests.support.interviews import candidate
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.formats.charset import byte_order_mark, decode_declared, find_encoding, header_charset
-from geocrawl.formats.xml_reader import read_xml
+from geocrawl.formats.text import byte_order_mark, decode_declared, find_encoding, header_charset
+from geocrawl.formats.xml import read_xml
 from geocrawl.page.encoding import decode
 
 CODECS = sorted({module.name for module in pkgutil.iter_modules(encodings.__path__)} - {"aliases", "mbcs", "oem"})

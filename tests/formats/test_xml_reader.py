@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geocrawl.formats.xml_reader import Cut, read_xml, where_cut
+from geocrawl.formats.xml import Cut, read_xml, where_cut
 from geocrawl.model import Status, Verdict
 from tests.support.answers import CAPABILITIES, interview, page
 

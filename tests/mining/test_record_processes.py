@@ -12,8 +12,7 @@ import pytest
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.mining.model import Find, Form, Place, Source
-from geocrawl.mining.record_processes import RecordProcesses
-from geocrawl.mining.records import Counts, RecordReader
+from geocrawl.mining.records import Counts, RecordProcesses, RecordReader
 from tests.support.samples import sampled
 
 FILES = [Source(Path(f"/{number}.wat"), Form.WAT, number) for number in range(9)]

@@ -10,9 +10,8 @@ import pytest
 
 from geocrawl.app.wiring import make_detector
 from geocrawl.errors import EnvironmentFault
-from geocrawl.mining.finder import Finder
 from geocrawl.mining.model import Find, gather
-from geocrawl.mining.records import MOST_BYTES, Counts, RecordReader, members
+from geocrawl.mining.records import MOST_BYTES, Counts, Finder, RecordReader, members
 from geocrawl.page.document import PageReader
 from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
 from geocrawl.priority.nearness import LinkMeasure

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from geocrawl import notices
 from geocrawl.errors import UsageError
 from geocrawl.model.watches import Delivery, Notice, Watch, What
-from geocrawl.notices import webhook as hooks
-from geocrawl.notices.delivery import as_json, as_text, deliver, read_recipient, subject
+from geocrawl.notices import as_json, as_text, deliver, read_recipient, subject
 from geocrawl.settings import Settings
 from tests.support.published import HOSTILE
 from tests.support.receivers import Hook, MailServer
@@ -60,7 +60,7 @@ async def test_a_redirect_is_not_followed(hook: Hook) -> None:
 
 
 async def test_a_server_that_hangs_is_left(hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(notices, "_WEBHOOK_TIMEOUT_S", 0.3)
     hook.pause_s = 1.0
     assert "did not answer within 0.3 s" in await deliver(delivery(hook.address), PRIVATE, DATABASE, 1.7e9)
 

@@ -7,7 +7,7 @@ import pytest
 from geocrawl.model import ADDRESS_ONLY, SCRIPT_SRC, Document, Kind
 from geocrawl.page.document import PageReader
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service
-from geocrawl.page.script_files import choose_scripts
+from geocrawl.page.scripts import choose_scripts
 from tests.support.pages import page, read
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.formats.charset import find_encoding
+from geocrawl.formats.text import find_encoding
 from geocrawl.page.encoding import decode
 
 CHINESE = "<p>网络地图服务是开放地理空间信息联盟制定的标准，提供地图图像。</p>"

@@ -12,7 +12,7 @@ import webencodings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.formats.charset import find_encoding
+from geocrawl.formats.text import find_encoding
 from geocrawl.page.encoding import decode
 from tests.support.pages import read
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from geocrawl.formats.elements import local_name
 from geocrawl.formats.text import fold
-from geocrawl.formats.xml_reader import read_xml as read_bytes
+from geocrawl.formats.xml import local_name
+from geocrawl.formats.xml import read_xml as read_bytes
 from geocrawl.page.metadata import address_in, read_record, records_in
 from geocrawl.page.xml import read_xml
 from geocrawl.urls import get_records_url

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Page
-from geocrawl.page.document import PageReader
-from geocrawl.page.following import is_empty_without_script
+from geocrawl.page.document import PageReader, is_empty_without_script
 from tests.support.crawls import url
 
 SHELL = (

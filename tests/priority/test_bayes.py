@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Feedback, Link, Purpose, Rank, Relevance, State
-from geocrawl.priority.bayes.online_learning import MAX_PACKED_BYTES, pack_features, unpack_features
-from geocrawl.priority.bayes.strategy import BayesStrategy, model_file
-from geocrawl.priority.bayes.training import Sample, train_bayes
+from geocrawl.priority.bayes import (
+    MAX_PACKED_BYTES,
+    BayesStrategy,
+    Sample,
+    model_file,
+    pack_features,
+    train_bayes,
+    unpack_features,
+)
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import (
     BAYES_FILE,

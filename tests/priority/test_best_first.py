@@ -7,7 +7,7 @@ import pytest
 from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
 from geocrawl.priority.best_first import LINK_TIER, BestFirst
-from geocrawl.priority.text.tfidf import TextModel
+from geocrawl.priority.text_terms import TextModel
 from tests.priority.documents import document, link, waiting
 
 MODEL = TextModel({"wms": 1.0, "map": 1.0}, {"en": {"wms": 3.0, "map": 4.0}}, threshold=0.6, typical=0.8)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Link
-from geocrawl.priority.text.keywords import link_contexts
+from geocrawl.priority.text_terms import link_contexts
 from tests.priority.documents import url
 
 

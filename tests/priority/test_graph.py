@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
 from geocrawl.priority.codec import pack_arrays, unpack_arrays
-from geocrawl.priority.graph.link_graph import LinkGraph
+from geocrawl.priority.graph_strategy import MAX_EDGES
+from geocrawl.priority.link_graph import LinkGraph
 
 Added = list[tuple[int, list[int]]]
 pages = st.lists(st.tuples(st.integers(1, 12), st.lists(st.integers(1, 12), max_size=6)), max_size=30)
 
 
 def graph_of(added: Added, **bounds: int) -> LinkGraph:
-    graph = LinkGraph(**bounds)
+    graph = LinkGraph(**{"max_edges": MAX_EDGES, **bounds})
     for source, targets in added:
         graph.add(source, targets, [0.5] * len(targets))
     graph.settle()
@@ -64,14 +65,14 @@ def test_a_dump_of_a_former_version_whose_keys_held_ids_is_read() -> None:
     arrays["keys"] = np.array([3 << 32 | 7, 9 << 32 | 3, 9 << 32 | 7], np.int64)
     arrays["tail_keys"] = np.array([40 << 32 | 9], np.int64)
     del arrays["tail_targets"], arrays["tail_sources"]
-    former = LinkGraph()
+    former = LinkGraph(max_edges=MAX_EDGES)
     former.load(pack_arrays("geocrawl-link-graph 1", arrays))
     former.settle()
     assert edges_of(former) == {(7, 3), (7, 9), (3, 9), (9, 40)}
 
 
 def test_a_link_seen_again_keeps_its_highest_weight() -> None:
-    graph = LinkGraph()
+    graph = LinkGraph(max_edges=MAX_EDGES)
     graph.add(1, [2, 3], [0.25, 0.5])
     graph.settle()
     graph.add(1, [2], [0.75])
@@ -81,7 +82,7 @@ def test_a_link_seen_again_keeps_its_highest_weight() -> None:
 
 
 def test_the_earliest_in_links_stay_and_the_highest_weight_is_not_lost() -> None:
-    graph = LinkGraph(max_in_links=2)
+    graph = LinkGraph(max_edges=MAX_EDGES, max_in_links=2)
     for source, weight in ((9, 0.1), (5, 0.2), (7, 0.3), (3, 0.4)):
         graph.add(source, [1], [weight])
     graph.add(3, [2], [0.6])
@@ -135,7 +136,7 @@ def test_a_dump_is_the_graph_with_what_was_not_merged_yet(first: Added, second: 
     for source, targets in second:
         graph.add(source, targets, [0.25] * len(targets))
     dump = graph.dump(extra=np.array([3, -4]))
-    again = LinkGraph()
+    again = LinkGraph(max_edges=MAX_EDGES)
     assert again.load(dump)["extra"].tolist() == [3, -4]
     assert again.dump(extra=np.array([3, -4])) == dump
     graph.settle()
@@ -146,12 +147,12 @@ def test_a_dump_is_the_graph_with_what_was_not_merged_yet(first: Added, second: 
 @pytest.mark.parametrize("damaged", [b"", b"x", b'{"format": "other 1"}\n', pack_arrays("other 1", {})])
 def test_a_dump_of_another_version_is_refused(damaged: bytes) -> None:
     with pytest.raises(UsageError, match="begin with an empty database"):
-        LinkGraph().load(damaged)
+        LinkGraph(max_edges=MAX_EDGES).load(damaged)
 
 
 def test_a_truncated_dump_is_refused() -> None:
     with pytest.raises(UsageError):
-        LinkGraph().load(graph_of([(1, [2, 3])]).dump()[:-5])
+        LinkGraph(max_edges=MAX_EDGES).load(graph_of([(1, [2, 3])]).dump()[:-5])
 
 
 def test_arrays_keep_their_types_and_values() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from geocrawl.model import Link, Rank, Relevance
-from geocrawl.priority.ipagerank import IPageRankStrategy, PageFilter
-from geocrawl.priority.text.tfidf import TextModel
-from geocrawl.priority.text.thesaurus import TopicWords, shipped_thesaurus
+from geocrawl.priority.ipagerank import IPageRankStrategy, PageFilter, TopicWords, shipped_thesaurus
+from geocrawl.priority.text_terms import TextModel
 from tests.priority.documents import document, link, waiting
 from tests.priority.feedback import approx, feedback
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.priority.graph.iterations import Floats, hits, ipagerank, pagerank
-from geocrawl.priority.graph.link_graph import LinkGraph
+from geocrawl.priority.graph_strategy import MAX_EDGES
+from geocrawl.priority.link_graph import Floats, LinkGraph, hits, ipagerank, pagerank
 
 EXACT = 1e-13
 EDGES = st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), min_size=1, max_size=30)
 
 
 def graph_of(*edges: tuple[int, int]) -> LinkGraph:
-    graph = LinkGraph()
+    graph = LinkGraph(max_edges=MAX_EDGES)
     for source, target in edges:
         graph.add(source, [target], [1.0])
     graph.settle()

@@ -21,7 +21,7 @@ from geocrawl.priority.models import (
     write_topic,
 )
 from geocrawl.priority.registry import make_strategy, presets, strategies, strategy_options, strategy_values
-from geocrawl.priority.text.terms import stop_words
+from geocrawl.priority.text_terms import stop_words
 from tests.priority.documents import document, link
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.priority.text.terms import is_japanese, language_of, term_counts
+from geocrawl.priority.text_terms import is_japanese, language_of, term_counts
 
 
 def test_forms_of_an_english_word_are_one_term() -> None:

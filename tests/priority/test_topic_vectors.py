@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.priority.nearness import TopicMeasure, TopicModel, page_vector
-from geocrawl.priority.text.keywords import Keywords
+from geocrawl.priority.text_terms import Keywords
 from tests.priority.documents import TOPIC
 
 WORDS = ("wms", "map", "web map service", "map service", "getmap", "srs", "地图", "地图服务", "web地图服务")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from geocrawl.errors import UsageError
 from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
 from geocrawl.priority.registry import make_strategy
-from geocrawl.priority.text.terms import language_of
-from geocrawl.priority.text.tfidf import TextModel
+from geocrawl.priority.text_terms import TextModel, language_of
 from geocrawl.priority.topics import (
     DEFAULT_TOPIC,
     Topic,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models, write_vectors
-from geocrawl.priority.text.tfidf import TextModel, cosine, mean, norm, page_text, tf_idf, unit
+from geocrawl.priority.text_terms import TextModel, cosine, mean, norm, page_text, tf_idf, unit
 from tests.priority.documents import document
 
 MODEL = TextModel(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.priority.text.terms import (
+from geocrawl.priority.text_terms import (
     RjiebaSegmenter,
     Segmenter,
     content_words,
@@ -75,7 +75,7 @@ def test_jieba_is_loaded_for_han_text_only_is_silent_and_caches_in_the_users_fol
     work, cache = tmp_path / "work", tmp_path / "cache"
     work.mkdir()
     code = (
-        "import sys; from geocrawl.priority.text.terms import tokens;"
+        "import sys; from geocrawl.priority.text_terms import tokens;"
         "list(tokens('latin only')); assert 'jieba' not in sys.modules; print(*tokens('中文'));"
         "assert 'rjieba' not in sys.modules"  # where it is installed, too
     )

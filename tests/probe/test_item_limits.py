@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from geocrawl.formats.elements import MAX_TEXTS
 from geocrawl.formats.json import MAX_ITEMS, lines
+from geocrawl.formats.xml import MAX_TEXTS
 from geocrawl.model import Kind, Service
 from geocrawl.ports import Probe
 from geocrawl.probe.kinds.tms import MAX_MAPS

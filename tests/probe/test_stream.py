@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from geocrawl.formats.elements import child, line_of, text_of
-from geocrawl.formats.xml_reader import Cut
+from geocrawl.formats.xml import Cut, child, line_of, text_of
 from geocrawl.model import Page
 from geocrawl.probe import stream
 from geocrawl.probe.answer import Finding

@@ -17,8 +17,7 @@ from geocrawl.model import Document, Failure, FailureCode, Page
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Ask
 from geocrawl.probe.registry import probes
-from geocrawl.reading.job import Limits
-from geocrawl.reading.processes import ReadingFault, ReadingProcesses
+from geocrawl.reading import Limits, ReadingFault, ReadingProcesses
 from tests.reading.hostile import PAGES, SERVICES, page
 from tests.support.interviews import candidate
 

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from geocrawl.reading.processes import is_heavy
+from geocrawl.reading import is_heavy
 from tests.reading.hostile import flat_image, page
 
 IN_LOOP = 64 * 1024

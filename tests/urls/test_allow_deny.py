@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.urls import AddressRules, read_url
-from geocrawl.urls.allow_deny import AddressList, matches, read_entry
+from geocrawl.urls.stop import AddressList, matches, read_entry
 
 NAMED = [
     ("example.org", "http://example.org/", True),

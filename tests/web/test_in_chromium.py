@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from geocrawl.browser.chromium import find_chromium
+from geocrawl.browser.renderer import find_chromium
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import GeocrawlError
 from tests.support.parts import CHROMIUM, lack

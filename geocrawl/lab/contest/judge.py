@@ -14,7 +14,7 @@ from pathlib import Path
 
 from geocrawl.errors import UsageError
 from geocrawl.priority.models import Format, malformed, read_model, shipped_models, write_model
-from geocrawl.priority.text.terms import content_words
+from geocrawl.priority.text_terms import content_words
 
 JUDGE_FILE = "page_judge.json"
 _FORMAT = Format("geocrawl-page-judge", "python -m geocrawl.lab.training.page_judge")

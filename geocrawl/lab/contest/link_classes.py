@@ -26,7 +26,7 @@ from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.documents import documents
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Document
-from geocrawl.priority.bayes.training import Sample, train_bayes
+from geocrawl.priority.bayes import Sample, train_bayes
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
@@ -37,8 +37,7 @@ from geocrawl.priority.naive_bayes import (
     read_bayes,
     weight,
 )
-from geocrawl.priority.text.keywords import link_contexts
-from geocrawl.priority.text.terms import term_counts
+from geocrawl.priority.text_terms import link_contexts, term_counts
 
 MOST_LINKS, MOST_PAGES = 33_000, 1_200
 """Most samples of one class (Han et al.: 34,728 and 32,872 links, 1,200 pages of each class)."""

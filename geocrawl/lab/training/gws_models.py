@@ -19,8 +19,7 @@ from urllib.parse import unquote
 from geocrawl.errors import UsageError
 from geocrawl.model import Url
 from geocrawl.priority.nearness import LinkModel, TopicModel, page_vector, split_camel_case
-from geocrawl.priority.text.keywords import Keywords
-from geocrawl.priority.text.terms import has_han, stop_words
+from geocrawl.priority.text_terms import Keywords, has_han, stop_words
 from geocrawl.urls import read_url
 
 TOPIC_KEYWORDS = 10

@@ -23,8 +23,7 @@ from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read
 from geocrawl.lab.training.overlap import TextOf
 from geocrawl.model import Document
 from geocrawl.priority.models import write_vectors
-from geocrawl.priority.text.terms import term_counts
-from geocrawl.priority.text.tfidf import TextModel, mean, tf_idf
+from geocrawl.priority.text_terms import TextModel, mean, term_counts, tf_idf
 
 LEAST_SITES = 2
 """A term of fewer sites is rare and left out of the vectors (hits, "rare words removed")."""

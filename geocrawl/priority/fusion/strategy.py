@@ -28,21 +28,23 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.codec import pack_arrays, unpack_arrays
-from geocrawl.priority.fusion import feature_names
-from geocrawl.priority.fusion.bands import SEED_TIER, TIERS, rank_of
-from geocrawl.priority.fusion.crawl_memory import NO_GROUP, NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
+from geocrawl.priority.fusion import SEED_TIER, TIERS, feature_names, rank_of
 from geocrawl.priority.fusion.link_groups import LinkGroups, arms_of, counts_of
-from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, LinkReader, key_of
+from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, LinkReader, WordModels, key_of
 from geocrawl.priority.fusion.value_model import (
+    NO_GROUP,
+    NO_PAGE,
     PAGE_HEAD,
     PRIOR_FILE,
+    CrawlMemory,
     Example,
     ValueModel,
+    VisitedPage,
+    WaitingLink,
     probabilities,
     probability,
     read_prior,
 )
-from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.naive_bayes import BAYES_FILE, read_bayes
 from geocrawl.priority.nearness import LAMBDA, LinkModel, TopicMeasure, TopicModel, priority

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, local_name
-from geocrawl.formats.xml_reader import read_xml
+from geocrawl.formats.xml import attribute, child, local_name, read_xml
 from geocrawl.model import (
     Candidate,
     ContentOutcome,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, text_of, texts
+from geocrawl.formats.xml import attribute, child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from geocrawl.formats.elements import child, text_of
+from geocrawl.formats.xml import child, text_of
 from geocrawl.model import Item, Kind, Layer
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part

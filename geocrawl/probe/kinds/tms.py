@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, line_of, local_name, text_of
 from geocrawl.formats.json import number_of
-from geocrawl.formats.xml_reader import Reading
+from geocrawl.formats.xml import Reading, attribute, child, children, line_of, local_name, text_of
 from geocrawl.model import (
     Candidate,
     Deviation,

@@ -8,8 +8,8 @@ from functools import partial
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.formats.json import number_of
+from geocrawl.formats.xml import attribute, child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Page, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask

@@ -13,8 +13,7 @@ from functools import partial
 
 from lxml import etree
 
-from geocrawl.formats.elements import child, children, local_name, text_of, texts
-from geocrawl.formats.xml_reader import read_xml
+from geocrawl.formats.xml import child, children, local_name, read_xml, text_of, texts
 from geocrawl.model import (
     NOT_PERMITTED,
     ContentOutcome,

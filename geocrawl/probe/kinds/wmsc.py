@@ -12,9 +12,8 @@ from itertools import islice
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, line_of, local_name, text_of
 from geocrawl.formats.json import integer_of, number_of
-from geocrawl.formats.xml_reader import Cut, Reading
+from geocrawl.formats.xml import Cut, Reading, attribute, child, children, line_of, local_name, text_of
 from geocrawl.model import Candidate, Kind, Layer, Page, Url
 from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import Ask, Interview

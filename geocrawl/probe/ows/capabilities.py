@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, local_name, namespace_of
-from geocrawl.formats.xml_reader import Cut
+from geocrawl.formats.xml import Cut, attribute, child, local_name, namespace_of
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.ports import Interview

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, line_of, text_of, texts
+from geocrawl.formats.xml import attribute, child, children, line_of, text_of, texts
 from geocrawl.probe.extents import is_geographic, is_latitude_first, read_box
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import Any
 
 from lxml import etree
 
-from geocrawl.formats.elements import (
+from geocrawl.formats.xml import (
     MAX_TEXTS,
     XLINK_HREF,
     attribute,

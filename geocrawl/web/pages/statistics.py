@@ -9,7 +9,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.crawler.sub_queues import sub_queues
+from geocrawl.crawler.report import sub_queues
 from geocrawl.model import State
 from geocrawl.model.kinds import short_name
 from geocrawl.priority.registry import tier_names

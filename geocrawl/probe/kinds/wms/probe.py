@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, line_of, local_name, namespace_of, text_of, texts
 from geocrawl.formats.json import number_of
+from geocrawl.formats.xml import attribute, child, line_of, local_name, namespace_of, text_of, texts
 from geocrawl.model import Candidate, Deviation, Dimension, Kind, Layer, Service, Url
 from geocrawl.ports import Interview
 from geocrawl.probe.extents import PIXEL_M, axes_are_swapped, is_extent, read_box

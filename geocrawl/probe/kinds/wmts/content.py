@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.formats.json import number_of
+from geocrawl.formats.xml import attribute, child, children, text_of, texts
 from geocrawl.model import ContentOutcome, Dimension, Endpoint, Failure, FailureCode, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content import (

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from lxml import etree
 
-from geocrawl.formats.elements import child, children, text_of, texts
+from geocrawl.formats.xml import child, children, text_of, texts
 from geocrawl.model import Kind, Layer, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code

@@ -16,12 +16,38 @@ import numpy as np
 from geocrawl.errors import needs_extra
 from geocrawl.model import Feedback, Purpose, Rank, State
 from geocrawl.priority.ingredients import Defaults
-from geocrawl.priority.options import Value
+from geocrawl.priority.options import Constant, Option, Value
 
 if TYPE_CHECKING:
-    from geocrawl.priority.graph.link_graph import Flags, Floats, Ints, LinkGraph
+    from geocrawl.priority.link_graph import Flags, Floats, Ints, LinkGraph
 
 BATCH = 2_000
+MAX_EDGES = 2_000_000
+"""Most edges of a graph; with the matrices of an iteration they need less than 300 MiB."""
+
+
+def graph_options(period: str, change: float) -> Mapping[str, Option]:
+    """Return the options for schedule and bounds; `period` is the paper's name for the downloads between iterations."""
+    return {
+        period: Option(200, "downloads between two iterations over the graph", 1, 10**9),
+        "growth": Option(
+            1.1, "factor by which the crawl has to grow, too, between iterations; 1: none, as in the paper", 1.0
+        ),
+        "change": Option(change, "a new score that differs by no more than this share is not written", 0.0, 1.0),
+        "edges": Option(
+            MAX_EDGES, "most links in the graph; links to the lowest-ranked pages are dropped first", 1000, 10**8
+        ),
+    }
+
+
+def graph_constants(period: str) -> Mapping[str, Constant]:
+    """Return the constants of `graph_options` in a preset: all links are scored again every `period` downloads."""
+    return {
+        period: Constant(200, f"the graph is iterated every {period} downloads", f"{period} not printed"),
+        "growth": Constant(1.0, f"nothing but {period} delays an iteration"),
+        "change": Constant(0.0, "every waiting link is scored again"),
+        "edges": Constant(MAX_EDGES, "the graph has no bound", "far above the papers' graphs"),
+    }
 
 
 class GraphStrategy(Defaults):
@@ -36,7 +62,7 @@ class GraphStrategy(Defaults):
         UsageError without SciPy.
         """
         try:
-            from geocrawl.priority.graph.link_graph import LinkGraph
+            from geocrawl.priority.link_graph import LinkGraph
         except ModuleNotFoundError as error:
             raise needs_extra(f"the strategy {self.name}", "SciPy") from error
 

@@ -1,1 +1,0 @@
-"""Split text into words and terms for all strategies: tokens, Han segmentation, stop words, stems, keywords."""
