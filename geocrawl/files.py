@@ -44,8 +44,8 @@ def refuse_database(path: Path, database: object = None, *, over: bytes = b"") -
     """Raise UsageError when `path` leads to a database of SQLite or to a file beside one.
 
     `over`: the application id (four bytes) of databases that may be written over, such as GPKG of GeoPackages.
-    `database` is the path of a database that this process works on (of a server's it is none): it is recognised by its
-    name and its place on the disk and never opened, which would end the locks that SQLite holds on it.
+    `database` is the path of a database that this process works on (a server's database has no path): it is recognised
+    by its name and its place on the disk and never opened, which would end the locks that SQLite holds on it.
     """
     if isinstance(database, Path) and leads_to(path, database):
         raise UsageError(f"{path}: is the catalogue itself")
@@ -173,7 +173,7 @@ def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666, ov
 
 
 def write_whole(path: Path, data: str | bytes, *, mode: int | None = None) -> None:
-    """Write a file, text in UTF-8, and its folder when there is none.
+    """Write a file, text in UTF-8, and its folder if that is missing.
 
     Raises UsageError for a database, EnvironmentFault when the file cannot be written.
     """

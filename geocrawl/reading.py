@@ -63,14 +63,14 @@ class OutOfMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class Defect:
     """Replaces a result when the function raised an exception, which is a defect of geocrawl."""
 
     traceback: str
 
 
 def answer(request: bytes | Path, limits: Limits) -> bytes | Path:
-    """Run the pickled function of a request and return its pickled result, `OutOfMemory` or `Raised`.
+    """Run the pickled function of a request and return its pickled result, `OutOfMemory` or `Defect`.
 
     The result of a request in a file is a file beside it.
     """
@@ -82,7 +82,7 @@ def answer(request: bytes | Path, limits: Limits) -> bytes | Path:
     except MemoryError:
         return pickle.dumps(OutOfMemory())
     except Exception:
-        return pickle.dumps(Raised(traceback.format_exc()))
+        return pickle.dumps(Defect(traceback.format_exc()))
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -160,7 +160,7 @@ class ReadingProcesses:
             return _failure(
                 page, FailureCode.READING_MEMORY, f"reading it needs more than {self._limits.memory_bytes:,} bytes"
             )
-        if isinstance(found, Raised):
+        if isinstance(found, Defect):
             raise ReadingFault(found.traceback)
         result: T = found
         return result
@@ -174,7 +174,7 @@ class ReadingProcesses:
             return await self._found(page, think)
 
     async def _found(self, page: Page, think: Callable[[], Any], folder: Path | None = None) -> Any:
-        """Return the result from a process, `OutOfMemory`, `Raised` or a Failure. `folder`: for a long answer."""
+        """Return the result from a process, `OutOfMemory`, `Defect` or a Failure. `folder`: for a long answer."""
         from anyio import BrokenWorkerProcess, to_process
 
         request = await self.in_thread(partial(_request, think, folder))

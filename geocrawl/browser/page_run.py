@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from geocrawl.model import SCRIPT_SRC, Failure, FailureCode, Link, Page, Purpose, Rendered, Url
+from geocrawl.model import SCRIPT_SRC, Failure, FailureCode, Link, Page, Purpose, RenderedPage, Url
 from geocrawl.ports import Turn
 from geocrawl.urls import read_url
 
@@ -146,7 +146,7 @@ class PageRun:
         self._requests = 0
         self._begun = time.monotonic()
 
-    async def run(self, context: BrowserContext) -> Rendered:
+    async def run(self, context: BrowserContext) -> RenderedPage:
         """Run the scripts until they are quiet or a limit is reached, and return what they left.
 
         Raises what `Turn.fetch` raises, and playwright's Error when the browser ends.
@@ -166,9 +166,9 @@ class PageRun:
         return replace(self.so_far, page=self._page if document is None else self._with(document))
 
     @property
-    def so_far(self) -> Rendered:
+    def so_far(self) -> RenderedPage:
         """Return the page as it was before its scripts, with what these requested so far."""
-        return Rendered(self._page, tuple(self._links.values()), tuple(self._data))
+        return RenderedPage(self._page, tuple(self._links.values()), tuple(self._data))
 
     # ------------------------------------------------------------------ requests
 
@@ -279,7 +279,7 @@ class PageRun:
     # ------------------------------------------------------------------ time
 
     async def _until_quiet(self, opening: asyncio.Future[Any], world: World) -> None:
-        """Answer requests until there are none, the scripts rest, or their time is over."""
+        """Answer requests until no more come, the scripts rest, or their time is over."""
         await self._within_time(asyncio.shield(opening))
         while self._left_s > 0 and not self.is_flooding:
             route = await self._within_time(self._asked.get(), _QUIET_S)

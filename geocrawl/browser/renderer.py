@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.browser.page_run import Limits, PageRun
 from geocrawl.errors import EnvironmentFault, needs_extra
-from geocrawl.model import Page, Rendered, Url
+from geocrawl.model import Page, RenderedPage, Url
 from geocrawl.ports import Turn
 from geocrawl.settings import Settings
 
@@ -254,7 +254,7 @@ class BrowserRenderer:
         self._browser: Chromium | None = None
         self._is_given_up = False
 
-    async def render(self, page: Page, turn: Turn, may_request: Callable[[Url], bool]) -> Rendered | None:
+    async def render(self, page: Page, turn: Turn, may_request: Callable[[Url], bool]) -> RenderedPage | None:
         """Run the scripts of a page. A browser that crashes or hangs is ended, and the next page gets another."""
         async with self._alone:
             browser = await self._running()
@@ -269,7 +269,7 @@ class BrowserRenderer:
         if browser is not None:
             await browser.close()
 
-    async def _run(self, run: PageRun, browser: Chromium) -> Rendered:
+    async def _run(self, run: PageRun, browser: Chromium) -> RenderedPage:
         from playwright.async_api import Error
 
         context: BrowserContext | None = None

@@ -89,7 +89,7 @@ class Learning:
         self._unlearnt: bytes | None = None
         """The strategy's dump from before it learnt anything."""
         self._ranks: list[tuple[int, Rank | None]] | None = None
-        """Revised ranks to be written; None: there are none."""
+        """Revised ranks to be written; None: nothing is to be written."""
         self._publishing = Throttle(least_s=_LEAST_S, times=_SHARE)
         self._loading = Throttle(least_s=_LEAST_S, times=_SHARE)
         self.look_s = _LOOK_S

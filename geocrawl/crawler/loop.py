@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from geocrawl.crawler.learning import Learning
-from geocrawl.crawler.places import Place, Places, WakeQueue
 from geocrawl.crawler.report import RunSummary
 from geocrawl.crawler.visits import broken
+from geocrawl.crawler.worker_slots import WakeQueue, WorkerSlot, WorkerSlots
 from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, PassingFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, StoreRunner, Turn
@@ -185,7 +185,7 @@ class Crawler:
         self._under_way = set[_UnderWay]()
         """Visits that are running."""
         self._wake_queue = WakeQueue(clock)
-        self._places = Places(limits.max_waiting, self._wake_queue, in_delays=limits.max_pages == 0)
+        self._slots = WorkerSlots(limits.max_waiting, self._wake_queue, in_delays=limits.max_pages == 0)
         self._visits: set[asyncio.Task[None]] = set()
         self._leasing = asyncio.Lock()
         """Workers lease one after the other, because each counts the pages that others are visiting."""
@@ -255,13 +255,13 @@ class Crawler:
         self._fault, self._is_concluded = None, False
         self._answered_at = self._clock.monotonic()
         self._under_way.clear()
-        self._places.is_closed = False
+        self._slots.is_closed = False
         tasks = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
         keeping_up = asyncio.create_task(self._keep_up())
         try:
             await self._until_done(tasks, keeping_up)
         finally:
-            self._places.is_closed = True
+            self._slots.is_closed = True
             await _cancelled([keeping_up, *tasks])  # a lease that is under way is granted, and its visit begins
             await _cancelled(self._visits)
             self._visits.clear()
@@ -324,11 +324,11 @@ class Crawler:
         A worker that finds an address wakes the next one, because there may be more, and so does one that ends.
         """
         has_slept = False
-        while not self._is_halted or self._places.waiting:
+        while not self._is_halted or self._slots.waiting:
             calls = self._wake_queue.calls
-            place = self._places.next_back()
-            if place is not None:
-                await place.work()
+            slot = self._slots.next_back()
+            if slot is not None:
+                await slot.work()
                 has_slept = False
                 continue
             if self._is_halted:
@@ -367,14 +367,14 @@ class Crawler:
         self._look_at, self._calls_at_look = self._clock.monotonic() + (pause_s or 0.0), calls
         return None, pause_s
 
-    def _begin(self, under_way: _UnderWay) -> Place:
-        """Begin the visit of a leased address, and return its place."""
-        place = Place(self._places, under_way.lease.host)
-        visit = place.begin(self._carry_out(under_way, place))
+    def _begin(self, under_way: _UnderWay) -> WorkerSlot:
+        """Begin the visit of a leased address, and return its slot."""
+        slot = WorkerSlot(self._slots, under_way.lease.host)
+        visit = slot.begin(self._carry_out(under_way, slot))
         self._visits.add(visit)
         visit.add_done_callback(self._visits.discard)
         visit.add_done_callback(lambda done: done.cancelled() or done.exception())  # its worker may be gone
-        return place
+        return slot
 
     def _pages_left(self) -> int:
         """Return how many pages may still be leased: those under way count, because all may be answered."""
@@ -430,11 +430,11 @@ class Crawler:
     def _end(self, reason: str) -> None:
         self.summary.stopped = self.summary.stopped or reason
 
-    async def _visit(self, under_way: _UnderWay, place: Place) -> Visit:
+    async def _visit(self, under_way: _UnderWay, slot: WorkerSlot) -> Visit:
         """Visit the leased address in a turn of its host; return a failed visit when an exception ended the visit."""
         lease = under_way.lease
         try:
-            async with self._fetcher.turn(lease.host, self._queue.held(lease), place.waiting) as turn:
+            async with self._fetcher.turn(lease.host, self._queue.held(lease), slot.waiting) as turn:
                 under_way.turn = turn
                 return await self._visitors[lease.entry.purpose].visit(lease, turn)
         except OwnFault as fault:
@@ -459,13 +459,13 @@ class Crawler:
             bare = broken(visit.lease, error, visit.host, visit.at, self._limits.retry_first_s)
             return bare, await self._store.run(self._queue.settle, bare)
 
-    async def _carry_out(self, under_way: _UnderWay, place: Place) -> None:
+    async def _carry_out(self, under_way: _UnderWay, slot: WorkerSlot) -> None:
         lease = under_way.lease
         entry = lease.entry
         self._observer.leased(lease)
         settled = False
         try:
-            visit = await self._visit(under_way, place)
+            visit = await self._visit(under_way, slot)
             visit, result = await self._settle(visit)
             settled = True
             if result.ignored:  # another process has leased the host since, and makes this visit again

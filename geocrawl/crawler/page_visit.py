@@ -28,7 +28,7 @@ from geocrawl.model import (
     Rank,
     RankedLink,
     Relevance,
-    Rendered,
+    RenderedPage,
     State,
     StoredPage,
     Url,
@@ -66,9 +66,9 @@ class ScriptedPages:
         self._may_be_followed = may_be_followed
         self._per_host = per_host
         self._chosen = chosen
-        self._received = KeptAnswers()
+        self._received = ReceivedAnswers()
 
-    async def rendered(self, page: Page, document: Document, turn: Turn) -> Rendered | None:
+    async def rendered(self, page: Page, document: Document, turn: Turn) -> RenderedPage | None:
         """Return what the scripts of a page make of it; None for a page that was not chosen or could not be rendered.
 
         `document`: the page as it was read without them.
@@ -92,7 +92,7 @@ class ScriptedPages:
         return self._received.take(url, now)
 
 
-def joined(document: Document, before: Document, rendered: Rendered) -> Document:
+def joined(document: Document, before: Document, rendered: RenderedPage) -> Document:
     """Return a rendered page's document with what scripts requested and with the links that they removed.
 
     `before`: the document without scripts.
@@ -111,7 +111,7 @@ MOST_S = 3600.0
 """Seconds for which an answer is kept."""
 
 
-class KeptAnswers:
+class ReceivedAnswers:
     """Answers by address, each for one visit, within bounds of memory and age."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class KeptAnswers:
             size -= len(oldest.body)
 
     def take(self, url: Url, now: float) -> Page | None:
-        """Return the answer of an address, which is kept no longer; None when there is none or it is too old."""
+        """Return the answer of an address, and forget it; None for an unknown address or an answer that is too old."""
         known = self._answers.pop(url.address, None)
         return known if known is not None and now - known.fetched_at <= MOST_S else None
 
@@ -240,7 +240,7 @@ def digest_of(document: Document, candidates: Sequence[Candidate]) -> int:
 
 
 _MOST_LINKS_IN_LOOP = 300
-"""A document with more links is judged in a thread: 0.1 to 0.4 ms a link, of which 20,000 may be read."""
+"""A document with more links is judged in a thread: it takes 0.1 to 0.4 ms a link, and 20,000 links may be read."""
 
 
 class PageVisitor:

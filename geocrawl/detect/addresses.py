@@ -124,7 +124,7 @@ class Rules:
     """Beginning of a namespace of OWS Common's root, without scheme → kind."""
     servers: KnownServers
     query: re.Pattern[str]
-    """Pattern of texts of which every query that is worth parsing contains one, unless parts of it are escaped."""
+    """Finds a text that every query worth parsing contains, unless parts of the query are escaped."""
 
     @classmethod
     def of(cls, kinds: Sequence[KindDeclaration]) -> Rules:

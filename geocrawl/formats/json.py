@@ -64,7 +64,7 @@ class JsonReading:
 
 
 def read_json(body: bytes, content_type: str = "") -> JsonReading:
-    """Return the object in a body, or why there is none; `content_type` is the header field with its parameters."""
+    """Return the object in a body, or why it has no object; `content_type` is the header field with its parameters."""
     if len(body) > MAX_BYTES:
         return JsonReading(None, fault="over-limit", detail=f"{len(body)} bytes of JSON; at most {MAX_BYTES} are read")
     values = sum(map(body.count, (b",", b"{", b"[")))
@@ -178,7 +178,7 @@ class _Parser:
         return self._decoder(strict=True).decode(text)
 
     def lenient(self, text: str) -> object:
-        """Return the first value in a text, whatever follows it. Raise ValueError when there is none."""
+        """Return the first value in a text, whatever follows it. Raise ValueError for a text without a value."""
         return self._decoder(strict=False).raw_decode(text)[0]
 
     def notes(self) -> list[Deviation]:
@@ -257,7 +257,7 @@ def lines(value: object) -> tuple[str, ...]:
 
 
 def string_of(value: object, *names: str) -> str:
-    """Return a string unchanged, at most 2,000 characters; '' when there is none.
+    """Return a string unchanged, at most 2,000 characters; '' for any other value.
 
     Of an object, return the first of the members `names` that is a string, or without `names` its first member (texts
     by language); of a list, the string of its first element.

@@ -41,7 +41,8 @@ class Raster:
 
 
 def read_raster(body: bytes) -> Raster | str:
-    """Return the header of a picture within the bounds, or why there is none; '' for what is no such picture."""
+    """Return the header of a picture within the bounds, or why its header is refused; '' for anything but such a
+    picture."""
     format_ = next((each for each in _FORMATS if each[0].match(body)), None)
     if format_ is None:
         return ""

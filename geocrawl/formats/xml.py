@@ -116,7 +116,7 @@ def href_of(element: etree._Element | None) -> str:
 
 
 def attribute(element: etree._Element, name: str) -> str:
-    """Return the value of the attribute with this name in any letter case; '' when there is none."""
+    """Return the value of the attribute with this name in any letter case; '' for a missing attribute."""
     value = element.get(name)
     if value is not None:
         return value

@@ -47,7 +47,7 @@ class DuckDbEngine:
         """Open DuckDB. Raises UsageError without the library."""
         self._connection = connect()
         self._connection.execute("CREATE TEMP MACRO rlike(text, pattern) AS regexp_matches(text, pattern)")
-        # A condition that is pushed into the scan computes lower(url) anew for each of its parts: half the speed.
+        # A condition that is pushed into the scan computes lower(url) again for each of its parts: half the speed.
         self._connection.execute("SET disabled_optimizers = 'filter_pushdown'")
         self._statement = Statement(kinds, first=True)
 

@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol
 
 from geocrawl.detect.software import all_software
 from geocrawl.errors import EnvironmentFault
-from geocrawl.mining.model import Place, Source
+from geocrawl.mining.model import ArchiveRecord, Source
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 
 _ESCAPED = "(?:2d|2e|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])"
@@ -177,9 +177,9 @@ class Row(NamedTuple):
     offset: int | None
     length: int | None
 
-    def place(self, source: Source) -> Place:
+    def place(self, source: Source) -> ArchiveRecord:
         """Return the place of the page in the archive; that of the index itself when the row does not say."""
-        return Place(source.crawl, self.file or source.path.name, self.offset, self.length)
+        return ArchiveRecord(source.crawl, self.file or source.path.name, self.offset, self.length)
 
 
 class Engine(Protocol):

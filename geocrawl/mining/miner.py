@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault
 from geocrawl.mining.index import Engine, Row
-from geocrawl.mining.model import Find, Form, Source
+from geocrawl.mining.model import FileFormat, Find, Source
 from geocrawl.mining.records import Counts, Finder
 from geocrawl.wording import counted
 
@@ -117,7 +117,7 @@ class Miner:
         """
         todo = [source for source in sources if not sink.is_done(source)]
         self._total, self.report.done_before = len(todo), len(sources) - len(todo)
-        index = [source for source in todo if source.form is Form.INDEX]
+        index = [source for source in todo if source.form is FileFormat.INDEX]
         if index:
             engine = self._make_engine()
             try:
@@ -125,7 +125,7 @@ class Miner:
                     self._mine_index(engine, group, sink)
             finally:
                 engine.close()
-        records = [source for source in todo if source.form is not Form.INDEX]
+        records = [source for source in todo if source.form is not FileFormat.INDEX]
         if records:
             with closing(self._make_reader(records)) as reader:
                 for source in records:

@@ -14,7 +14,7 @@ from geocrawl.model import Candidate, Url
 _CRAWL = re.compile(r"crawl=([^/]+)|\b(CC-MAIN-\d{4}-\d{2,3}|CC-MAIN-\d{4}(?:-\d{4})?)(?=/|$)")
 
 
-class Form(StrEnum):
+class FileFormat(StrEnum):
     """The kinds of files that an archive consists of."""
 
     INDEX = "index"
@@ -26,11 +26,11 @@ class Form(StrEnum):
 
 
 _SUFFIXES = {
-    ".parquet": Form.INDEX,
-    ".wat.gz": Form.WAT,
-    ".wat": Form.WAT,
-    ".warc.gz": Form.WARC,
-    ".warc": Form.WARC,
+    ".parquet": FileFormat.INDEX,
+    ".wat.gz": FileFormat.WAT,
+    ".wat": FileFormat.WAT,
+    ".warc.gz": FileFormat.WARC,
+    ".warc": FileFormat.WARC,
 }
 
 
@@ -39,7 +39,7 @@ class Source:
     """A file to be mined."""
 
     path: Path
-    form: Form
+    form: FileFormat
     size: int
     """Bytes."""
 
@@ -88,7 +88,7 @@ def _below(path: Path) -> Iterator[Path]:
     yield from files
 
 
-def _form(path: Path) -> Form | None:
+def _form(path: Path) -> FileFormat | None:
     name = path.name.lower()
     return next((form for suffix, form in _SUFFIXES.items() if name.endswith(suffix)), None)
 
@@ -100,7 +100,7 @@ ARCHIVE = "archive"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArchiveRecord:
     """A record of an archive."""
 
     crawl: str
@@ -127,7 +127,7 @@ class Find:
 
     link: str
     """The address as the archive has it."""
-    place: Place
+    place: ArchiveRecord
     candidate: Candidate | None = None
     """The service to probe; None for a page."""
     first: Url | None = None

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from geocrawl.detect import Detector
 from geocrawl.detect.software import Portal, portal_of
 from geocrawl.errors import EnvironmentFault, needs_extra
-from geocrawl.mining.model import Find, Form, Place, Source
+from geocrawl.mining.model import ArchiveRecord, FileFormat, Find, Source
 from geocrawl.model import Candidate, Document, Link, Page, Relevance, Url
 from geocrawl.page.document import PageReader
 from geocrawl.priority.nearness import LinkMeasure
@@ -62,7 +62,7 @@ class Finder:
         self._detector = detector
         self._measure = measure
 
-    def of_address(self, text: str, place: Place) -> Iterator[Find]:
+    def of_address(self, text: str, place: ArchiveRecord) -> Iterator[Find]:
         """Yield what an address by itself reveals: a service, services within its query, or a portal."""
         url = read_url(text)
         if url is None:
@@ -73,7 +73,7 @@ class Finder:
         if not candidates and (portal := portal_of(url)) is not None:
             yield from _of_portal(portal, Find(text, place))
 
-    def of_links(self, page: Url, base: str, links: list[RawLink], place: Place) -> Iterator[Find]:
+    def of_links(self, page: Url, base: str, links: list[RawLink], place: ArchiveRecord) -> Iterator[Find]:
         """Yield what the links of a page reveal; `base`: the page's own base for its links, '' for its address."""
         start = (read_url(base, page) if base else None) or page
         read = {}
@@ -83,7 +83,7 @@ class Finder:
                 read[url.identity, text] = Link(url, text, where=where)
         yield from self.of_document(Document(page, 0, 200, "text/html", "utf-8", "", "", tuple(read.values())), place)
 
-    def of_document(self, document: Document, place: Place) -> Iterator[Find]:
+    def of_document(self, document: Document, place: ArchiveRecord) -> Iterator[Find]:
         """Yield what a page reveals: itself, when it is a service's document, and its links."""
         page, taken = document.url, set()
         for candidate, index in self._detector.candidates(document):
@@ -97,7 +97,7 @@ class Finder:
                 firsts.setdefault(found.key[1], found)
         yield from firsts.values()
 
-    def _page(self, page: Url, link: Link, place: Place) -> Find | None:
+    def _page(self, page: Url, link: Link, place: ArchiveRecord) -> Find | None:
         """Return the page to begin with that a link reveals; None for any other link."""
         find = Find(link.url.address, place, page=page.address, text=link.anchor)
         portal = portal_of(link.url)
@@ -179,14 +179,14 @@ class RecordReader:
     def _of_member(self, source: Source, member: Member) -> Iterator[Find]:
         from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-        wanted = WarcRecordType.metadata if source.form is Form.WAT else WarcRecordType.response
+        wanted = WarcRecordType.metadata if source.form is FileFormat.WAT else WarcRecordType.response
         try:
             for record in ArchiveIterator(BytesIO(member.data), record_types=wanted, auto_decode="all"):
                 body = record.reader.read(MOST_BYTES)
-                if source.form is Form.WAT:
+                if source.form is FileFormat.WAT:
                     yield from self._of_wat(source, member, body)
                 else:
-                    place = Place(source.crawl, source.path.name, member.offset, member.length)
+                    place = ArchiveRecord(source.crawl, source.path.name, member.offset, member.length)
                     yield from self._of_answer(record, body, place)
         except (OSError, ValueError) as error:
             raise _Damaged from error
@@ -211,7 +211,7 @@ class RecordReader:
         links = [*_links(html.get("Links")), *_links(top.get("Link"))]
         yield from self._finder.of_links(page, _text(top, "Base"), links, place)
 
-    def _of_answer(self, record: WarcRecord, body: bytes, place: Place) -> Iterator[Find]:
+    def _of_answer(self, record: WarcRecord, body: bytes, place: ArchiveRecord) -> Iterator[Find]:
         """Yield the finds of an answer: its address, itself as a document of a service, and its links."""
         url = read_url((record.headers.get("WARC-Target-URI") or "").strip("<>"))
         if url is None:
@@ -263,12 +263,12 @@ def _plain(path: Path) -> Iterator[Member]:
             yield Member(read, size - read, b"", "cut off")
 
 
-def _place(source: Source, member: Member, container: dict[str, Any]) -> Place:
+def _place(source: Source, member: Member, container: dict[str, Any]) -> ArchiveRecord:
     """Return the place of the page in its WARC file, which the container names; else that of the metadata."""
     name, offset = _text(container, "Filename"), _number(container.get("Offset"))
     if not name or offset is None:
-        return Place(source.crawl, source.path.name, member.offset, member.length)
-    return Place(source.crawl, name, offset, _number(_object(container, "Gzip-Metadata").get("Deflate-Length")))
+        return ArchiveRecord(source.crawl, source.path.name, member.offset, member.length)
+    return ArchiveRecord(source.crawl, name, offset, _number(_object(container, "Gzip-Metadata").get("Deflate-Length")))
 
 
 def _links(found: object) -> Iterator[RawLink]:
@@ -367,7 +367,7 @@ def _read_member(file: BinaryIO, offset: int, most_bytes: int) -> tuple[bytes, i
 
 
 def _next(file: BinaryIO, start: int, size: int) -> int:
-    """Return where the next record begins at or behind `start`; the size of the file when there is none."""
+    """Return where the next record begins at or behind `start`; the size of the file behind the last record."""
     while start < size:
         file.seek(start)
         block = file.read(_SEARCHED)

@@ -253,4 +253,4 @@ class ContentReport:
     cors: str = ""
     """Access-Control-Allow-Origin as answered to a request with an Origin; '' when there was none."""
     thumbnail: bytes = b""
-    """A small PNG of the first content, at most 32 KiB; empty when there is none."""
+    """A small PNG of the first content, at most 32 KiB; empty without content."""

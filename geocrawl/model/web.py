@@ -229,7 +229,7 @@ class HostState:
     """Host-level errors in a row (connection failures, 429, 502, 503, 504)."""
     last_error_at: float = 0.0
     crawl_delay_s: float | None = None
-    """Crawl-delay in robots.txt; None when there is none."""
+    """Crawl-delay in robots.txt; None: not stated."""
     day: int = 0
     """Day of the last request, in days since the epoch (UTC)."""
     asked: int = 0
@@ -325,7 +325,7 @@ class Document(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedPage:
     """What a browser made of a page whose content is written by its scripts."""
 
     page: Page
@@ -393,7 +393,7 @@ class IpPlace:
 
 
 def find_place(ip: str, slots: Sequence[IpSlot], now: float, request: IpRequest) -> IpPlace | float:
-    """Return the place at an address whose slots are these, or when to ask again if there is none soon enough."""
+    """Return a free place at an address with these slots, or the time at which to ask again."""
     slots = [slot for slot in slots if slot.begins_at <= now + _MOST_AHEAD_S]
     begins_at = max([now, *(slot.begins_at + request.gap_s for slot in slots)])
     busy = {slot.number: slot.until for slot in slots if slot.until > now}

@@ -42,7 +42,7 @@ class Content:
     text: str = ""
     links: list[RawLink] = field(default_factory=list)
     base: str = ""
-    """`<base href>`, '' when there is none."""
+    """`<base href>`; '' for a page without one."""
     robots: str = ""
     """Directives of meta robots, joined by ', '."""
     language: str = ""

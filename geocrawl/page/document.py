@@ -12,7 +12,7 @@ from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_8, UTF_16_START
 from geocrawl.model import ADDRESS_ONLY, SCRIPT_SRC, Document, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
 from geocrawl.page.embedded import may_mention_services
-from geocrawl.page.encoding import Decoded, decode
+from geocrawl.page.encoding import DecodedText, decode
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.json import read_data
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
@@ -50,7 +50,7 @@ _XML_ROOTS = frozenset(
 _XML_ROOT_ENDS = ("capabilities", "metadata", "exceptionreport", "recordsresponse", "recordbyidresponse")
 
 
-class Form(StrEnum):
+class TextFormat(StrEnum):
     """The format of an answer, which decides its reader."""
 
     HTML = "html"
@@ -67,18 +67,18 @@ def is_binary(body: bytes, content_type: str) -> bool:
     return body.startswith((GZIP_START, *BINARY_STARTS)) or b"\0" in body[:1024]
 
 
-def text_form(text: str, content_type: str) -> Form:
+def text_form(text: str, content_type: str) -> TextFormat:
     """Return the format of decoded text, by its beginning more than by `content_type`."""
     head = text[:_HEAD_CHARS].lstrip("\ufeff")
     if not head.lstrip().startswith("<"):
-        return Form.HTML if "html" in content_type and "<" in text else Form.TEXT
+        return TextFormat.HTML if "html" in content_type and "<" in text else TextFormat.TEXT
     declared = head.lstrip().startswith("<?xml")
     name, attributes = _root(head)
     if name == "html" or not name:
-        return Form.HTML
+        return TextFormat.HTML
     if declared or "xml" in content_type or name in _XML_ROOTS or name.endswith(_XML_ROOT_ENDS):
-        return Form.XML
-    return Form.XML if "xmlns" in attributes and name != "svg" else Form.HTML
+        return TextFormat.XML
+    return TextFormat.XML if "xmlns" in attributes and name != "svg" else TextFormat.HTML
 
 
 def _root(head: str) -> tuple[str, str]:
@@ -147,13 +147,13 @@ class PageReader:
         links = tuple(self._links(content, page.final, decoded.encoding.codec))
         return _document(page, depth, decoded.encoding.name, content, links)
 
-    def _content(self, decoded: Decoded, content_type: str, url: Url) -> Content:
+    def _content(self, decoded: DecodedText, content_type: str, url: Url) -> Content:
         form = text_form(decoded.text, content_type)
-        if form is Form.XML:
+        if form is TextFormat.XML:
             content = read_xml(decoded.text, url, max_links=self._max_links)
             if content is not None:
                 return content
-        if form is Form.TEXT:
+        if form is TextFormat.TEXT:
             return self._of_text(decoded.text, content_type, url)
         return read_html(
             decoded.text,
@@ -233,7 +233,7 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
 
 def _listed_addresses(text: str) -> list[str]:
     """Return the addresses of a list that has one in each line, as a sitemap in plain text (sitemaps.org, "Text file");
-    [] for a text of which more than half of the lines are others."""
+    [] for a text more than half of whose lines are others."""
     lines = [line for each in text.splitlines() if (line := each.strip())]
     found = [line for line in lines if _ADDRESS_LINE.fullmatch(line)]
     return found if len(found) >= _MOST_OTHER_LINES * len(lines) else []

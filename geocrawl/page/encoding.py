@@ -28,7 +28,7 @@ from geocrawl.formats.text import (
 from geocrawl.formats.xml_repair import declared_encoding
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A page's text with the encoding that was used."""
 
     text: str
@@ -70,21 +70,21 @@ _CANDIDATES = [
 ]
 
 
-def decode(body: bytes, charset: str = "") -> Decoded:
+def decode(body: bytes, charset: str = "") -> DecodedText:
     """Return the text of `body` and its encoding; bytes that do not fit become U+FFFD.
 
     `charset` is the label in the server's Content-Type, '' for none.
     """
     for beginning, encoding in _BEGINNINGS.items():
         if body.startswith(beginning):
-            return Decoded(body.decode(encoding.codec, "replace").lstrip("\ufeff"), encoding)
+            return DecodedText(body.decode(encoding.codec, "replace").lstrip("\ufeff"), encoding)
     labels = _labels(body, charset)
     for encoding in labels:
         if encoding.codec.startswith(("utf-16", "iso2022")) and _plausible_wide(body, encoding):
-            return Decoded(body.decode(encoding.codec, "replace"), encoding)
+            return DecodedText(body.decode(encoding.codec, "replace"), encoding)
     labels = [encoding for encoding in labels if not encoding.codec.startswith(("utf-16", "iso2022"))]
     if body.isascii():
-        return Decoded(body.decode("ascii"), labels[0] if labels else UTF_8)
+        return DecodedText(body.decode("ascii"), labels[0] if labels else UTF_8)
     return _as_utf_8(body, labels) or _as_labelled(body, labels) or _as_detected(body)
 
 
@@ -121,7 +121,7 @@ def _plausible_wide(body: bytes, encoding: Encoding) -> bool:
     return (b"\x1b" in body) if encoding.codec.startswith("iso2022") else (b"\0" in body[:200])
 
 
-def _as_utf_8(body: bytes, labels: list[Encoding]) -> Decoded | None:
+def _as_utf_8(body: bytes, labels: list[Encoding]) -> DecodedText | None:
     """Decode as UTF-8; return None for bytes that do not fit, or that fit by accident and have another label."""
     text = decode_strictly(body, UTF_8.codec)
     if text is None:
@@ -129,10 +129,10 @@ def _as_utf_8(body: bytes, labels: list[Encoding]) -> Decoded | None:
     rival = any(label.codec in _MULTI_BYTE and label != UTF_8 for label in labels)
     if rival and UTF_8 not in labels and len(body) - len(text) < _DOUBTLESS_CONTINUATIONS:
         return None
-    return Decoded(text, UTF_8)
+    return DecodedText(text, UTF_8)
 
 
-def _as_labelled(body: bytes, labels: list[Encoding]) -> Decoded | None:
+def _as_labelled(body: bytes, labels: list[Encoding]) -> DecodedText | None:
     """Decode by the first label that fits, or nearly fits; return None when none does."""
     multi = [label for label in labels if label.codec in _MULTI_BYTE]
     single = [label for label in labels if label.codec not in _MULTI_BYTE]
@@ -140,23 +140,23 @@ def _as_labelled(body: bytes, labels: list[Encoding]) -> Decoded | None:
     for encoding in multi:
         text = decode_strictly(body, encoding.codec)
         if text is not None:
-            return Decoded(text, encoding)
+            return DecodedText(text, encoding)
     for encoding in multi:
         text = body.decode(encoding.codec, "replace")
         if _damage(text) <= _MAX_DAMAGE:
-            return Decoded(text, encoding)
+            return DecodedText(text, encoding)
     for encoding in single:
-        return Decoded(body.decode(encoding.codec, "replace"), encoding)
+        return DecodedText(body.decode(encoding.codec, "replace"), encoding)
     return None
 
 
-def _as_detected(body: bytes) -> Decoded:
+def _as_detected(body: bytes) -> DecodedText:
     """Decode by the encoding that is detected from the bytes."""
     text = body.decode("utf-8", "replace")
     if _damage(text) <= _MAX_DAMAGE:
-        return Decoded(text, UTF_8)
+        return DecodedText(text, UTF_8)
     encoding = _detect(body)
-    return Decoded(body.decode(encoding.codec, "replace"), encoding)
+    return DecodedText(body.decode(encoding.codec, "replace"), encoding)
 
 
 def _detect(body: bytes) -> Encoding:

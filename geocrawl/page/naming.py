@@ -33,10 +33,10 @@ _PHRASE = re.compile(
     rf"(?<![a-z0-9._])({'|'.join(name.replace(' ', '[ -]') for name in sorted(PROSE))})(?![a-z0-9_]|\.[a-z0-9])", re.I
 )
 PHRASE_WORDS = tuple(sorted({" ".join(name.split()[:2]) for name in PROSE}))
-"""Texts of which every phrase of `kind_in_phrase` contains one."""
+"""Every phrase of `kind_in_phrase` contains one of these texts."""
 
 _WORDS = "|".join(str(kind) for kind in Kind if str(kind) in kind.called)
-"""Names that are words of addresses, too. The name of ArcGIS is none: it says nothing about a service."""
+"""Names that are words of addresses, too. The name of ArcGIS is left out: it says nothing about a service."""
 _ADDRESS = re.compile(
     rf"(?:service|request)(?:=|%3d)|(?<![a-z])(?:{_WORDS}|ows|wxs|ogc)(?![a-km-rtu-z])"
     r"|getcap|mapserv|geoserver|mapproxy|mapcache|tilecache|geowebcache|qgis|esrimap|iserver/services|erdas-iws|deegree"

@@ -88,7 +88,7 @@ class _Bracket:
 
 
 @dataclass(slots=True, eq=False)
-class _Found:
+class _AddressString:
     """A string that may be an address, with its key and the bracket around it."""
 
     text: str
@@ -121,7 +121,7 @@ class _Reader:
 
     bracket: _Bracket = field(default_factory=lambda: _Bracket(""))
     constants: dict[str, str] = field(default_factory=dict)
-    found: list[_Found] = field(default_factory=list)
+    found: list[_AddressString] = field(default_factory=list)
     value: _Value | None = None
     joined: bool = False
     """Whether the last token was a `+`."""
@@ -198,7 +198,7 @@ class _Reader:
         elif key in _TITLE_KEYS and not bracket.title:
             bracket.title = text
         if len(self.found) < MAX_ADDRESSES and _may_be_address(text):
-            self.found.append(_Found(text, value.key, bracket))
+            self.found.append(_AddressString(text, value.key, bracket))
 
     def _remember(self, name: str, text: str) -> None:
         self.constants[name.rpartition(".")[2]] = text
@@ -213,7 +213,7 @@ class _Reader:
         owner, _, last = name.rpartition(".")
         return self.constants.get(last) if owner in ("this", "self", "window", "that", "_this") else None
 
-    def finish(self) -> list[_Found]:
+    def finish(self) -> list[_AddressString]:
         """Return the addresses found."""
         self._end_value()
         return self.found
@@ -257,7 +257,7 @@ def _mended(text: str) -> str:
     return _SUBDOMAIN.sub("a", text)
 
 
-def _kind_of(found: _Found) -> str:
+def _kind_of(found: _AddressString) -> str:
     kind = kind_in_name(found.key)
     bracket: _Bracket | None = found.bracket
     for _ in range(_MAX_CLIMB):
@@ -270,7 +270,7 @@ def _kind_of(found: _Found) -> str:
     return kind
 
 
-def _is_wanted(href: str, kind: str, found: _Found, *, relative: bool) -> bool:
+def _is_wanted(href: str, kind: str, found: _AddressString, *, relative: bool) -> bool:
     """Return whether an address looks like a service, or reveals nothing but has a kind named next to it."""
     key = found.key.lower().rpartition(".")[2]
     if _OTHER_KEY.search(key) or (_TILE_NUMBER.search(href) and "service=" not in href.lower()):

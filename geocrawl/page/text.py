@@ -113,7 +113,7 @@ _PACKAGES = frozenset({"com", "org", "net", "edu", "gov", "java", "javax", "de",
 """First names of Java packages (`org.geotools/wms`), which no host has."""
 
 
-class Start(NamedTuple):
+class AddressStart(NamedTuple):
     """A position where an address may begin."""
 
     at: int
@@ -130,7 +130,7 @@ def may_contain_addresses(text: str) -> bool:
     return any(sign in text for sign in _SLASHED_SIGNS) or next(_path_places(text), None) is not None
 
 
-def starts(text: str) -> list[Start]:
+def starts(text: str) -> list[AddressStart]:
     """Return where addresses may begin, in order and at most `MAX_LOOKS`."""
     found: dict[int, bool] = {}
     for at in _schemes(text):
@@ -145,7 +145,7 @@ def starts(text: str) -> list[Start]:
             start = _without_scheme(text, at, is_request=is_request)
             if start is not None:
                 found.setdefault(start.at, start.is_query)
-    return [Start(at, found[at]) for at in sorted(found)[:MAX_LOOKS]]
+    return [AddressStart(at, found[at]) for at in sorted(found)[:MAX_LOOKS]]
 
 
 def _schemes(text: str) -> Iterator[int]:
@@ -162,7 +162,7 @@ def _schemes(text: str) -> Iterator[int]:
                     yield scheme.start()
 
 
-def _without_scheme(text: str, at: int, *, is_request: bool) -> Start | None:
+def _without_scheme(text: str, at: int, *, is_request: bool) -> AddressStart | None:
     """Return where the address around a sign begins that has no scheme, or the query around a request; else None."""
     before = text[max(0, at - _BEFORE_CHARS) : at]
     # An address with no request may be the value of a parameter: `url=maps.example.org/wms`.
@@ -175,8 +175,8 @@ def _without_scheme(text: str, at: int, *, is_request: bool) -> Start | None:
     start = at - len(before) + begun
     host = _HOST_AND_PATH.match(text, start, at + 1)
     if host is not None:
-        return Start(start) if _is_host(host) else None
-    return Start(start, is_query=True) if is_request and _QUERY.match(before, begun) else None
+        return AddressStart(start) if _is_host(host) else None
+    return AddressStart(start, is_query=True) if is_request and _QUERY.match(before, begun) else None
 
 
 def _is_host(found: re.Match[str]) -> bool:
@@ -227,7 +227,7 @@ _EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff5e]
 _PARTS_AHEAD = re.compile(r"[/=?&]")
 
 
-class Written(NamedTuple):
+class WrittenAddress(NamedTuple):
     """An address as it is meant."""
 
     href: str
@@ -236,7 +236,7 @@ class Written(NamedTuple):
     """The position after its text."""
 
 
-def read_address(text: str, start: int) -> Written:
+def read_address(text: str, start: int) -> WrittenAddress:
     """Return the address that begins at `start`."""
     scheme = _SPACED_SCHEME.match(text, start)
     begin = scheme.end() if scheme is not None else start
@@ -245,13 +245,13 @@ def read_address(text: str, start: int) -> Written:
         href = f"{scheme[1].lower().replace('x', 't')}://{href}"
     elif not href.lower().startswith(("http:", "https:")):
         href = f"http://{href}"
-    return Written(href[:MAX_HREF_CHARS], max(end, start + 1))
+    return WrittenAddress(href[:MAX_HREF_CHARS], max(end, start + 1))
 
 
-def read_query(text: str, start: int) -> Written:
+def read_query(text: str, start: int) -> WrittenAddress:
     """Return the query that begins at `start`, without a `?` before it."""
     href, end = _pieces(text, start)
-    return Written(href.lstrip("?&")[:MAX_HREF_CHARS], max(end, start + 1))
+    return WrittenAddress(href.lstrip("?&")[:MAX_HREF_CHARS], max(end, start + 1))
 
 
 def _pieces(text: str, start: int) -> tuple[str, int]:

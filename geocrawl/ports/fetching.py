@@ -14,7 +14,7 @@ from geocrawl.model import (
     IpRequest,
     Page,
     Purpose,
-    Rendered,
+    RenderedPage,
     RobotsRecord,
     Url,
     Validators,
@@ -148,7 +148,7 @@ class Fetcher(Protocol):
 class Renderer(Protocol):
     """A browser that sends no request by itself; to be closed once."""
 
-    async def render(self, page: Page, turn: Turn, may_request: Callable[[Url], bool]) -> Rendered | None:
+    async def render(self, page: Page, turn: Turn, may_request: Callable[[Url], bool]) -> RenderedPage | None:
         """Run the scripts of a page and return what they wrote and requested; None when no browser can do that.
 
         What the scripts request is requested in this turn if `may_request` permits it, within the limits of a page.

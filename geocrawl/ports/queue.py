@@ -86,7 +86,7 @@ class LearningLog(Protocol):
         """Give that role up, if this process has it."""
 
     def version(self) -> int:
-        """Return the number of the last feedback that the last dump covers; 0: there is none."""
+        """Return the number of the last feedback that the last dump covers; 0: nothing was dumped."""
 
     def publish(self, dump: bytes, counts: Mapping[str, int], version: int) -> None:
         """Store a dump that covers the feedback up to `version`, with counts of what was learnt, and drop that

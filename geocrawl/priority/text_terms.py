@@ -474,7 +474,7 @@ def cosine(a: Vector, b: Vector) -> float:
 
 
 def mean(vectors: list[dict[str, float]]) -> dict[str, float]:
-    """Return the mean of the vectors, of which there is at least one."""
+    """Return the mean of one vector or more."""
     total: dict[str, float] = {}
     for vector in vectors:
         for term, weight in vector.items():

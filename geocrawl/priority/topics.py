@@ -69,7 +69,7 @@ def all_topics(own: Path | None = None) -> dict[str, Topic]:
 
 
 def find_topic(name: str, own: Path | None = None) -> Topic:
-    """Return the topic called `name`. Raises UsageError, naming a similar name, when there is none."""
+    """Return the topic called `name`. Raises UsageError, which names a similar one, for an unknown topic."""
     topics = all_topics(own)
     if name not in topics:
         raise UsageError(f"unknown topic {name!r}{did_you_mean(name, topics)} (geocrawl topics list shows all)")

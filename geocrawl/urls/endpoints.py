@@ -97,7 +97,8 @@ def capabilities_address(kind: str, address: str) -> str:
 
 
 def below(url: Url, path: str) -> Url:
-    """Return the address of `path` beneath an address, with its query; the address itself when that is none."""
+    """Return the address of `path` beneath an address, with its query; the address itself when the result is
+    invalid."""
     place, mark, query = url.address.partition("?")
     return read_url(f"{place.rstrip('/')}/{path}{mark}{query}") or url
 

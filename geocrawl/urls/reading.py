@@ -237,7 +237,7 @@ _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_-]{16,}"
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ParameterNames:
     """A set of lower-case parameter names, some of them stored as prefixes."""
 
     exact: frozenset[str]
@@ -251,14 +251,14 @@ class Names:
 class Parameters:
     """Names of parameters that are noise in a page's identity, and of those that belong to one request of a service."""
 
-    noise: Names
+    noise: ParameterNames
     """Tracking parameters and session ids."""
-    session: Names
-    session_if_random: Names
+    session: ParameterNames
+    session_if_random: ParameterNames
     """Names that are session ids only when their value looks random."""
-    request: Names
+    request: ParameterNames
     """Parameters of one request of a service that is requested by a query."""
-    rest_request: Names
+    rest_request: ParameterNames
     """Parameters of one request of a service that is requested by a path."""
 
     def is_noise(self, name: str, value: str) -> bool:
@@ -282,9 +282,9 @@ def load_parameters() -> Parameters:
     )
 
 
-def _names(entries: Sequence[str]) -> Names:
+def _names(entries: Sequence[str]) -> ParameterNames:
     lowered = [entry.lower() for entry in entries]
-    return Names(
+    return ParameterNames(
         exact=frozenset(e for e in lowered if not e.endswith("*")),
         prefixes=tuple(e[:-1] for e in lowered if e.endswith("*")),
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from geocrawl.app.fetchers import make_fetcher
 from geocrawl.browser.renderer import BrowserRenderer, descendants, find_chromium
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model import HostState, Page, Purpose, Rendered
+from geocrawl.model import HostState, Page, Purpose, RenderedPage
 from geocrawl.settings import Settings
 from tests.support.crawls import url
 from tests.support.politeness import MemoryPoliteness
@@ -31,7 +31,7 @@ class Run:
         """Let the scripts of pages run so long from now on."""
         self.renderer._limits = replace(self.renderer._limits, time_s=time_s)
 
-    async def page(self, address: str) -> Rendered:
+    async def page(self, address: str) -> RenderedPage:
         """Request a page and run its scripts."""
         asked = url(address)
         async with self._fetcher.turn(HostState(asked.host)) as turn:
@@ -41,7 +41,7 @@ class Run:
         assert rendered is not None, self.said
         return rendered
 
-    async def given(self, address: str, html: str) -> Rendered:
+    async def given(self, address: str, html: str) -> RenderedPage:
         """Run the scripts of a page that was never requested, on a host that need not exist."""
         asked = url(address)
         page = Page(asked, asked, 200, {"content-type": "text/html"}, html.encode(), 1.0, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from geocrawl.crawler.places import WakeQueue
+from geocrawl.crawler.worker_slots import WakeQueue
 from geocrawl.fetch.clock import SystemClock
 
 _LONG_S = 3_600.0

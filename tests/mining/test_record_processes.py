@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.mining.model import Find, Form, Place, Source
+from geocrawl.mining.model import ArchiveRecord, FileFormat, Find, Source
 from geocrawl.mining.records import Counts, RecordProcesses, RecordReader
 from tests.support.samples import sampled
 
-FILES = [Source(Path(f"/{number}.wat"), Form.WAT, number) for number in range(9)]
+FILES = [Source(Path(f"/{number}.wat"), FileFormat.WAT, number) for number in range(9)]
 FINDS = 2_500
 
 
@@ -29,7 +29,7 @@ class Reader(RecordReader):
         for number in range(FINDS):
             if (source.size, number) == (4, 1_500):
                 os.kill(os.getpid(), signal.SIGKILL)
-            yield Find(f"{source.size}/{number}", Place("", source.path.name))
+            yield Find(f"{source.size}/{number}", ArchiveRecord("", source.path.name))
         counts.records = FINDS
 
 

@@ -13,7 +13,7 @@ without a find when the next page is settled is a negative example for its link;
 
 The value is the beginning of a link's rank: links of one place on pages of one host and template are a group, and a
 bandit over these groups decides which of them has its next link visited (`link_groups`). Every `every` pages those
-links are valued anew that could be visited before the next time. No link is dropped.
+links are valued again that could be visited before the next time. No link is dropped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from geocrawl.priority.fusion.value_model import (
     probability,
     read_prior,
 )
-from geocrawl.priority.ingredients import Ingredients
+from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.naive_bayes import BAYES_FILE, read_bayes
 from geocrawl.priority.nearness import LAMBDA, LinkModel, TopicMeasure, TopicModel, priority
 from geocrawl.priority.options import Option, parse_options
@@ -64,15 +64,22 @@ OPTIONS: Mapping[str, Option] = {
     "way": Option(4, "links on the path to a find that get credit", 1, 20),
     "negative": Option(0.5, "weight of a page without a find as an example", 0.0, 10.0),
     "explore": Option(0.05, "weight of what is not known of a group of links, as in UCB1", 0.0, 10.0),
-    "every": Option(100, "pages after which links are valued anew, at first a tenth of those visited", 1, 10_000),
+    "every": Option(100, "pages after which links are valued again, at first a tenth of those visited", 1, 10_000),
     "links": Option(100_000, "waiting links that are remembered; others keep their rank", 100, 1_000_000),
     "prior": Option("", "file of weights to start from; empty: the shipped ones"),
     "pages": Option(50_000, "visited pages that are kept to pass credit back", 100, 1_000_000),
 }
 
 
-class FusionStrategy:
+class FusionStrategy(Defaults):
     """Ranks links by their value and their group. The same feedback in the same order results in the same strategy."""
+
+    name = NAME
+    by_yield = True
+    """A score is the worth of a link in its group (`link_groups`)."""
+    needs = frozenset({"tag_paths"})
+    """Links are grouped by their tag paths."""
+    learns = True
 
     def __init__(
         self,
@@ -103,32 +110,6 @@ class FusionStrategy:
         self._visits = self._revised_at = 0
         self._pending = NO_PAGE
         """The page visited last, whose probes may still be running."""
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def stride(self) -> int:
-        return 1
-
-    @property
-    def by_depth(self) -> bool:
-        return False
-
-    @property
-    def by_yield(self) -> bool:
-        """Return True: a score is the worth of a link in its group (`link_groups`)."""
-        return True
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Return the tag paths of links, by which they are grouped."""
-        return frozenset({"tag_paths"})
-
-    @property
-    def learns(self) -> bool:
-        return True
 
     def seed_rank(self) -> Rank:
         """Return a rank above all links."""
@@ -230,7 +211,7 @@ class FusionStrategy:
     # ----------------------------------------------------------------------- read by the training of weights
 
     def waiting_scores(self) -> list[tuple[int, float]]:
-        """Return (frontier id, value) of each waiting link that can be valued anew."""
+        """Return (frontier id, value) of each waiting link that can be valued again."""
         return [(id_, self._memory.links[id_].value) for id_ in self._memory.valuable(self._memory.links)]
 
     def features(self, id_: int) -> tuple[int, ...]:
@@ -270,7 +251,7 @@ class FusionStrategy:
             self._keep_links(feedback, page)
 
     def correct(self, feedback: Feedback) -> None:
-        """Value the links of a visit anew and let `revise` return their ranks: an older state ranks most too high."""
+        """Value the links of a visit again and let `revise` return their ranks: an older state ranks most too high."""
         if ids := self._memory.valuable(id_ for _, id_ in feedback.links):
             self._set_values(zip(ids, self._scores(*self._memory.inputs(ids)), strict=True))
         self._groups.doubt(id_ for _, id_ in feedback.links)
@@ -339,7 +320,7 @@ class FusionStrategy:
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
         """Return new ranks for the next links of all groups in which something changed; None when nothing did.
 
-        Every `every` pages the links are valued anew that may be visited until then or are valued too high.
+        Every `every` pages the links are valued again that may be visited until then or are valued too high.
         """
         if self._visits - self._revised_at >= min(self._every, max(10, self._visits // 10)):
             self._revised_at = self._visits

@@ -321,13 +321,14 @@ class CrawlMemory:
         return self.links.get(self._by_key.get(key, NO_PAGE))
 
     def valuable(self, ids: Iterable[int]) -> list[int]:
-        """Return those of the links that can be valued anew: their features and their page are remembered."""
+        """Return the links that can be valued again: their features and their page are remembered."""
         links, pages = self.links, self.pages
         return [id_ for id_ in ids if (link := links.get(id_)) is not None and link.packed and link.page in pages]
 
     def inputs(self, ids: Sequence[int]) -> tuple[list[bytes], list[Sequence[int]], NDArray[np.intp]]:
-        """Return, of links that can be valued anew, their features, those of their pages, and each link's page in these
-        as an index."""
+        """Return the features of links, the features of their pages, and the index of each link's page among these.
+
+        `ids`: links that are `valuable`."""
         links, pages = self.links, self.pages
         places = {page: at for at, page in enumerate(dict.fromkeys(links[id_].page for id_ in ids))}
         page_of = np.array([places[links[id_].page] for id_ in ids], np.intp)

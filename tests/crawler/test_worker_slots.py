@@ -12,8 +12,8 @@ from geocrawl.app import fetchers, wiring
 from geocrawl.app.probe import candidates_at
 from geocrawl.app.session import Environment
 from geocrawl.crawler.loop import Crawler
-from geocrawl.crawler.places import LONG_WAIT_S
 from geocrawl.crawler.report import RunSummary
+from geocrawl.crawler.worker_slots import LONG_WAIT_S
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.settings import Settings

@@ -1,16 +1,16 @@
-"""Let workers sleep while no address is ready, and let a visit that waits for the network give its place to another.
+"""Let workers sleep while no address is ready, and let a visit that waits for the network give its slot to another.
 
 A visit that ends frees one host, so one worker is enough to take what has become ready: `WakeQueue` wakes one at a
 time. Would all wake, each would query the queue after every visit of the others.
 
 A worker is a unit of work, not of waiting: else five servers that accept connections and never answer would hold up
 five workers. A visit that has waited longer than `LONG_WAIT_S` for a name, a connection, the first byte of an answer or
-its host's delay gives its place up; its worker takes another visit, while the host of the first one stays leased and
+its host's delay gives its slot up; its worker takes another visit, while the host of the first one stays leased and
 all time limits go on. Visits at hosts that are known to be slow do so at once. When the wait is over, the next free
 worker takes the visit on, before any new one. So no more visits than there are workers read answers, and at most
 `max_waiting` wait beside them.
 
-A run that visits no pages gives up places for delays of any length, which is several times as fast. In a crawl that
+A run that visits no pages gives up slots for delays of any length, which is several times as fast. In a crawl that
 would have pages read before their turn: while probes wait, the best pages are not known yet.
 """
 
@@ -71,24 +71,24 @@ LONG_WAIT_S = 2.0
 _MOST_SLOW_HOSTS = 4096
 
 
-class Places:
-    """The visits of a crawl that wait without a place, and the hosts that are known to be slow."""
+class WorkerSlots:
+    """The visits of a crawl that wait without a slot, and the hosts that are known to be slow."""
 
     def __init__(self, most_waiting: int, wake_queue: WakeQueue, *, in_delays: bool = False) -> None:
-        """`most_waiting`: limit on visits without a place; the others keep theirs while they wait. `wake_queue` wakes a
-        worker for a visit that is back. `in_delays`: whether places are given up for delays of any length."""
+        """`most_waiting`: limit on visits without a slot; the others keep theirs while they wait. `wake_queue` wakes a
+        worker for a visit that is back. `in_delays`: whether slots are given up for delays of any length."""
         self.in_delays = in_delays
         self._most_waiting = most_waiting
         self._wake_queue = wake_queue
-        self._back: deque[Place] = deque()
+        self._back: deque[WorkerSlot] = deque()
         self._slow: OrderedDict[str, None] = OrderedDict()
         self.waiting = 0
-        """Number of visits without a place, those that are back among them."""
+        """Number of visits without a slot, those that are back among them."""
         self.is_closed = False
-        """Whether the workers have ended: nobody waits for a place any more."""
+        """Whether the workers have ended: nobody waits for a slot any more."""
 
-    def next_back(self) -> Place | None:
-        """Return the visit that has been back longest, to be given a place; None when there is none."""
+    def next_back(self) -> WorkerSlot | None:
+        """Return the visit that has been back longest, to be given a slot; None when there is none."""
         return self._back.popleft() if self._back else None
 
     def is_slow(self, host: HostState) -> bool:
@@ -104,41 +104,41 @@ class Places:
                 self._slow.popitem(last=False)
 
     def leave(self) -> bool:
-        """Let a visit give its place up; return whether it may."""
+        """Let a visit give its slot up; return whether it may."""
         if self.waiting >= self._most_waiting:
             return False
         self.waiting += 1
         return True
 
-    def come_back(self, place: Place) -> None:
-        """Have the next free worker give a place to a visit whose wait is over."""
-        self._back.append(place)
+    def come_back(self, slot: WorkerSlot) -> None:
+        """Have the next free worker give a slot to a visit whose wait is over."""
+        self._back.append(slot)
         self._wake_queue.wake_one()
 
-    def end_wait(self, place: Place) -> None:
-        """Count a visit that has a place again, or ended without one."""
+    def end_wait(self, slot: WorkerSlot) -> None:
+        """Count a visit that has a slot again, or ended without one."""
         self.waiting -= 1
         with suppress(ValueError):
-            self._back.remove(place)
+            self._back.remove(slot)
 
 
-class Place:
-    """The place of one visit among those that workers carry out."""
+class WorkerSlot:
+    """The slot of one visit among those that workers carry out."""
 
-    def __init__(self, places: Places, host: HostState) -> None:
-        self._places = places
+    def __init__(self, slots: WorkerSlots, host: HostState) -> None:
+        self._slots = slots
         self._host = host
         self._visit: asyncio.Task[None] | None = None
         self._given_up: asyncio.Future[None] | None = None
         self._given: asyncio.Future[None] | None = None
 
     def begin(self, visit: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        """Start the visit that has this place; `work` then waits for it."""
+        """Start the visit that has this slot; `work` then waits for it."""
         self._visit = asyncio.create_task(visit)
         return self._visit
 
     async def work(self) -> None:
-        """Give the visit a place, and wait until it ends or gives the place up. Raises what ended it."""
+        """Give the visit a slot, and wait until it ends or gives the slot up. Raises what ended it."""
         assert self._visit is not None, "the visit has begun"
         given_up = self._given_up = asyncio.get_running_loop().create_future()
         if self._given is not None and not self._given.done():
@@ -149,7 +149,7 @@ class Place:
 
     @asynccontextmanager
     async def waiting(self, known_s: float) -> AsyncIterator[None]:
-        """Wait for the network in this context, which ends with a place: the one at its beginning or another one.
+        """Wait for the network in this context, which ends with a slot: the one at its beginning or another one.
 
         `known_s`: how long the wait is known to last; 0.0: not known.
         """
@@ -158,17 +158,17 @@ class Place:
 
         def give_up() -> None:
             nonlocal is_away
-            if self._given_up is not None and not self._given_up.done() and self._places.leave():
+            if self._given_up is not None and not self._given_up.done() and self._slots.leave():
                 is_away = True
                 self._given_up.set_result(None)
 
-        gives_up_at_once = self._places.is_slow(self._host) or (self._places.in_delays and known_s > 0.0)
+        gives_up_at_once = self._slots.is_slow(self._host) or (self._slots.in_delays and known_s > 0.0)
         timer = loop.call_later(0.0 if gives_up_at_once else LONG_WAIT_S, give_up)
         try:
             yield
-        except asyncio.CancelledError:  # the crawl ends: nobody gives places any more
+        except asyncio.CancelledError:  # the crawl ends: nobody gives slots any more
             if is_away:
-                self._places.end_wait(self)
+                self._slots.end_wait(self)
             raise
         except BaseException:
             await self._end_wait(loop.time() - begun, known_s, is_away=is_away)
@@ -179,17 +179,17 @@ class Place:
             timer.cancel()
 
     async def _end_wait(self, waited_s: float, known_s: float, *, is_away: bool) -> None:
-        """Note how long a wait was; a visit that gave its place up waits for another one."""
+        """Note how long a wait was; a visit that gave its slot up waits for another one."""
         if not known_s or waited_s >= LONG_WAIT_S:  # a short delay says nothing of how soon a host answers
-            self._places.note(self._host, waited_s)
+            self._slots.note(self._host, waited_s)
         if not is_away:
             return
-        if self._places.is_closed:
-            self._places.end_wait(self)
+        if self._slots.is_closed:
+            self._slots.end_wait(self)
             return
         self._given = asyncio.get_running_loop().create_future()
-        self._places.come_back(self)
+        self._slots.come_back(self)
         try:
             await self._given
         finally:
-            self._places.end_wait(self)
+            self._slots.end_wait(self)
