@@ -299,7 +299,7 @@ def _kinds() -> Iterator[str]:
 
 
 def _levels() -> Iterable[str]:
-    from geocrawl.store.catalogue.search.filters import LEVELS
+    from geocrawl.model.catalogue import LEVELS
 
     return LEVELS
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import geocrawl
 from geocrawl.export.properties import name_of, parts_of
-from geocrawl.model.catalogue import Box, Service
+from geocrawl.model.catalogue import HEALTHS, LEVELS, Box, Service
 from geocrawl.model.kinds import Kind, short_name
 from geocrawl.store.catalogue.read.show import ServiceDetail
 from geocrawl.store.catalogue.search.places import country_name
@@ -39,8 +39,6 @@ IN_FOLDER = 500
 IN_CARDS = 10
 """Services of one file of cards, which a browser loads for each hit of a search."""
 _MOST_ABSTRACT = 240
-_HEALTH = ("new", "alive", "degraded", "unconfirmed", "down", "gone")
-_LEVELS = ("delivers", "answers", "advertised")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +222,6 @@ def search_texts(words: Words) -> Mapping[str, Any]:
         "square": words("site-square"),
         "failed": words("site-failed"),
         "kind": {kind: short_name(kind) for kind in Kind},
-        "health": {name: words(f"health-{name}") for name in _HEALTH},
-        "level": {name: words(f"level-{name}") for name in _LEVELS},
+        "health": {name: words(f"health-{name}") for name in HEALTHS},
+        "level": {name: words(f"level-{name}") for name in reversed(LEVELS)},
     }

@@ -18,8 +18,9 @@ import numpy as np
 
 from geocrawl.errors import install_extra
 from geocrawl.model import Kind
+from geocrawl.model.catalogue import HEALTHS, LEVELS
 from geocrawl.sanitize import plain
-from geocrawl.store.catalogue.search.filters import HEALTHS, LEVELS, QueryError, read_box
+from geocrawl.store.catalogue.search.filters import QueryError, read_box
 from geocrawl.store.catalogue.search.selection import touching
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 

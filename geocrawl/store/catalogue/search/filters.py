@@ -11,16 +11,11 @@ from typing import Any
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind
+from geocrawl.model.catalogue import HEALTHS, LEVELS, Box
 from geocrawl.sanitize import plain
 from geocrawl.wording import Sentence
 
 DAY_S = 86_400.0
-LEVELS = ("advertised", "answers", "delivers")
-"""Levels of proof, the lowest first."""
-HEALTHS = ("new", "alive", "degraded", "unconfirmed", "down", "gone")
-
-Box = tuple[float, float, float, float]
-"""West, south, east, north in degrees (WGS 84); west > east crosses the antimeridian."""
 EVERYWHERE: Box = (-180.0, -90.0, 180.0, 90.0)
 
 

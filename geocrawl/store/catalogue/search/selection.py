@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.store.catalogue.search.filters import EVERYWHERE, HEALTHS, LEVELS, Box, Filters, Sort
+from geocrawl.model.catalogue import HEALTHS, LEVELS, Box
+from geocrawl.store.catalogue.search.filters import EVERYWHERE, Filters, Sort
 from geocrawl.store.catalogue.search.results import FacetValue
 from geocrawl.store.catalogue.search.snapshot import Flags, Names, Snapshot, of_health
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.store.catalogue.search.filters import HEALTHS, LEVELS
+from geocrawl.model.catalogue import HEALTHS, LEVELS
 from geocrawl.store.catalogue.search.fold import words_of
 from geocrawl.store.catalogue.search.port import Numbers, SearchIndex, ServiceFacts
 
