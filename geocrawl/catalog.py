@@ -63,8 +63,8 @@ class Catalog(Catalogue):
     def __init__(self, db: str | Place | None = None, *, with_secrets: bool = False) -> None:
         """Open the catalogue at `db` (a path, `sqlite:///path`, `postgresql://…`), by default the one of commands.
 
-        `with_secrets`: addresses in full, with their keys and passwords. Raises DatabaseFault when there is none, or
-        when it cannot be read.
+        `with_secrets`: addresses in full, with their keys and passwords. Raises DatabaseFault when it does not exist
+        or cannot be read.
         """
         super().__init__(_path(db), with_secrets=with_secrets)
 

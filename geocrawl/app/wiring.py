@@ -70,8 +70,8 @@ def retry_policy(settings: Settings, path: Place, clock: Clock, observer: Observ
 def shared_politeness(
     catalogue: Place | None, settings: Settings, clock: Clock, say: Callable[[str], object]
 ) -> Iterator[Politeness]:
-    """Yield the politeness of a catalogue; one in memory when there is none, or it cannot be written now, which `say`
-    is told."""
+    """Yield the politeness of a catalogue; one in memory without a catalogue, or when it cannot be written now
+    (`say` is told)."""
     store: Store | None = None
     with ExitStack() as stack:
         try:

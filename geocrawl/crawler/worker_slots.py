@@ -88,7 +88,7 @@ class WorkerSlots:
         """Whether the workers have ended: nobody waits for a slot any more."""
 
     def next_back(self) -> WorkerSlot | None:
-        """Return the visit that has been back longest, to be given a slot; None when there is none."""
+        """Return the visit that has been back longest, to be given a slot; None when no visit is back."""
         return self._back.popleft() if self._back else None
 
     def is_slow(self, host: HostState) -> bool:

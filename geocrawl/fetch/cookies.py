@@ -33,7 +33,7 @@ class Cookies:
         return field if len(field) <= _FIELD_BYTES else field[: field.rfind(b"; ", 0, _FIELD_BYTES)]
 
     def names_and_values(self) -> tuple[str, ...]:
-        """Return all cookies as `name=value`, sorted: two equal ones mean that nothing was set anew."""
+        """Return all cookies as `name=value`, sorted: two equal ones mean that nothing was set again."""
         return tuple(sorted(f"{cookie.name}={cookie.value}" for cookie in self._jar))
 
 

@@ -77,7 +77,7 @@ class IpBounds:
         """Take a place and wait for its beginning.
 
         A place whose beginning passed while this process could not go on (suspended, or its database busy) is taken
-        anew: others whose beginnings passed meanwhile would begin at the same time.
+        again: others whose beginnings passed meanwhile would begin at the same time.
         """
         while True:
             place = await self._enter(ip, gap_s, begins_turn=begins_turn)

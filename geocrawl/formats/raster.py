@@ -41,8 +41,7 @@ class Raster:
 
 
 def read_raster(body: bytes) -> Raster | str:
-    """Return the header of a picture within the bounds, or why its header is refused; '' for anything but such a
-    picture."""
+    """Return the header of a picture within the bounds, or why it is refused; '' for another format."""
     format_ = next((each for each in _FORMATS if each[0].match(body)), None)
     if format_ is None:
         return ""

@@ -217,7 +217,7 @@ class Service:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointService(Service):
     """A service as one of its endpoints has it: with that address, its verdict, times and health; `id` is 0 for an
-    endpoint that never was valid, of which little is known."""
+    endpoint that never was valid, whose other columns are mostly unknown."""
 
     status: Annotated[str, Column("the last verdict: valid or invalid")] = ""
     reason: Annotated[str, Column("`ok`, or why it is invalid")] = ""

@@ -201,7 +201,7 @@ def stated_json(page: Page) -> Url | None:
 
 @dataclass(frozen=True, slots=True)
 class WebLink:
-    """One link of a document."""
+    """A link that a JSON document contains (RFC 8288)."""
 
     rel: str
     url: Url

@@ -40,7 +40,7 @@ HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Of all that is relayed. Should a browser take it for a document after all, it runs nothing and has no origin."""
+"""Headers of relayed content: a browser that takes it for a document runs nothing of it and gives it no origin."""
 
 
 async def preview(request: Request) -> Response:
@@ -85,7 +85,7 @@ FAILED_S = 60.0
 """How long a failure is remembered, so that a broken service is not asked again at every click."""
 MAX_CACHE_BYTES = 32 * 1024 * 1024
 _ENTRY_BYTES = 16 * 1024
-"""What an answer counts at least, so that not too many small ones are cached."""
+"""Least size that is counted for a cached answer, so that small ones are bounded in number."""
 REQUESTS_PER_DAY = 500
 """Most requests for previews to one host a day (UTC), where the operator sets no limit for all requests."""
 _SHARE, _LEAST = 0.1, 2

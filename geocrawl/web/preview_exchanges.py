@@ -1,8 +1,8 @@
 """Make what a visitor's browser draws of what services send: a picture as it came, places of tiles, outlines, a text.
 
 An exchange does no I/O: it yields requests, is sent their answers, and returns a `Relay`, or a sentence that says why
-there is none. A picture is sent on undecoded, once its header says that it is bounded and of a type that browsers draw.
-Features are read and written again as GeoJSON without their properties, texts as plain lines.
+nothing is shown. A picture is sent on undecoded, once its header says that it is bounded and of a type that browsers
+draw. Features are read and written again as GeoJSON without their properties, texts as plain lines.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class CatalogReader:
             raise
 
     def _opened(self) -> Connection:
-        """Return this thread's connection, opened anew when another file took the place of the catalogue."""
+        """Return this thread's connection, opened again when another file took the place of the catalogue."""
         identity = identity_of(self._path)
         if getattr(self._local, "identity", None) != identity:
             self._forget()
@@ -224,7 +224,7 @@ class Finder:
         self._reader.close()
 
     def _engine_of(self, connection: Connection) -> SearchEngine:
-        """Return the engine of this connection; a new one after the catalogue was opened anew."""
+        """Return the engine of this connection; a new one after the catalogue was opened again."""
         if self._engine is None or self._connection is not connection:
             self._engine, self._connection = search_engine(connection), connection
         return self._engine

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 ALL = Filters()
 """No condition."""
 EVERYTHING = Selection()
-"""All services."""
+"""Selects all services."""
 
 
 class Catalogue:
@@ -58,7 +58,7 @@ class Catalogue:
     def __init__(self, source: str | Place | Connection, *, with_secrets: bool = False) -> None:
         """Open the catalogue at a path or URL, which a `with` statement or `close` closes, or read a connection.
 
-        `with_secrets`: addresses in full, with their keys and passwords. Raises DatabaseFault when there is none.
+        `with_secrets`: addresses in full, with their keys and passwords. Raises DatabaseFault when it does not exist.
         """
         self.with_secrets = with_secrets
         self._opened = ExitStack()
@@ -129,7 +129,7 @@ class Catalogue:
         return show.current_number(self._connection, number)
 
     def service(self, number: int, *, past_until: float | None = None) -> ServiceDetail | None:
-        """Return a service with its layers, endpoints and evidence; None when there is none of this number.
+        """Return a service with its layers, endpoints and evidence; None for an unknown number.
         `past_until`: the time until which its histories and news are read, too."""
         return show.service_detail(self._connection, self.number(number), past_until=past_until)
 

@@ -73,7 +73,7 @@ def read_layers(connection: Connection, selection: Selection) -> Iterator[Layer]
 
 
 def read_layer(connection: Connection, service_id: int, position: int) -> Layer | None:
-    """Return a layer of a service; None when there is none at this position."""
+    """Return a layer of a service; None for an unknown position."""
     row = connection.execute(_ONE_LAYER, {"service": service_id, "position": position}).fetchone()
     return None if row is None else Layer(**_reader(Layer)(row))
 
@@ -239,6 +239,6 @@ _THUMBNAIL = (
 
 
 def read_thumbnail(connection: Connection, service_id: int) -> bytes | None:
-    """Return the latest thumbnail of a service, a PNG; None when there is none."""
+    """Return the latest thumbnail of a service, a PNG; None without one."""
     row = connection.execute(_THUMBNAIL, {"service": service_id}).fetchone()
     return None if row is None else bytes(row[0])

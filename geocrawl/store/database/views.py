@@ -2,7 +2,7 @@
 
 A view shows the masked address of an endpoint and never the full one, so that what is published from the views holds no
 keys. Its times are text, `2024-05-17T09:30:00Z`. Columns are only added, at the end; a changed view needs a migration,
-which makes all views anew in the place of the migration that did so before: a view may name columns that came later.
+which makes all views again in the place of the migration that did so before: a view may name columns that came later.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def valid_share(endpoint: FromClause) -> ColumnElement[float]:
 
 def mean_ms(endpoint: FromClause) -> ColumnElement[float]:
     """Return the mean time of an endpoint's valid answers that were read whole, in milliseconds; NULL for fewer than
-    two, of which nothing can be said."""
+    two, which say nothing."""
     of_whole = (PROBE.c.status == "valid", PROBE.c.reason != "not-modified")
     mean = case((func.count(PROBE.c.elapsed_ms) > 1, func.avg(PROBE.c.elapsed_ms)))
     return _of_probes(endpoint, mean, *of_whole)

@@ -237,7 +237,7 @@ WAITING_HOSTS = (
     )
     .order_by("ready_at", _host.id)
 )
-"""Find hosts with queued URLs of a tier or higher ones of which no visit failed, the first to be ready first. Excludes
+"""Find hosts that have queued URLs of a tier or higher whose visits did not fail, the first to be ready first. Excludes
 hosts that failed `dead_after` times in a row."""
 
 WAITED_FOR = select(

@@ -155,7 +155,7 @@ _GONE_LAYERS = (
     .order_by(SERVICE.c.last_ok, SERVICE.c.id, LAYER.c.position)
     .limit(_LIMIT)
 )
-# Without its fingerprint a service is described anew by its next valid answer.
+# Without its fingerprint a service is described again by its next valid answer.
 _FORGET_FINGERPRINT = (
     update(SERVICE).where(SERVICE.c.id == bindparam("service"), _IS_GONE).values(fingerprint=literal_column("''"))
 )

@@ -61,7 +61,7 @@ class _Asked:
             raise ToolError(str(error)) from None
 
     def engine(self, connection: Connection) -> SearchEngine:
-        """Return the engine of a connection; a new one after the catalogue was opened anew."""
+        """Return the engine of a connection; a new one after the catalogue was opened again."""
         if self._engine is None or self._connection is not connection:
             self._engine, self._connection = search_engine(connection), connection
         return self._engine

@@ -99,7 +99,7 @@ def _read_alone(element: etree._Element, parent: int | None) -> Part:
 
 
 LAYERS: ItemSpec[Part] = ItemSpec(frozenset({"Layer"}), frozenset({"Capability"}), _read_alone)
-"""How layers are read one by one; `layer_spec` adds a cache, which cannot be sent to another process."""
+"""Reads layers one by one; `layer_spec` adds a cache, which cannot be sent to another process."""
 
 
 def _once(shared: _Shared, value: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ most 16,383 places), and `fields` each with the number of its column before it. 
 have all words of a phrase, in one column; whether they stand next to each other is looked up in the columns.
 
 These statements are SQL, since each is put together from what a person typed: SQLAlchemy would build and compile it
-anew for every search.
+again for every search.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def index_missing(database: Database) -> int:
 
 
 def index_again(database: Database) -> int:
-    """Make the whole index anew; return how many services it has. A search meanwhile finds what is already in it."""
+    """Make the whole index again; return how many services it has. A search meanwhile finds what is already in it."""
     with database.transaction:
         for table in (SEARCH_ENTRY, SEARCH_TEXT, SEARCH_LIST):
             database.connection.execute(delete(table))

@@ -163,7 +163,7 @@ def current_number(connection: Connection, number: int) -> int:
 
 
 def service_detail(connection: Connection, number: int, *, past_until: float | None = None) -> ServiceDetail | None:
-    """Return the service with this id, its addresses in full; None when there is none. `past_until`: the time until
+    """Return the service with this id, its addresses in full; None for an unknown id. `past_until`: the time until
     which its histories and news are read, too."""
     selection = Selection(ids=(number,))
     service = next(read_services(connection, selection, with_secrets=True), None)

@@ -24,7 +24,7 @@ class Phrase(NamedTuple):
 
 
 class ServiceFacts(NamedTuple):
-    """What is held in memory of each service, to filter, rank and count; names of columns are those of `Service`."""
+    """Facts of a service that the search holds in memory, to filter, rank and count, named as in `Service`."""
 
     id: int
     kind: str
@@ -66,7 +66,7 @@ class Changes:
     upto: int
     """Number of the last change, to ask for later ones."""
     written: Sequence[ServiceFacts]
-    """Facts of services that are new or were written anew."""
+    """Facts of services that are new or were written again."""
     dropped: Sequence[int]
     """Numbers of services that are no more."""
 

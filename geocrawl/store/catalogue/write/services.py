@@ -287,7 +287,7 @@ class ServiceWriter:
         self._search.drop(number)
 
     def _index(self) -> None:
-        """Write the words of services that were added or described anew."""
+        """Write the words of services that were added or described again."""
         for number in sorted(self._unindexed):
             self._search.write(number)
         self._unindexed.clear()

@@ -309,7 +309,7 @@ class PostgresConnection(Connection):
             )
 
     def make_room(self) -> None:
-        """Do nothing: the server keeps its log itself. A lost connection is made anew by the next statement."""
+        """Do nothing: the server keeps its log itself. A lost connection is made again by the next statement."""
 
     def hold(self, owner: str) -> bool:
         """Hold the advisory lock of a process, which the server gives up with this session."""
@@ -339,7 +339,7 @@ class PostgresConnection(Connection):
     # ----------------------------------------------------------------------- the connection itself
 
     def _live(self) -> psycopg.Connection[Any]:
-        """Return the connection, made anew when it was lost."""
+        """Return the connection, made again when it was lost."""
         if self._raw.closed:
             self._raw = self._connected()
         return self._raw
