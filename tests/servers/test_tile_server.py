@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import socket
 import subprocess
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 from starlette.testclient import TestClient
 
 from geocrawl.probe.extents import to_mercator
@@ -27,6 +25,7 @@ from tests.servers import mapservers
 from tests.servers.conftest import Geocrawl
 from tests.support.loopback import folder_served
 from tests.support.parts import Part, lack
+from tests.web.test_preview import relayed_pictures
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 
@@ -121,7 +120,7 @@ def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
 
 
 def _colours_of_preview(db: Path, box: tuple[float, float, float, float]) -> int:
-    """Return how many colours the preview of the only service's first layer has."""
+    """Return how many colours a browser draws in the preview of the only service's first layer."""
     application = make_application(
         Options(db, requests_per_minute=0), replace(Settings(), allow_private=True, delay_s=0.0)
     )
@@ -132,10 +131,10 @@ def _colours_of_preview(db: Path, box: tuple[float, float, float, float]) -> int
         )
         asked: dict[str, str | int] = {"layer": 0, "bbox": ",".join(map(str, box)), "width": 256, "height": 256}
         answer = client.get(f"{ITEMS}/1/preview", params=asked)
-    assert answer.status_code == 200, answer.text
-    drawn = Image.open(io.BytesIO(answer.content))
-    assert drawn.size == (256, 256)
-    return len(drawn.convert("RGBA").getcolors(100_000) or ())
+        assert answer.status_code == 200, answer.text
+        pictures = relayed_pictures(client, answer)
+    assert {picture.size for picture in pictures} == {(256, 256)}
+    return len({colour for picture in pictures for _, colour in picture.getcolors(100_000) or ()})
 
 
 @pytest.mark.parametrize("matrix_set", ["WebMercatorQuad", "WorldCRS84Quad"])
