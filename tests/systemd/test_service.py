@@ -65,7 +65,10 @@ def test_a_member_of_the_group_needs_no_sudo(service: Service, running: bool) ->
     assert service.member_codes() == {"status": 0, "search": 0, "export": 0, "pause": 0, "resume": 0, "seeds": 0}
     assert service.start() > 0, "the daemon takes up what a member has touched"
     files = service.container.say("find", "/var/lib/geocrawl", "-type", "f", "-printf", "%g %M %f\n").splitlines()
-    assert len(files) == 3 and all(line.startswith("geocrawl -rw-rw-") for line in files), files
+    assert all(line.startswith("geocrawl -rw-rw-") for line in files), files
+    assert len(files) == 4 and sum("-alive-" in line for line in files) == 1, (
+        "the database, two files beside it, a lock"
+    )
 
 
 def test_a_member_in_a_folder_that_is_closed_to_him_is_no_less_a_member(service: Service) -> None:
