@@ -48,7 +48,7 @@ def main() -> None:
 
 
 async def _ask(slow: int, good: int) -> dict[str, dict[str, int]]:
-    settings = Settings(allow_private=True, ignore_robots=True, delay_s=0.0, dns_timeout_s=1.0, connect_timeout_s=2.0)
+    settings = Settings(allow_private=True, ignore_robots=True, delay_s=0.0, dns_timeout_s=4.0, connect_timeout_s=10.0)
     fetcher = PoliteFetcher(settings, MemoryPoliteness(), SystemClock(), user_agent="geocrawl/0.0")
     async with serve(lambda target, writer: answer(b"<p>map</p>")) as server:
         asked = [f"http://slow{n}.example:{server.port}/" for n in range(slow)]
