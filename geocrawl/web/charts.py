@@ -253,10 +253,12 @@ def coverage(boxes: Sequence[Box] | NDArray[np.float64], degrees: int = 1) -> tu
     rows, columns = _ROWS // degrees, _COLUMNS // degrees
     # A part changes the count at its four corners; sums over rows and columns make counts of changes.
     changes = np.zeros((rows + 1, columns + 1), np.int32)
-    western = inside & ~(crosses & (west >= 180))
+    # A box that begins or ends at the antimeridian has one part: the other one is without width.
+    eastern = inside & crosses & (east > -180)
+    western = inside & ~(eastern & (west >= 180))
     for part, first, last in (
         (western, west, np.where(crosses, 180, east)),
-        (inside & crosses, np.full_like(west, -180), east),
+        (eastern, np.full_like(west, -180), east),
     ):
         top, bottom = _edges((90 - north[part]) / degrees, (90 - south[part]) / degrees, rows)
         left, right = _edges((first[part] + 180) / degrees, (last[part] + 180) / degrees, columns)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -94,6 +94,9 @@ _DEGREES = st.one_of(
 )
 
 
+@example(box=(0.0, 0.0, -180.0, 0.0), degrees=1)
+@example(box=(180.0, 0.0, -180.0, 0.0), degrees=1)
+@example(box=(180.0, 0.0, -179.0, 0.0), degrees=1)
 @given(box=st.tuples(_DEGREES, _DEGREES, _DEGREES, _DEGREES), degrees=st.sampled_from([1, 10]))
 def test_cells_are_those_of_the_parts_that_exports_write(box: Box, degrees: int) -> None:
     """The one is arithmetic for all services at once, the other geometry for one."""
