@@ -25,7 +25,7 @@ from geocrawl.store.catalogue.catalogue import ALL, Catalogue
 from geocrawl.store.catalogue.read.history import EndpointHistory
 from geocrawl.store.catalogue.search.filters import Filters
 from geocrawl.store.catalogue.services import Selection
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 if TYPE_CHECKING:
     import geopandas
@@ -60,7 +60,7 @@ class CatalogService(Service):
 class Catalog(Catalogue):
     """Reads one catalogue. A `with` statement or `close` closes it; only the thread that opened it may use it."""
 
-    def __init__(self, db: str | Place | None = None, *, with_secrets: bool = False) -> None:
+    def __init__(self, db: str | DatabaseUrl | None = None, *, with_secrets: bool = False) -> None:
         """Open the catalogue at `db` (a path, `sqlite:///path`, `postgresql://…`), by default the one of commands.
 
         `with_secrets`: addresses in full, with their keys and passwords. Raises DatabaseFault when it does not exist
@@ -123,7 +123,7 @@ class Catalog(Catalogue):
         )
 
 
-def _path(db: str | Place | None) -> str | Place:
+def _path(db: str | DatabaseUrl | None) -> str | DatabaseUrl:
     """Return the catalogue to open: `db`, or the one of the settings in force."""
     if db is not None:
         return db

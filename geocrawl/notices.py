@@ -33,13 +33,13 @@ from geocrawl.model.watches import Delivery, Notice, What
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, is_mail_address, iso, moment
 
 _MAIL, _FILE = "mail:", "file:"
 
 
-def read_recipient(text: str, settings: Settings, database: Place) -> str:
+def read_recipient(text: str, settings: Settings, database: DatabaseUrl) -> str:
     """Return a recipient as it is stored: of a file, the full path. Raises UsageError for one that cannot be told."""
     if text.startswith(_MAIL):
         refused = mail_refusal(text.removeprefix(_MAIL), settings)
@@ -55,7 +55,7 @@ def read_recipient(text: str, settings: Settings, database: Place) -> str:
     return text
 
 
-async def deliver(delivery: Delivery, settings: Settings, database: Place, at: float) -> str:
+async def deliver(delivery: Delivery, settings: Settings, database: DatabaseUrl, at: float) -> str:
     """Deliver one message; return '' when it arrived, else what went wrong."""
     recipient = delivery.watch.recipient
     if recipient.startswith(_MAIL):
@@ -68,7 +68,7 @@ async def deliver(delivery: Delivery, settings: Settings, database: Place, at: f
     return await post_webhook(recipient, message, secret, allow_private=settings.allow_private)
 
 
-def _append(path: Path, message: Mapping[str, object], database: Place) -> str:
+def _append(path: Path, message: Mapping[str, object], database: DatabaseUrl) -> str:
     """Append a line; return '' when it is on disk, else what went wrong. `database` is never written to."""
     line = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     try:

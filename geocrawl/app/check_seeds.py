@@ -18,7 +18,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import Fetcher
 from geocrawl.settings import Settings
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 ANSWERS, MOVED, REFUSED, RESTING, DEAD = "answers", "moved", "refused", "resting", "dead"
 
@@ -40,7 +40,7 @@ class SeedAnswer:
 
 def check_seeds(
     settings: Settings,
-    path: Place,
+    path: DatabaseUrl,
     seeds: Sequence[Url],
     *,
     on_answer: Callable[[Url, SeedAnswer], object],

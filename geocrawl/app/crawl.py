@@ -22,7 +22,7 @@ from geocrawl.priority.registry import tier_names
 from geocrawl.settings import Settings
 from geocrawl.store.database.processes import OtherRun
 from geocrawl.store.upkeep.clock_limits import shorten_waits
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _CLOCKS_DIFFER_S = 2.0
 
 def run_crawl(
     settings: Settings,
-    path: Place,
+    path: DatabaseUrl,
     seeds: Sequence[Url],
     *,
     again: bool = False,

@@ -27,7 +27,7 @@ from geocrawl.sanitize import masked, plain
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import Connection, OpenSnapshot
 from geocrawl.store.frontier.status import CatalogStatus, read_status
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, moment, span
 
 LEAST_FREE_BYTES = 500_000_000
@@ -335,7 +335,7 @@ def check_connection(
 
 
 def check_status(
-    status: CatalogStatus, place: Place, now: float, *, silent_s: float = SILENT_S, needs_daemon: bool = True
+    status: CatalogStatus, place: DatabaseUrl, now: float, *, silent_s: float = SILENT_S, needs_daemon: bool = True
 ) -> Iterator[Finding]:
     """Yield the state of the daemon and its work, of the clock, and of the catalogue.
 
@@ -399,7 +399,7 @@ def _check_clock(status: CatalogStatus, now: float) -> Finding:
     return Finding("clock-good", Severity.OK, "clock", f"{moment(now)} UTC, not before the last visit")
 
 
-def _check_snapshot(snapshot: OpenSnapshot | None, place: Place) -> Finding:
+def _check_snapshot(snapshot: OpenSnapshot | None, place: DatabaseUrl) -> Finding:
     """Return what keeps the database from cleaning up, and what to do."""
     if snapshot is None:
         return Finding("snapshot-none", Severity.OK, "snapshot", "nothing keeps the database from cleaning up")

@@ -29,13 +29,13 @@ from geocrawl.urls import (
     read_url,
     records_page,
 )
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, day_of
 
 
 def run_harvest(
     settings: Settings,
-    path: Place,
+    path: DatabaseUrl,
     url: Url,
     *,
     since: str = "",

@@ -16,10 +16,10 @@ from geocrawl.store import Connection, Store
 from geocrawl.store.catalogue.read.show import Address
 from geocrawl.store.upkeep import backup
 from geocrawl.store.upkeep.promises import CarriedOver, carry_over, read_promises
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 
-def retry(settings: Settings, path: Place, *, host: str | None, reason: str | None) -> int:
+def retry(settings: Settings, path: DatabaseUrl, *, host: str | None, reason: str | None) -> int:
     """Queue failed addresses again. Returns how many.
 
     `host`: only those of this host; `reason`: only those with this reason code; None: all.
@@ -29,7 +29,7 @@ def retry(settings: Settings, path: Place, *, host: str | None, reason: str | No
         return _session(settings, store, clock).frontier.retry(host=host, reason=reason)
 
 
-def release(settings: Settings, path: Place, site: str) -> int | None:
+def release(settings: Settings, path: DatabaseUrl, site: str) -> int | None:
     """Release a quarantined site. Returns how many of its addresses wait again, None when it is not quarantined."""
     clock = SystemClock()
     with Store.open(path, clock=clock, create=False) as store:
@@ -52,7 +52,7 @@ class Restored:
     """Why the promises of the former database could not be read; '' when they were."""
 
 
-def restore(settings: Settings, source: Path, target: Place) -> Restored:
+def restore(settings: Settings, source: Path, target: DatabaseUrl) -> Restored:
     """Replace the database at `target` by a backup, which keeps what the former one promised to hosts and people."""
     clock, carried, unread = SystemClock(), list[CarriedOver](), list[str]()
 
@@ -71,7 +71,7 @@ def restore(settings: Settings, source: Path, target: Place) -> Restored:
 
 
 def decide_same(
-    path: Place, choose: Callable[[Connection], Sequence[tuple[Address, Address]]], *, same: bool
+    path: DatabaseUrl, choose: Callable[[Connection], Sequence[tuple[Address, Address]]], *, same: bool
 ) -> Sequence[tuple[Address, Address]]:
     """Record a person's decision that the endpoints of each pair are one service, or are not. Returns the pairs.
 

@@ -31,7 +31,7 @@ from geocrawl.settings import Settings
 from geocrawl.store import Store, read_blocked
 from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
 from geocrawl.urls import is_within_domains
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of
 
 ENGINES = ("duckdb", "spark")
@@ -48,7 +48,7 @@ class Voice:
 
 
 def mine_into_catalogue(
-    settings: Settings, path: Place, sources: Sequence[Source], *, engine: str, voice: Voice
+    settings: Settings, path: DatabaseUrl, sources: Sequence[Source], *, engine: str, voice: Voice
 ) -> MineReport:
     """Mine files into the catalogue at `path`, which is made when there is none.
 
@@ -70,7 +70,13 @@ def mine_into_catalogue(
 
 
 def mine_into_file(
-    settings: Settings, out: Path, sources: Sequence[Source], *, engine: str, catalogue: Place | None, voice: Voice
+    settings: Settings,
+    out: Path,
+    sources: Sequence[Source],
+    *,
+    engine: str,
+    catalogue: DatabaseUrl | None,
+    voice: Voice,
 ) -> MineReport:
     """Mine files into a file of candidates. `catalogue`: its hosts that opted out are left out; None without one.
 

@@ -25,11 +25,11 @@ from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import EnvironmentFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.files import SECRET, make_folder
-from geocrawl.model import Candidate, Endpoint, Entry, FrontierStats, Kind, Lease, Settled, Url, Verdict, Visit
+from geocrawl.model import Candidate, Endpoint, Entry, FrontierStats, Kind, Lease, SettlementResult, Url, Verdict, Visit
 from geocrawl.ports import Observer
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +151,12 @@ def candidates_at(urls: Iterable[Url], kind: Kind | None = None) -> list[Candida
 
 def run_probes(
     settings: Settings,
-    path: Place,
+    path: DatabaseUrl,
     candidates: Sequence[Candidate],
     *,
     observer: Observer,
     wants_lead: Callable[[Candidate, Candidate], bool],
-    share_with: Place | None = None,
+    share_with: DatabaseUrl | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> RunSummary:
     """Probe the candidates until each has a verdict or a signal comes.
@@ -205,10 +205,10 @@ def run_probe(
     given: Sequence[Url],
     *,
     kind: Kind | None = None,
-    database: Place | None,
+    database: DatabaseUrl | None,
     list_file: Path | None,
     emit: Emit,
-    share_with: Place | None = None,
+    share_with: DatabaseUrl | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> ProbeResult:
     """Probe every address of a list, and call `emit` with a line for each.
@@ -240,7 +240,7 @@ def run_probe(
 
 
 @contextmanager
-def _workspace(database: Place | None) -> Iterator[Place]:
+def _workspace(database: DatabaseUrl | None) -> Iterator[DatabaseUrl]:
     """Yield the catalogue's path, or the path of a scratch database, which is removed in the end."""
     if database is not None:
         yield database
@@ -293,7 +293,7 @@ class _Lines:
         is_other_kind = asked_key != named_key and _place(asked.endpoint) == _place(named.endpoint)
         return self._any_kind and is_other_kind and asked_key in self._asked and named_key not in self._asked
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         """Make the line of a settled probe, unless the address is about to be probed as another kind."""
         candidate = entry.candidate
         assert candidate is not None, "only probes are leased here"
@@ -331,7 +331,7 @@ class ProbeJournal:
         self._path = path
 
     @classmethod
-    def of(cls, list_file: Path, given: Sequence[Url], database: Place | None, kind: Kind | None) -> ProbeJournal:
+    def of(cls, list_file: Path, given: Sequence[Url], database: DatabaseUrl | None, kind: Kind | None) -> ProbeJournal:
         """Return the journal of these addresses of a list, of probes as this kind for this catalogue.
 
         Raises EnvironmentFault when the user's cache folder cannot be made.

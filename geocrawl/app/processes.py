@@ -29,7 +29,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.ports import Observer
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 _GRACE_S = 10.0
 """Seconds beyond `settle_s` that a process may take to end after a stop; then it is killed."""
@@ -46,7 +46,7 @@ class Task:
 
     settings: Settings
     """Those of the crawl, with this process's share of the concurrent visits."""
-    place: Place
+    place: DatabaseUrl
     record: Path | None
     run: int
     """Number of the run in the database."""
@@ -63,7 +63,7 @@ class Task:
 class Processes:
     """The further processes of a crawl, as the first one sees them."""
 
-    def __init__(self, settings: Settings, place: Place, record: Path | None, command: Sequence[str]) -> None:
+    def __init__(self, settings: Settings, place: DatabaseUrl, record: Path | None, command: Sequence[str]) -> None:
         """Start none yet. `command`: what each runs; it reads its task by `read_task`.
 
         Raises UsageError when there are not as many visits at a time as processes.

@@ -18,13 +18,13 @@ from geocrawl.errors import DatabaseFault, described
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Document, Failure, Link, Page, Relevance, Url
 from geocrawl.page.document import PageReader
-from geocrawl.ports import Probe, Waiting
+from geocrawl.ports import Probe, QueuedLink
 from geocrawl.probe.registry import probes
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import Connection, OptOut, stored_strategy, stored_topic
 from geocrawl.store.catalogue.read.show import Why
 from geocrawl.store.frontier.learner import read_feedback, read_state
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of
 
 MOST_REQUESTS = 20
@@ -99,7 +99,7 @@ class AddressRecogniser:
 
 
 def fetch_page(
-    settings: Settings, catalogue: Place | None, url: Url, *, say: Callable[[str], object]
+    settings: Settings, catalogue: DatabaseUrl | None, url: Url, *, say: Callable[[str], object]
 ) -> Page | Failure:
     """Request a page once and return the answer at the end of its redirects.
 
@@ -144,4 +144,4 @@ def explain(
     if page is None:
         return name, {}, refused
     relevance = Relevance.HIGH if parent is None else Relevance(parent.relevance or 0)
-    return name, strategy.explain(Waiting(page.id, url, page.anchor, page.depth, relevance)), refused
+    return name, strategy.explain(QueuedLink(page.id, url, page.anchor, page.depth, relevance)), refused

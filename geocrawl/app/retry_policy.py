@@ -16,7 +16,7 @@ from typing import TypeVar
 from geocrawl.errors import DatabaseFault, PassingFault, UnreachableServer
 from geocrawl.ports import Clock
 from geocrawl.store import Store
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 T = TypeVar("T")
 Log = Callable[..., object]
@@ -36,7 +36,7 @@ class RetryPolicy:
 
     def __init__(
         self,
-        database: Place,
+        database: DatabaseUrl,
         clock: Clock,
         log: Log,
         *,

@@ -9,7 +9,7 @@ from geocrawl.config import user_folder
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.priority.topics import Topic
 from geocrawl.priority.topics import find_topic as find
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 
 def find_topic(name: str) -> Topic:
@@ -25,7 +25,7 @@ def topics_folder() -> Path | None:
         return None
 
 
-def demand_topic(name: str, database: Place) -> None:
+def demand_topic(name: str, database: DatabaseUrl) -> None:
     """Raise UsageError when the topic for which a database was crawled has been removed."""
     try:
         find_topic(name)

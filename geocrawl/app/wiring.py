@@ -34,7 +34,7 @@ from geocrawl.reading import InLoop, Limits, ReadingProcesses
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import FrontierOptions, Store
 from geocrawl.urls import AddressRules
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of
 
 IN_MEMORY = "sqlite://"
@@ -60,7 +60,7 @@ def make_detector(detect: str = "all") -> Detector:
 # --------------------------------------------------------------------------- database
 
 
-def retry_policy(settings: Settings, path: Place, clock: Clock, observer: Observer) -> RetryPolicy:
+def retry_policy(settings: Settings, path: DatabaseUrl, clock: Clock, observer: Observer) -> RetryPolicy:
     """Return the retry policy of an interactive command: wait up to `database_patience_s` for a database that is locked
     or whose disk is full."""
     return RetryPolicy(path, clock, as_lines(observer.noted), limit_s=settings.database_patience_s)
@@ -68,7 +68,7 @@ def retry_policy(settings: Settings, path: Place, clock: Clock, observer: Observ
 
 @contextmanager
 def shared_politeness(
-    catalogue: Place | None, settings: Settings, clock: Clock, say: Callable[[str], object]
+    catalogue: DatabaseUrl | None, settings: Settings, clock: Clock, say: Callable[[str], object]
 ) -> Iterator[Politeness]:
     """Yield the politeness of a catalogue; one in memory without a catalogue, or when it cannot be written now
     (`say` is told)."""

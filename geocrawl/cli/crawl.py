@@ -22,7 +22,7 @@ from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.resources import tune
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 
 def crawl(
@@ -67,7 +67,7 @@ def _topic_seeds(topic: object) -> list[str]:
     return list(find_topic(topic).seeds)
 
 
-def _demand_catalogue(path: Place) -> None:
+def _demand_catalogue(path: DatabaseUrl) -> None:
     """Raise UsageError when there is no catalogue whose queue could be resumed."""
     if not Store.exists(path):
         raise UsageError(
@@ -101,7 +101,7 @@ def _run(
         raise typer.Exit(1)
 
 
-def _processes(settings: Settings, path: Place, record: Path | None) -> Processes:
+def _processes(settings: Settings, path: DatabaseUrl, record: Path | None) -> Processes:
     """Return the further processes of a crawl by several, which run `take_part`."""
     command = (sys.executable, "-c", f"from {__name__} import take_part; take_part()")
     return Processes(settings, path, record, command)

@@ -26,7 +26,7 @@ from geocrawl.store import Store
 from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.store.upkeep.backup import remove_if_only_of
 from geocrawl.urls import read_url
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 
 def demo(
@@ -69,7 +69,7 @@ def _served(web: DemoWeb) -> str:
     return f"Serving a web of {len(web.content.hosts)} hosts on this machine, through the proxy {web.proxy_url}."
 
 
-def _crawl_line(web: DemoWeb, path: Place) -> str:
+def _crawl_line(web: DemoWeb, path: DatabaseUrl) -> str:
     return in_a_shell("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--db", str(path))
 
 
@@ -106,7 +106,7 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
     return path
 
 
-def _print_catalogue(path: Place) -> None:
+def _print_catalogue(path: DatabaseUrl) -> None:
     with Store.open_readonly(path) as connection:
         rows = list(read_endpoints(connection, Selection()))
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
     from geocrawl.store import Connection, Store
-    from geocrawl.urls.database import Place
+    from geocrawl.urls.database import DatabaseUrl
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -189,14 +189,14 @@ def current_folder() -> Path:
         raise EnvironmentFault(f"the current folder: {error.strerror}; change to another one (cd)") from None
 
 
-def database_path_from(settings: Settings) -> Place:
+def database_path_from(settings: Settings) -> DatabaseUrl:
     """Return where the catalogue is."""
     from geocrawl.config import database_path
 
     return database_path(settings, os.environ)
 
 
-def catalogue_if_any(settings: Settings) -> Place | None:
+def catalogue_if_any(settings: Settings) -> DatabaseUrl | None:
     """Return where the catalogue is; None for a user without a home folder."""
     try:
         return database_path_from(settings)
@@ -204,7 +204,7 @@ def catalogue_if_any(settings: Settings) -> Place | None:
         return None
 
 
-def new_database_path_from(settings: Settings, overrides: Mapping[str, object]) -> Place:
+def new_database_path_from(settings: Settings, overrides: Mapping[str, object]) -> DatabaseUrl:
     """Return where the catalogue is for a command that makes one where none is.
 
     Raises UsageError when the command line names a folder that does not exist, which is probably mistyped; that of the
@@ -220,7 +220,7 @@ def new_database_path_from(settings: Settings, overrides: Mapping[str, object]) 
     return path
 
 
-def path_from(overrides: Mapping[str, object]) -> Place:
+def path_from(overrides: Mapping[str, object]) -> DatabaseUrl:
     """Return where the catalogue is that a command works on."""
     return database_path_from(settings_from(overrides))
 

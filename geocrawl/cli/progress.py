@@ -27,7 +27,7 @@ from geocrawl.app.processes import Processes
 from geocrawl.crawler.report import RunSummary, sub_queues, table_lines
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import refuse_database
-from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Visit
+from geocrawl.model import Entry, FrontierStats, Lease, Purpose, SettlementResult, State, Visit
 from geocrawl.ports import Observer, Observers
 from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import masked, plain
@@ -137,7 +137,7 @@ class LogObserver:
         entry = lease.entry
         self._log.debug("leased", purpose=str(entry.purpose), url=entry.url.address, depth=entry.depth)
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self._summary.count(visit, result)
         self._log_visit(entry, visit, result)
         structlog.contextvars.unbind_contextvars("visit")
@@ -145,7 +145,7 @@ class LogObserver:
             self._next = time.monotonic() + self.EVERY_S
             self._log_progress()
 
-    def _log_visit(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def _log_visit(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         log_fault(self._log, visit)
         event = "failed" if visit.state is State.FAILED else "settled"
         self._log.debug(event, url=entry.url.address, state=str(visit.state), **_outcome(visit, result))
@@ -176,7 +176,7 @@ def _answer(visit: Visit) -> dict[str, object]:
     return fields
 
 
-def _outcome(visit: Visit, result: Settled) -> dict[str, object]:
+def _outcome(visit: Visit, result: SettlementResult) -> dict[str, object]:
     """Return the end of a visit as fields of its log line."""
     verdict = visit.verdict
     return {
@@ -351,7 +351,7 @@ class LiveObserver:
         self._reading.pop(lease.entry.id, None)  # a visit that was given back may be the last again
         self._reading[lease.entry.id] = _short(lease.entry.url.address)
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self._reading.pop(entry.id, None)
         self._summary.count(visit, result)
         if visit.fault:

@@ -35,7 +35,7 @@ from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.database.processes import JobRun
 from geocrawl.store.frontier.status import CatalogStatus, Run, read_status
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import RUN_ENDS, counted, iso, moment, span
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ _UNFINISHED = {
 }
 
 
-def status_lines(status: CatalogStatus, path: Place, now: float, settings: Settings) -> Iterator[str]:
+def status_lines(status: CatalogStatus, path: DatabaseUrl, now: float, settings: Settings) -> Iterator[str]:
     """Yield the lines of `geocrawl status`, with the limits of the settings."""
     yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
     for finding in check_status(status, path, now, needs_daemon=False):

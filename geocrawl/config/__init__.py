@@ -29,7 +29,7 @@ from geocrawl.config.names import (
 )
 from geocrawl.errors import EnvironmentFault, GeocrawlError, UsageError
 from geocrawl.settings import Settings
-from geocrawl.urls.database import MEMORY, Place, is_server, place_of, server_of, sqlite_path
+from geocrawl.urls.database import MEMORY, DatabaseUrl, is_server, place_of, server_of, sqlite_path
 
 __all__ = [
     "Configuration",
@@ -402,7 +402,7 @@ def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
     return _home(environ) / below / "geocrawl"
 
 
-def database_path(settings: Settings, environ: Mapping[str, str]) -> Place:
+def database_path(settings: Settings, environ: Mapping[str, str]) -> DatabaseUrl:
     """Return where the catalogue is: setting `db` (a path, `sqlite:///path`, `postgresql://…`), else geocrawl.db in the
     data folder.
 

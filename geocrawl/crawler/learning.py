@@ -18,7 +18,7 @@ from itertools import chain, islice
 
 from geocrawl.errors import DatabaseFault, LearnsElsewhere
 from geocrawl.model import Feedback, Rank
-from geocrawl.ports import Correcting, Counted, LearningLog, StoreRunner, Strategy
+from geocrawl.ports import CorrectsRanks, HasCounts, LearningLog, StoreRunner, Strategy
 
 
 class Throttle:
@@ -70,7 +70,7 @@ class Learning:
         """Connect a strategy with its log, which `store` calls during a run; `dump_every` is the number of feedbacks
         after which a dump is stored."""
         self._strategy = strategy
-        self._corrects = strategy if isinstance(strategy, Correcting) else None
+        self._corrects = strategy if isinstance(strategy, CorrectsRanks) else None
         self._log = log
         self._store = store
         self._dump_every = dump_every
@@ -255,7 +255,7 @@ class Learning:
         strategy = self._strategy
         with self._publishing.timed():
             try:
-                counts = strategy.counts if isinstance(strategy, Counted) else {}
+                counts = strategy.counts if isinstance(strategy, HasCounts) else {}
                 dump = strategy.dump()
             except Exception:  # it is tried again when the next dump is due
                 self.failures += 1

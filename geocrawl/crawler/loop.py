@@ -20,7 +20,7 @@ from geocrawl.crawler.report import RunSummary
 from geocrawl.crawler.visits import broken
 from geocrawl.crawler.worker_slots import WakeQueue, WorkerSlot, WorkerSlots
 from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, PassingFault, RefusedValue
-from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
+from geocrawl.model import HostState, Lease, Purpose, SettlementResult, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, StoreRunner, Turn
 from geocrawl.wording import counted, moment
 
@@ -446,7 +446,7 @@ class Crawler:
         except Exception as error:
             return broken(lease, error, under_way.host, self._clock.now(), self._limits.retry_first_s)
 
-    async def _settle(self, visit: Visit) -> tuple[Visit, Settled]:
+    async def _settle(self, visit: Visit) -> tuple[Visit, SettlementResult]:
         """Settle a visit; if its results cannot be written, settle it as failed. Return the visit that was settled.
 
         Faults of the database are raised, because the visit is not their cause.

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from geocrawl.model import FrontierStats, Purpose, Settled, State, Status, Visit, VisitYield, WaitingHost
-from geocrawl.urls.database import Place
+from geocrawl.model import FrontierStats, Purpose, SettlementResult, State, Status, Visit, VisitYield, WaitingHost
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, moment
 
 
@@ -53,7 +53,7 @@ class RunSummary:
             reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
         )
 
-    def count(self, visit: Visit, settled: Settled) -> None:
+    def count(self, visit: Visit, settled: SettlementResult) -> None:
         """Count a settled visit."""
         if visit.lease.entry.purpose is Purpose.PROBE:
             self.probes += visit.found is not None
@@ -93,7 +93,7 @@ class CrawlReport:
 
     summary: RunSummary
     strategy: str
-    database: Place
+    database: DatabaseUrl
     seeds: int
     waiting: int
     probes_waiting: int
@@ -183,7 +183,7 @@ class HarvestReport:
     """The report of a harvest."""
 
     summary: RunSummary
-    database: Place
+    database: DatabaseUrl
     services: int
     since: str = ""
     """The day since which records were requested (YYYY-MM-DD); '' for all."""

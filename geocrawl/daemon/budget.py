@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from geocrawl.model import Entry, Purpose, Settled, Status, Visit
+from geocrawl.model import Entry, Purpose, SettlementResult, Status, Visit
 from geocrawl.ports import Clock, Observer, Observers, StoreRunner
 from geocrawl.settings import Settings
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
@@ -97,7 +97,7 @@ class CountingObserver(Observers):
         counts, self._counts = self._counts, Counter[str]()
         return dict(counts)
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         """Count a settled visit and pass it on."""
         counts = self._counts
         if entry.purpose is Purpose.PROBE:

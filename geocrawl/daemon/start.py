@@ -31,7 +31,7 @@ from geocrawl.resources import allow_open_files, long_run
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 Log = Callable[..., object]
 
@@ -50,7 +50,9 @@ class _Prepared:
     configured: Configured
 
 
-def run_daemon(settings: Settings, path: Place, *, reread: Callable[[], Settings], observer: Observer, log: Log) -> str:
+def run_daemon(
+    settings: Settings, path: DatabaseUrl, *, reread: Callable[[], Settings], observer: Observer, log: Log
+) -> str:
     """Run the daemon on a database until it is stopped. Returns why it ended.
 
     `reread` reads the settings again, for a reload. Raises EnvironmentFault when another daemon runs on the database,

@@ -20,7 +20,7 @@ from geocrawl.model import KeptPage, Page
 from geocrawl.page.document import PageReader
 from geocrawl.sanitize import masked, plain
 from geocrawl.urls import read_url
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 INDEX = "index.jsonl"
 """In a folder of texts: which file is which page."""
@@ -43,7 +43,7 @@ def export(
     pages: Iterable[KeptPage],
     format: str,
     out: Path,
-    database: Place,
+    database: DatabaseUrl,
     *,
     replace: bool = False,
     with_secrets: bool = False,

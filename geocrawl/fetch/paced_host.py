@@ -14,7 +14,7 @@ from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.ip_bounds import PutOff
 from geocrawl.fetch.lengths import length_deviation, may_be_longer
 from geocrawl.fetch.politeness import (
-    Asked,
+    ExchangeSubject,
     after_cut_off,
     after_exchange,
     count_request,
@@ -231,7 +231,7 @@ class PacedHost:
             answer = replace(answer, deviations=(fault, *answer.deviations))
         return self._after(answer, self._asked(url, purpose, now))
 
-    def _after(self, answer: Answer | Failure, asked: Asked) -> Answer | Failure:
+    def _after(self, answer: Answer | Failure, asked: ExchangeSubject) -> Answer | Failure:
         """Write what an exchange means for the host; a failure after which it is in back-off says for how long."""
         outcome = answer.code if isinstance(answer, Failure) else answer.status
         before, wait_s = self._state, self.retry_after_s(answer)
@@ -278,12 +278,12 @@ class PacedHost:
                 await self._clock.sleep(wait_s)
             await self._held.extend(self._clock.now() + self._settings.total_timeout_s)
 
-    def _asked(self, url: Url, purpose: Purpose, at: float) -> Asked:
+    def _asked(self, url: Url, purpose: Purpose, at: float) -> ExchangeSubject:
         """Return what an exchange was about; all requests to a service are about the first one's address."""
         if purpose in (Purpose.PROBE, Purpose.MAP):
             self._service = self._service or url.address
-            return Asked(self._service, at)
-        return Asked(url.address, at, is_robots=url.address == robots_address(url))
+            return ExchangeSubject(self._service, at)
+        return ExchangeSubject(url.address, at, is_robots=url.address == robots_address(url))
 
 
 def robots_address(url: Url) -> str:

@@ -49,7 +49,7 @@ _REFUSED, _REFUSES = 3, 6
 _SLOWED_S = 10.0
 
 
-class Asked(NamedTuple):
+class ExchangeSubject(NamedTuple):
     """The address that an exchange was about, and its time."""
 
     address: str
@@ -95,7 +95,7 @@ _OF_FAILURE = dict.fromkeys(
 def effect_of(
     answer: int | FailureCode,
     host: HostState | None = None,
-    asked: Asked | None = None,
+    asked: ExchangeSubject | None = None,
     *,
     within_s: float = 0.0,
     retry_after_s: float | None = None,
@@ -117,7 +117,7 @@ def effect_of(
     return _OF_STATUS.get(answer, Effect.OK)
 
 
-def refusals_after(host: HostState, answer: int | FailureCode, asked: Asked, *, within_s: float) -> int:
+def refusals_after(host: HostState, answer: int | FailureCode, asked: ExchangeSubject, *, within_s: float) -> int:
     """Return the points of a host's refusals after an answer about `asked`; `within_s`: as in `effect_of`."""
     points = host.refusals if asked.at - host.troubled_at <= within_s else 0
     if answer in _REFUSALS:
@@ -133,7 +133,7 @@ def after_exchange(
     settings: Settings,
     *,
     retry_after_s: float | None = None,
-    asked: Asked | None = None,
+    asked: ExchangeSubject | None = None,
 ) -> HostState:
     """Return the host's state after an exchange that ended at `now`; no request before its `next_at`.
 
@@ -190,7 +190,7 @@ def starts_backoff(
     host: HostState,
     answer: int | FailureCode,
     settings: Settings,
-    asked: Asked | None = None,
+    asked: ExchangeSubject | None = None,
     retry_after_s: float | None = None,
 ) -> bool:
     """Return whether this answer put the host into back-off. `before`, `host`: its states around the exchange."""

@@ -195,7 +195,7 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettlementResult:
     """Result of a settlement."""
 
     new_links: int = 0

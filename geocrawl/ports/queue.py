@@ -12,12 +12,12 @@ from geocrawl.model import (
     HostState,
     Lease,
     Rank,
-    Settled,
+    SettlementResult,
     Visit,
     WaitingHost,
 )
 from geocrawl.ports.fetching import HeldHost
-from geocrawl.ports.thinking import Waiting
+from geocrawl.ports.thinking import QueuedLink
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class CrawlQueue(Protocol):
         """Return whether other processes lease hosts with queued URLs while this one leases none: their results, or
         their leases when they expire, may give this process work."""
 
-    def settle(self, visit: Visit) -> Settled:
+    def settle(self, visit: Visit) -> SettlementResult:
         """Write all results of a visit in one transaction, and end its lease."""
 
     def held(self, lease: Lease) -> HeldHost:
@@ -107,7 +107,7 @@ class LearningLog(Protocol):
     def wrote(self, number: int) -> bool:
         """Return whether this process wrote the feedback of this number, not long ago."""
 
-    def waiting(self) -> Iterator[Waiting]:
+    def waiting(self) -> Iterator[QueuedLink]:
         """Yield the pages that wait or were dropped by the present strategy, in the order first seen."""
 
     def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
@@ -129,7 +129,7 @@ class Observer(Protocol):
     def leased(self, lease: Lease) -> None:
         """Note that a visit begins."""
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         """Note the end of a visit."""
 
 
@@ -152,6 +152,6 @@ class Observers(Observer):
         for observer in self._observers:
             observer.leased(lease)
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         for observer in self._observers:
             observer.settled(entry, visit, result)

@@ -128,7 +128,7 @@ class ContentCheck(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueuedLink:
     """A waiting link as stored in the database: enough to rank it without reading its page again."""
 
     id: int
@@ -169,7 +169,7 @@ class Strategy(Protocol):
 
     def judge(self, document: Document) -> Judgement: ...
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         """Return the rank of a link that another strategy enqueued; None drops the link."""
 
     @property
@@ -185,7 +185,7 @@ class Strategy(Protocol):
         Called after every feedback. A rank of None drops the link.
         """
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return the parts of a link's rank by name, for `geocrawl why`."""
 
     def dump(self) -> bytes:
@@ -196,7 +196,7 @@ class Strategy(Protocol):
 
 
 @runtime_checkable
-class Correcting(Protocol):
+class CorrectsRanks(Protocol):
     """A strategy that can correct the ranks which another process gave by an older state of it."""
 
     def correct(self, feedback: Feedback) -> None:
@@ -212,7 +212,7 @@ class ReadsKeywords(Protocol):
 
 
 @runtime_checkable
-class Counted(Protocol):
+class HasCounts(Protocol):
     """A strategy that can count what it has learnt, for `geocrawl status`."""
 
     @property

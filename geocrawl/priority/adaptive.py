@@ -27,7 +27,7 @@ from typing import Any, Self
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 from geocrawl.priority.text_terms import cosine, term_counts
@@ -128,7 +128,7 @@ class Adaptive(Defaults):
             )
         return _judgement(document, Relevance.NONE, 0.0, b"")
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued by the level of its page, the only known evidence."""
         return self.seed_rank() if waiting.depth == 0 else Rank(LINK_TIER, PER_LEVEL * waiting.page_relevance)
 
@@ -160,7 +160,7 @@ class Adaptive(Defaults):
         ranks = [(link, Rank(LINK_TIER, score)) for link, score in scores.items() if link not in self._links]
         return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return the numbers of seeds (n) and corrections (u), the topic's heaviest words, and the page's level."""
         return {
             "seeds": len(self._centroid.seeds),

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Link, Purpose, Rank, Relevance, State
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
@@ -414,13 +414,13 @@ class BayesStrategy(Defaults):
         known = self._weights
         return probability([self._prior, *[known[f] if f in known else self._weight(f) for f in features]])
 
-    def rank(self, waiting: Waiting) -> Rank:
+    def rank(self, waiting: QueuedLink) -> Rank:
         """Rank a link that another strategy enqueued by its anchor, the only words of a link in the database."""
         if waiting.depth == 0:
             return self.seed_rank()
         return Rank(LINK_TIER, self.score(self._features.of_link(waiting.anchor)))
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return score (0…1, of the anchor alone), prior, and the features with the largest weights, ln P(F|+) − ln
         P(F|−).
         """

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 from geocrawl.priority.text_terms import TF_IDF, TextModel
@@ -107,13 +107,13 @@ class BestFirst(Defaults):
             return Judgement(level, page, (None,) * len(document.links))
         return Judgement(level, page, tuple(self._rank(page, link.anchor) for link in document.links))
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued by its anchor and the least similarity of its page's level."""
         if waiting.depth == 0:
             return self.seed_rank()
         return self._rank(self._least(waiting.page_relevance), waiting.anchor)
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return page_level, page_at_least (least similarity of that level), anchor_similarity and the threshold."""
         return {
             "page_level": int(waiting.page_relevance),

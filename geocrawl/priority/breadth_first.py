@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from geocrawl.model import Document, Judgement, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Option, parse_options
 
@@ -31,10 +31,10 @@ class BreadthFirst(Defaults):
         """Rank each link one step deeper than its page; no page is relevant."""
         return Judgement(Relevance.NONE, 0.0, (Rank(0, -(document.depth + 1.0)),) * len(document.links))
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         return Rank(0, 0.0 - waiting.depth)
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return the depth, in links from a seed."""
         return {"depth": waiting.depth}
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.nearness import (
     LAMBDA,
@@ -119,13 +119,13 @@ class GwsStrategy(Defaults):
             return Relevance.HIGH
         return Relevance.SOME if r >= self._low else Relevance.NONE
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         """Return the sub-queue of a link that another strategy enqueued; None drops it."""
         if waiting.depth == 0:
             return self.seed_rank()
         return self._ranks[waiting.page_relevance][self._link(waiting).level]
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return page_level, link_level, keywords (that determined link_level), lambda and priority (0…2)."""
         match = self._link(waiting)
         return {
@@ -141,7 +141,7 @@ class GwsStrategy(Defaults):
         """Return the level of a link by eq. 3."""
         return self._match(address, anchor).level
 
-    def _link(self, waiting: Waiting) -> LinkMatch:
+    def _link(self, waiting: QueuedLink) -> LinkMatch:
         return self._match(waiting.url.address, waiting.anchor)
 
 

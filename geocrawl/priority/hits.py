@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
@@ -123,7 +123,7 @@ class HitsStrategy(GraphStrategy):
         relevance = Relevance.HIGH if is_followed else Relevance.SOME if page > 0.0 else Relevance.NONE
         return Judgement(relevance, page, ranks, packed)
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued, with the threshold as the similarity of a relevant page."""
         if waiting.depth == 0:
             return self.seed_rank()
@@ -141,7 +141,7 @@ class HitsStrategy(GraphStrategy):
             weights = [self._best_first(values.page, values.of(identity)) for identity, _ in feedback.links]
         self._add(feedback, weights)
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return anchor (its similarity), page_followed, authority and hub (0…1; at first None), weights."""
         return {
             "anchor": round(self._model.anchor_similarity(waiting.anchor), 4),

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geocrawl.model import Document, Feedback, Judgement, Kind, Link, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
@@ -381,7 +381,7 @@ class IPageRankStrategy(GraphStrategy):
         score, relevance = (0.0, Relevance.NONE) if self._filter is None else self._filter.judge(document)
         return Judgement(relevance, score, ranks, pack_link_values(score, best.items()))
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued by its IPR, else as its page's only link on the topic."""
         if waiting.depth == 0:
             return self.seed_rank()
@@ -398,7 +398,7 @@ class IPageRankStrategy(GraphStrategy):
             weights = [values.of(identity) for identity, _ in feedback.links]
         self._add(feedback, weights)
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return the anchor's word nearest to the topic, the anchor's rw, ipr (None before an iteration), c and d."""
         return {
             "word": self._words.best_word(waiting.anchor),

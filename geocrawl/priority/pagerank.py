@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
@@ -59,7 +59,7 @@ class PageRankStrategy(GraphStrategy):
         rank = self._rank(1.0 - self._d + self._d * self._typical / max(distinct, 1))
         return Judgement(Relevance.NONE, 0.0, (rank,) * len(document.links))
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued by its PageRank, or as a page to which nothing links."""
         if waiting.depth == 0:
             return self.seed_rank()
@@ -69,7 +69,7 @@ class PageRankStrategy(GraphStrategy):
         """Add the page's links to the graph; iterate PageRank every q pages."""
         self._add(feedback, [1.0] * len(feedback.links))
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return pagerank (None before the link's first iteration) and d."""
         return {"pagerank": self._value_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
 

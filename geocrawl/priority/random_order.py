@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 from geocrawl.model import Document, Judgement, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Option, parse_options
 
@@ -38,10 +38,10 @@ class Random(Defaults):
         ranks = tuple(Rank(0, self._score(link.url.identity)) for link in document.links)
         return Judgement(Relevance.NONE, 0.0, ranks)
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         return self.seed_rank() if waiting.depth == 0 else Rank(0, self._score(waiting.url.identity))
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return the score, drawn by the URL's hash."""
         return {"score": self._score(waiting.url.identity)}
 

@@ -20,7 +20,7 @@ from geocrawl.store.database.connection import BUSY_S
 from geocrawl.store.database.database import Database, exists, open_readonly
 from geocrawl.store.database.runner import InLoop
 from geocrawl.store.database.schema.tables import RUN
-from geocrawl.urls.database import Place, place_of
+from geocrawl.urls.database import DatabaseUrl, place_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -46,7 +46,7 @@ class Store:
         self.clock = clock
 
     @classmethod
-    def open(cls, url: str | Place, *, clock: Clock, create: bool = True) -> Store:
+    def open(cls, url: str | DatabaseUrl, *, clock: Clock, create: bool = True) -> Store:
         """Open the database at `url`, and upgrade its schema if needed. `create`: create a missing database.
 
         `url` is `sqlite:///path` (four slashes before an absolute path), `sqlite://` for a new one in memory, a path,
@@ -60,7 +60,7 @@ class Store:
         return store
 
     @classmethod
-    def join(cls, url: str | Place, *, clock: Clock, busy_s: float = BUSY_S) -> Store:
+    def join(cls, url: str | DatabaseUrl, *, clock: Clock, busy_s: float = BUSY_S) -> Store:
         """Open the database at `url` as it is: it is neither created nor upgraded. `busy_s`: the longest wait for a
         lock.
 
@@ -70,7 +70,7 @@ class Store:
 
     @staticmethod
     @contextmanager
-    def open_readonly(url: str | Place) -> Iterator[Connection]:
+    def open_readonly(url: str | DatabaseUrl) -> Iterator[Connection]:
         """Open the database at `url` for the functions that read, and close it at the end; nothing is created or
         changed.
 
@@ -80,7 +80,7 @@ class Store:
             yield connection
 
     @staticmethod
-    def exists(url: str | Place) -> bool:
+    def exists(url: str | DatabaseUrl) -> bool:
         """Return whether there is a database at `url`. Raises DatabaseFault when that cannot be determined."""
         return exists(place_of(url))
 
@@ -99,7 +99,7 @@ class Store:
         return None
 
     @property
-    def path(self) -> Place:
+    def path(self) -> DatabaseUrl:
         """Return the database's place, as named in messages."""
         return self.database.path
 

@@ -41,7 +41,7 @@ class ServerDatabase:
         return tuple(dict.fromkeys(filter(None, found)))
 
 
-Place = Path | ServerDatabase
+DatabaseUrl = Path | ServerDatabase
 """Where a database is: a file (`Path(MEMORY)`: this process's memory), or a database of a server."""
 
 
@@ -95,7 +95,7 @@ def server_of(text: str) -> ServerDatabase:
     return ServerDatabase(text)
 
 
-def place_of(url: str | Place) -> Place:
+def place_of(url: str | DatabaseUrl) -> DatabaseUrl:
     """Return the place of the database that `url` names; `Path(MEMORY)` for one in memory. Raises UsageError as
     `sqlite_path` and `server_of` do."""
     if not isinstance(url, str):
@@ -103,7 +103,7 @@ def place_of(url: str | Place) -> Place:
     return server_of(url) if is_server(url) else Path(sqlite_path(url))
 
 
-def file_of(url: str | Place, what: str) -> Path:
+def file_of(url: str | DatabaseUrl, what: str) -> Path:
     """Return the path of the database that `url` names, for `what` works on files alone ("a backup"). Raises UsageError
     for a database of a server."""
     place = place_of(url)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from geocrawl.settings import DEFAULT_PROXIES
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The options of `geocrawl serve`."""
 
-    path: Place
+    path: DatabaseUrl
     """Where the catalogue is."""
     host: str = "127.0.0.1"
     port: int = 8080

@@ -24,7 +24,7 @@ from geocrawl.model import Failure, HostState, Page, Purpose, Url
 from geocrawl.ports import Ask, Fetcher, Turn
 from geocrawl.settings import MIB, Settings
 from geocrawl.store import Store
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.web.answers import Problem, SizedCache, wanted_language
 from geocrawl.web.guard import Client
 from geocrawl.web.preview_exchanges import Exchange, Relay
@@ -121,7 +121,7 @@ def _share(limit: int, unlimited: int) -> int:
 class Previews:
     """Makes the exchanges that visitors want."""
 
-    def __init__(self, settings: Settings, catalogue: Place) -> None:
+    def __init__(self, settings: Settings, catalogue: DatabaseUrl) -> None:
         self._settings = preview_settings(settings)
         self._catalogue = catalogue
         self._identity: object = None

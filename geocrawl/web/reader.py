@@ -23,7 +23,7 @@ from geocrawl.store.catalogue.read.show import ServiceDetail, current_number, se
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.filters import QueryError, Sort
 from geocrawl.store.catalogue.search.results import FacetValue, LayerResults, Results
-from geocrawl.urls.database import Place, ServerDatabase
+from geocrawl.urls.database import DatabaseUrl, ServerDatabase
 from geocrawl.web.answers import Problem, Workers
 from geocrawl.web.options import ANSWER_S
 from geocrawl.web.parameters import FACET_FIELDS, Asked
@@ -47,7 +47,7 @@ _UNREADABLE = "the catalogue cannot be read now; its operator finds the reason i
 class CatalogReader:
     """Asks questions of one catalogue; many at once."""
 
-    def __init__(self, path: Place, threads: int = THREADS) -> None:
+    def __init__(self, path: DatabaseUrl, threads: int = THREADS) -> None:
         self._path = path
         self._workers = Workers(threads, "catalogue")
         self._local = threading.local()
@@ -109,12 +109,12 @@ class CatalogReader:
             sys.stderr.write(f"geocrawl: {fault}\n")
 
 
-def identity_of(path: Place) -> int:
+def identity_of(path: DatabaseUrl) -> int:
     """Return a number that changes when another file takes the place of the catalogue."""
     return _state(path)[0]
 
 
-def _state(path: Place) -> tuple[int, int, int]:
+def _state(path: DatabaseUrl) -> tuple[int, int, int]:
     """Return inode, time of the last change and size of a file; zeros when there is none. A server's database counts as
     changed every few seconds."""
     if isinstance(path, ServerDatabase):

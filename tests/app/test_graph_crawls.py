@@ -11,7 +11,7 @@ import pytest
 from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.status import status_lines
 from geocrawl.demo import DemoWeb
-from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
+from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.store.database.database import open_readonly
@@ -38,7 +38,7 @@ class Watcher:
     def leased(self, lease: Lease) -> None:
         pass
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self.visits.append(f"{entry.purpose} {entry.url.address}")
 
 

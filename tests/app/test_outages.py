@@ -17,7 +17,7 @@ from geocrawl.app.probe import run_probe
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
 from geocrawl.demo.web import SEEDS
-from geocrawl.model import Entry, Settled, Visit
+from geocrawl.model import Entry, SettlementResult, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import open_readonly
 from tests.support.crawls import Watcher, crawl, settings_for, url, valid
@@ -54,7 +54,7 @@ class Striker(Watcher):
             self._when_told = ""
             self._mending.start()
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         super().settled(entry, visit, result)
         if len(self.visits) == self._after:
             self._strike()

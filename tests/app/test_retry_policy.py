@@ -16,7 +16,7 @@ from geocrawl.crawler.report import CrawlReport
 from geocrawl.daemon.start import run_daemon
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
-from geocrawl.model import Entry, Settled, Visit
+from geocrawl.model import Entry, SettlementResult, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import Database
 from geocrawl.store.store import Store
@@ -43,7 +43,7 @@ class Locker(Watcher):
         self.said: list[str] = []
         self.lock: sqlite3.Connection | None = None
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self.visits.append(str(entry.id))
         if len(self.visits) == self._after and self.lock is None:
             self.lock = sqlite3.connect(self._path, isolation_level=None)

@@ -17,7 +17,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.app.session import Environment
 from geocrawl.cli import app
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
-from geocrawl.model import Entry, Lease, Settled, Visit
+from geocrawl.model import Entry, Lease, SettlementResult, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import open_readonly
 from geocrawl.urls import read_url
@@ -67,7 +67,7 @@ class _Counting(Watcher):
         if self._ticker is None:
             self._ticker = asyncio.get_running_loop().create_task(self._tick())
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self._leased.pop(entry.id, None)
         found = self._result
         found.visits += 1

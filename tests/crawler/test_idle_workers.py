@@ -12,7 +12,7 @@ from geocrawl.crawler.loop import Crawler, CrawlLimits
 from geocrawl.crawler.report import RunSummary
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response, error_page
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
-from geocrawl.model import HostState, Lease, Settled, Visit, WaitingHost
+from geocrawl.model import HostState, Lease, SettlementResult, Visit, WaitingHost
 from geocrawl.ports import HeldHost
 from geocrawl.settings import Settings
 from geocrawl.store import Store
@@ -46,7 +46,7 @@ class _BrokenPromise:
     def others_at_work(self) -> bool:
         return self._ready_in_s < 0
 
-    def settle(self, visit: Visit) -> Settled:
+    def settle(self, visit: Visit) -> SettlementResult:
         raise AssertionError("nothing was leased")
 
     def held(self, lease: Lease) -> HeldHost:

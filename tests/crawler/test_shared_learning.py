@@ -55,7 +55,7 @@ class Hosts(BreadthFirst):
         self.host_of = dict(hosts)
 
 
-class Correcting(Hosts):
+class CorrectsRanks(Hosts):
     """Gives a link that another process judged the number of its feedback as its rank."""
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ def test_a_find_of_one_process_raises_the_links_of_the_other(processes: tuple[Pr
 
 
 def test_ranks_that_another_process_gave_are_corrected(database_url: str) -> None:
-    learner, follower = (Process(database_url, owner, Correcting()) for owner in ("one:1", "two:1"))
+    learner, follower = (Process(database_url, owner, CorrectsRanks()) for owner in ("one:1", "two:1"))
     learner.world.seed("a.example/")
     for process in (learner, follower):
         process.learning.restore()

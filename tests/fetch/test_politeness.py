@@ -12,8 +12,8 @@ from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer_reader import read_http_date
 from geocrawl.fetch.politeness import (
     DAY_S,
-    Asked,
     Effect,
+    ExchangeSubject,
     after_exchange,
     count_request,
     delay_s,
@@ -45,7 +45,7 @@ def test_the_table_says_what_an_answer_means() -> None:
 
 
 def after(host: HostState, status: int, address: str, now: float, *, is_robots: bool = False) -> HostState:
-    return after_exchange(host, status, now, S, retry_after_s=None, asked=Asked(address, now, is_robots))
+    return after_exchange(host, status, now, S, retry_after_s=None, asked=ExchangeSubject(address, now, is_robots))
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
@@ -63,7 +63,9 @@ def asked_one_after_the_other(answers: str, status: int, retry_after_s: float | 
     for number, answer_ in enumerate(answers):
         at = NOW + number
         code, wait_s = (status, retry_after_s) if answer_ == "x" else (200, None)
-        host = after_exchange(host, code, at, S, retry_after_s=wait_s, asked=Asked(f"http://a.example/{number}", at))
+        host = after_exchange(
+            host, code, at, S, retry_after_s=wait_s, asked=ExchangeSubject(f"http://a.example/{number}", at)
+        )
     return replace(host, next_at=host.next_at - at)
 
 
@@ -106,7 +108,7 @@ def test_an_error_of_one_page_and_a_refusal_of_another_leave_their_host_alone() 
 
 
 def test_a_short_wait_that_429_asks_for_is_the_whole_hosts() -> None:
-    asked = Asked("http://a.example/1", NOW)
+    asked = ExchangeSubject("http://a.example/1", NOW)
     assert after_exchange(HostState("a.example"), 429, NOW, S, retry_after_s=7, asked=asked).next_at == NOW + 7
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geocrawl.model import Document, Link, Relevance, Url
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.nearness import LinkModel, TopicModel
 from geocrawl.urls import read_url
 
@@ -36,5 +36,5 @@ def document(text: str = "", *links: Link, title: str = "", depth: int = 1) -> D
 
 def waiting(
     address: str = "http://a.example/", anchor: str = "", *, depth: int = 2, page: Relevance = Relevance.NONE
-) -> Waiting:
-    return Waiting(1, url(address), anchor, depth, page)
+) -> QueuedLink:
+    return QueuedLink(1, url(address), anchor, depth, page)

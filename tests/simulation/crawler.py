@@ -10,7 +10,7 @@ from geocrawl.app import fetchers, wiring
 from geocrawl.app.crawl import claim
 from geocrawl.app.session import Environment, Session
 from geocrawl.errors import PassingFault
-from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
+from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.database.life import BEAT_S
 from geocrawl.store.upkeep.clock_limits import shorten_waits
@@ -161,7 +161,7 @@ class SimulatedCrawler:
         """Write a lease into the trace."""
         self._say(f"leases {lease.entry.purpose} {lease.entry.url.address} (token {lease.token})")
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         """Count a settled visit."""
         self.pages += visit.is_page_answered
         self._run.watch.settled(entry, visit)

@@ -21,7 +21,7 @@ from geocrawl.store import Store
 from geocrawl.store.database.connection import Connection, Statement
 from geocrawl.store.database.runner import InLoop
 from geocrawl.store.database.steps import ChunkedWork
-from geocrawl.urls.database import Place, place_of
+from geocrawl.urls.database import DatabaseUrl, place_of
 from tests.simulation.scheduler import SimulatedClock, SimulatedLoop
 from tests.support.postgres import Server, running_server
 
@@ -34,13 +34,13 @@ class Engine(Protocol):
 
     name: str
 
-    def database(self) -> AbstractContextManager[Place]:
+    def database(self) -> AbstractContextManager[DatabaseUrl]:
         """Return a new database with our tables, removed in the end."""
 
-    def rows(self, place: Place, statement: str) -> list[tuple[Any, ...]]:
+    def rows(self, place: DatabaseUrl, statement: str) -> list[tuple[Any, ...]]:
         """Return what a statement reads, on a connection of its own."""
 
-    def integrity(self, place: Place) -> str:
+    def integrity(self, place: DatabaseUrl) -> str:
         """Return 'ok' for a sound database."""
 
 
@@ -53,11 +53,11 @@ class Sqlite:
         """Make an empty database in `folder`, to be copied."""
         self._folder = folder
         self._template = folder / "template.db"
-        self._reader: tuple[Place, sqlite3.Connection] | None = None
+        self._reader: tuple[DatabaseUrl, sqlite3.Connection] | None = None
         Store.open(self._template, clock=SimulatedClock(SimulatedLoop(cast(Any, None), disorder=0.0))).close()
 
     @contextmanager
-    def database(self) -> Iterator[Place]:
+    def database(self) -> Iterator[DatabaseUrl]:
         """Return a new database."""
         path = self._folder / "crawl.db"
         shutil.copyfile(self._template, path)
@@ -70,13 +70,13 @@ class Sqlite:
             for each in self._folder.glob("crawl.db*"):
                 each.unlink()
 
-    def rows(self, place: Place, statement: str) -> list[tuple[Any, ...]]:
+    def rows(self, place: DatabaseUrl, statement: str) -> list[tuple[Any, ...]]:
         """Return what a statement reads."""
         if self._reader is None:
             self._reader = place, sqlite3.connect(f"file:{place}?mode=ro", uri=True, isolation_level=None)
         return self._reader[1].execute(statement).fetchall()
 
-    def integrity(self, place: Place) -> str:
+    def integrity(self, place: DatabaseUrl) -> str:
         """Return 'ok' for a sound database."""
         if broken := self.rows(place, "PRAGMA foreign_key_check"):
             return f"rows that refer to none: {broken}"
@@ -93,7 +93,7 @@ class Postgres:
         self._reader: Any = None
 
     @contextmanager
-    def database(self) -> Iterator[Place]:
+    def database(self) -> Iterator[DatabaseUrl]:
         """Return a new database."""
         url = self._server.new_catalogue()
         try:
@@ -104,7 +104,7 @@ class Postgres:
                 self._reader = None
             self._server.drop(url)
 
-    def rows(self, place: Place, statement: str) -> list[tuple[Any, ...]]:
+    def rows(self, place: DatabaseUrl, statement: str) -> list[tuple[Any, ...]]:
         """Return what a statement reads."""
         import psycopg
 
@@ -113,7 +113,7 @@ class Postgres:
             self._reader = psycopg.connect(url, autocommit=True, options="-c search_path=geocrawl,public")
         return list(self._reader.execute(statement).fetchall())
 
-    def integrity(self, place: Place) -> str:
+    def integrity(self, place: DatabaseUrl) -> str:
         """Return 'ok': the server looks after its files itself."""
         return "ok"
 
@@ -210,7 +210,7 @@ class SimulatedStore(Store):
     note: Callable[[str, object], None]
 
     @classmethod
-    def opened(cls, place: Place, clock: Clock) -> SimulatedStore:
+    def opened(cls, place: DatabaseUrl, clock: Clock) -> SimulatedStore:
         """Return the store at a place."""
         store = cls.open(place, clock=clock)
         assert isinstance(store, cls)

@@ -20,7 +20,7 @@ import pytest
 from geocrawl.settings import Settings
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.sqlite.connection import SqliteConnection
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from tests.simulation.crawler import SimulatedCrawler
 from tests.simulation.database import Engine, SimulatedStore
 from tests.simulation.faults import ProcessInterruptions, kill_at
@@ -60,7 +60,7 @@ class Result:
 class Run:
     """One run of a scenario on one database."""
 
-    def __init__(self, scenario: Scenario, engine: Engine, place: Place) -> None:
+    def __init__(self, scenario: Scenario, engine: Engine, place: DatabaseUrl) -> None:
         self.scenario = scenario
         self.engine = engine
         self.place = place

@@ -9,7 +9,7 @@ from pathlib import Path
 from geocrawl.app.crawl import run_crawl
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
-from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
+from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Url, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.store.database.database import open_readonly
@@ -32,7 +32,7 @@ class Watcher:
     def leased(self, lease: Lease) -> None:
         pass
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self.visits.append(f"{entry.purpose} {entry.url.address}")
 
 

@@ -18,8 +18,19 @@ from geocrawl.app import crawl as crawls
 from geocrawl.app import wiring
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.findings import demand_usable
-from geocrawl.model import Document, Entry, Feedback, FrontierStats, Judgement, Lease, Rank, Relevance, Settled, Visit
-from geocrawl.ports import Strategy, Waiting
+from geocrawl.model import (
+    Document,
+    Entry,
+    Feedback,
+    FrontierStats,
+    Judgement,
+    Lease,
+    Rank,
+    Relevance,
+    SettlementResult,
+    Visit,
+)
+from geocrawl.ports import QueuedLink, Strategy
 from geocrawl.settings import Settings
 from geocrawl.store.frontier import rerank
 from geocrawl.urls import read_url
@@ -90,7 +101,7 @@ class Watcher:
     def leased(self, lease: Lease) -> None:
         self._die("leased")
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self._die("settled")
 
 
@@ -117,7 +128,7 @@ class Learner:
         ranks = tuple(self._rank(link.url.identity) for link in document.links)
         return Judgement(Relevance.NONE, 0.0, ranks, features=document.title.encode())
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         return self._rank(waiting.url.identity)
 
     def learn(self, feedback: Feedback) -> None:
@@ -140,7 +151,7 @@ class Learner:
     def _rank(self, text: str) -> Rank:
         return Rank(0, int.from_bytes(blake2b(f"{self.digest} {text}".encode(), digest_size=4).digest()) / 2**32)
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         return {"digest": self.digest}
 
     def dump(self) -> bytes:

@@ -42,7 +42,7 @@ from geocrawl.lab.made_worlds.folder import make as make_world
 from geocrawl.lab.recorded_worlds.addresses import key_of, split_address
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, Response, WorldWeb, error_page
 from geocrawl.lab.recorded_worlds.world import World
-from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
+from geocrawl.model import Entry, FrontierStats, Kind, Lease, SettlementResult, Visit
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
 from geocrawl.store import Store
@@ -317,7 +317,7 @@ class Silent:
     def leased(self, lease: Lease) -> None:
         """A visit begins."""
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         """A visit has ended."""
 
 

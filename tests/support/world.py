@@ -19,7 +19,7 @@ from geocrawl.model import (
     Rank,
     RankedLink,
     Service,
-    Settled,
+    SettlementResult,
     State,
     Status,
     StoredPage,
@@ -133,7 +133,7 @@ class World:
         features: bytes = b"",
         stored: StoredPage | None = None,
         score: float = 0.0,
-    ) -> Settled:
+    ) -> SettlementResult:
         return self.frontier.settle(
             Visit(
                 lease=lease,

@@ -24,11 +24,11 @@ from geocrawl.lab.recorded_worlds.recording import UNRECORDED, RecordedWeb
 from geocrawl.lab.recorded_worlds.replay import Request, Web, WorldWeb
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.lab.recorded_worlds.world import World
-from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
+from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Url, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.services import Selection, read_endpoints
 from geocrawl.urls import read_url
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 _PAPER_DEPTH = 5
 """Links that crawls of the papers' presets follow at most: Shen et al. 2015 print it."""
@@ -194,7 +194,7 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
         return Crawled(transport.log, valid_endpoints(database), summary.stopped, cpu_s, round(summary.seconds, 1))
 
 
-def valid_endpoints(database: Place) -> list[tuple[str, str]]:
+def valid_endpoints(database: DatabaseUrl) -> list[tuple[str, str]]:
     """Return (url, kind) of the valid endpoints of a catalogue, in the order of its export."""
     from geocrawl.store import Store
 
@@ -235,5 +235,5 @@ class _Stopwatch:
     def leased(self, lease: Lease) -> None:
         """Show nothing."""
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         """Show nothing."""

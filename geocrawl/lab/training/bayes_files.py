@@ -32,7 +32,7 @@ from geocrawl.priority.bayes import LEAST_SOURCES, Sample, topic_lexicon, topic_
 from geocrawl.priority.naive_bayes import write_bayes
 from geocrawl.priority.nearness import TopicModel
 from geocrawl.priority.topics import Topic
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 
 DocumentOf = Callable[[str, str], Document]
 """Function of (address, html) that returns the page as a crawl reads it."""
@@ -51,7 +51,7 @@ class Sources:
     """A CSV of url, label, anchor and note."""
     finds: Iterable[tuple[str, str, bool]] = ()
     """(anchor, title of its page, whether a valid service followed within two hops) of a crawl's links."""
-    database: Place | None = None
+    database: DatabaseUrl | None = None
     """The database file that `finds` were read from, for the record."""
     exclude: Sequence[Path] = ()
     """Recorded webs whose pages must not be learnt from."""

@@ -14,7 +14,7 @@ from geocrawl.model import Document, Page
 from geocrawl.page.document import PageReader
 from geocrawl.store.frontier.yields import link_finds
 from geocrawl.urls import read_url
-from geocrawl.urls.database import Place
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def train_bayes(
     *,
     pages: Path | None,
     urls: Path | None,
-    database: Place | None,
+    database: DatabaseUrl | None,
     exclude: Sequence[Path],
     topic: str = "",
 ) -> dict[str, object]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from geocrawl.model import Document, Link, Relevance, Url
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.link_groups import group_of
 from geocrawl.priority.naive_bayes import (
@@ -223,7 +223,7 @@ class LinkReader:
             feature_names.form_of(anchor),
         )
 
-    def _measured(self, waiting: Waiting, host: str) -> tuple[str, ...]:
+    def _measured(self, waiting: QueuedLink, host: str) -> tuple[str, ...]:
         anchor, words = waiting.anchor, self._words
         link_level = self.match(waiting.url.address, anchor).level
         cosine = feature_names.cosine_step(words.anchor_nearness(anchor))
@@ -234,7 +234,7 @@ class LinkReader:
             ),
         )
 
-    def named(self, waiting: Waiting) -> feature_names.Features:
+    def named(self, waiting: QueuedLink) -> feature_names.Features:
         """Return the features and arms that a frontier row reveals, without the page of the link."""
         identity = waiting.url.identity
         host = feature_names.host_of(identity)

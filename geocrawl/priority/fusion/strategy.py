@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_arrays, unpack_arrays
 from geocrawl.priority.fusion import SEED_TIER, TIERS, feature_names, rank_of
 from geocrawl.priority.fusion.link_groups import LinkGroups, arms_of, counts_of
@@ -158,7 +158,7 @@ class FusionStrategy(Defaults):
             tunnel=0 if level else (min(before.tunnel + 1, feature_names.FAR) if before else 1),
         )
 
-    def rank(self, waiting: Waiting) -> Rank | None:
+    def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link by its frontier row: address, anchor, depth and the level of its page."""
         if waiting.depth == 0:
             return self.seed_rank()
@@ -167,7 +167,7 @@ class FusionStrategy(Defaults):
         logit = self._value.logit((*arms, *self._value.states(arms), *feature_names.buckets(seen.names)))
         return rank_of(round(probability(logit), 4))
 
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+    def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
         """Return the levels of page and link (gws eq. 2, 3) and the priority (eq. 4, 0…2) from which the value starts,
         with the link's keywords; the value (0…1), the features present with their weights, and visits and rewards of
         the arms.

@@ -37,7 +37,7 @@ from geocrawl.store.catalogue.services import (
 )
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import open_readonly
-from geocrawl.urls.database import Place, ServerDatabase, place_of
+from geocrawl.urls.database import DatabaseUrl, ServerDatabase, place_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,7 +55,7 @@ class Catalogue:
     """Reads one catalogue; only the thread that opened it may use it. Every method raises DatabaseFault for a database
     that cannot be read."""
 
-    def __init__(self, source: str | Place | Connection, *, with_secrets: bool = False) -> None:
+    def __init__(self, source: str | DatabaseUrl | Connection, *, with_secrets: bool = False) -> None:
         """Open the catalogue at a path or URL, which a `with` statement or `close` closes, or read a connection.
 
         `with_secrets`: addresses in full, with their keys and passwords. Raises DatabaseFault when it does not exist.
@@ -79,7 +79,7 @@ class Catalogue:
         self.close()
 
     @property
-    def place(self) -> Place:
+    def place(self) -> DatabaseUrl:
         """Return where the catalogue is."""
         return self._connection.path
 

@@ -21,7 +21,7 @@ from geocrawl.store.database.core import compiler
 if TYPE_CHECKING:
     from sqlalchemy import ClauseElement
 
-    from geocrawl.urls.database import Place
+    from geocrawl.urls.database import DatabaseUrl
 
 Values = Sequence[Any] | Mapping[str, Any]
 """Values for the placeholders of one statement, by position or by name; of SQLAlchemy's, by name."""
@@ -105,7 +105,7 @@ class Connection(ABC):
     limits_size = True
     """Whether rows can be deleted until the database is small enough: whether `size` shrinks with them."""
 
-    def __init__(self, path: Place) -> None:
+    def __init__(self, path: DatabaseUrl) -> None:
         """Make a connection; `path` is the database's name in errors."""
         self.path = path
         self._prepared = compiler(self.engine).prepared

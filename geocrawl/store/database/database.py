@@ -22,7 +22,7 @@ from geocrawl.store.database.runner import InLoop, StoreThread
 from geocrawl.store.database.schema.tables import META
 from geocrawl.store.database.sqlite import opening as sqlite
 from geocrawl.store.database.sqlite.connection import MEMORY
-from geocrawl.urls.database import Place, ServerDatabase
+from geocrawl.urls.database import DatabaseUrl, ServerDatabase
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
@@ -100,7 +100,7 @@ class Database:
     """One connection to the database, with its transactions and the stored facts about the whole database."""
 
     def __init__(
-        self, path: Place, connection: Connection, clock: Clock, *, joined: bool = False, busy_s: float = BUSY_S
+        self, path: DatabaseUrl, connection: Connection, clock: Clock, *, joined: bool = False, busy_s: float = BUSY_S
     ) -> None:
         self.path = path
         self._joined = joined
@@ -128,7 +128,7 @@ class Database:
         """Runs what an event loop asks this database."""
 
     @classmethod
-    def open(cls, place: Place, *, create: bool, clock: Clock) -> Database:
+    def open(cls, place: DatabaseUrl, *, create: bool, clock: Clock) -> Database:
         """Return the database at `place` (`Path(":memory:")`: a new one in memory), its schema brought up to date.
 
         Raises DatabaseFault when it is missing (and `create` is false), locked for 5 s, read-only, damaged, no
@@ -137,7 +137,7 @@ class Database:
         return cls(place, _whole(place, _engine(place).open_database(place, create=create)), clock)
 
     @classmethod
-    def join(cls, place: Place, *, clock: Clock, busy_s: float = BUSY_S) -> Database:
+    def join(cls, place: DatabaseUrl, *, clock: Clock, busy_s: float = BUSY_S) -> Database:
         """Return the database at `place` for a scratch session: it is neither created nor migrated. `busy_s`: the
         longest wait for a lock.
 
@@ -188,7 +188,7 @@ COPIED_FROM = "migrated"
 """Name of the fact that stands in a database while another one is copied into it."""
 
 
-def refuse_half(place: Place, connection: Connection) -> None:
+def refuse_half(place: DatabaseUrl, connection: Connection) -> None:
     """Raise DatabaseFault for a database into which another one is being copied, or was not copied to its end."""
     if source := stored_fact(connection, COPIED_FROM):
         raise DatabaseFault(
@@ -197,13 +197,13 @@ def refuse_half(place: Place, connection: Connection) -> None:
         )
 
 
-def exists(place: Place) -> bool:
+def exists(place: DatabaseUrl) -> bool:
     """Return whether there is a database at `place`. Raises DatabaseFault when that cannot be determined."""
     found: bool = _engine(place).is_there(place)
     return found
 
 
-def reading_connection(place: Place) -> Connection:
+def reading_connection(place: DatabaseUrl) -> Connection:
     """Open the database at `place` to read it; nothing is created.
 
     Raises DatabaseFault when it is missing, no database of geocrawl, or written by a newer geocrawl.
@@ -212,7 +212,7 @@ def reading_connection(place: Place) -> Connection:
     return _whole(place, connection)
 
 
-def _whole(place: Place, connection: Connection) -> Connection:
+def _whole(place: DatabaseUrl, connection: Connection) -> Connection:
     """Return a connection to a database that is not being filled; close it and raise DatabaseFault otherwise."""
     try:
         if connection.version() is not None:
@@ -223,7 +223,7 @@ def _whole(place: Place, connection: Connection) -> Connection:
     return connection
 
 
-def _engine(place: Place) -> Any:
+def _engine(place: DatabaseUrl) -> Any:
     """Return the module that opens databases of the engine at `place`; PostgreSQL's driver is loaded only then."""
     if isinstance(place, ServerDatabase):
         try:
@@ -235,7 +235,7 @@ def _engine(place: Place) -> Any:
 
 
 @contextmanager
-def open_readonly(place: Place) -> Iterator[Connection]:
+def open_readonly(place: DatabaseUrl) -> Iterator[Connection]:
     """Yield a read-only connection, which is closed at the end.
 
     Raises DatabaseFault when the database is missing, empty, not of geocrawl, or written by a newer geocrawl.

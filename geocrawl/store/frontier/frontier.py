@@ -17,13 +17,13 @@ from geocrawl.model import (
     Lease,
     Purpose,
     Rank,
-    Settled,
+    SettlementResult,
     State,
     Url,
     Visit,
     WaitingHost,
 )
-from geocrawl.ports import Clock, Waiting
+from geocrawl.ports import Clock, QueuedLink
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.write import health
 from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter
@@ -185,7 +185,7 @@ class SqlFrontier(SqlLearningLog):
         """Return whether other processes have leased hosts with queued URLs; for a process that has leased none."""
         return self._leases.others_at_work()
 
-    def settle(self, visit: Visit) -> Settled:
+    def settle(self, visit: Visit) -> SettlementResult:
         """Write all results of a visit in one transaction, and free its host."""
         self._leases.expect_work()
         return self._settlement.settle(visit)
@@ -286,7 +286,7 @@ class SqlFrontier(SqlLearningLog):
 
     # ----------------------------------------------------------------------- ranks and counts
 
-    def waiting(self) -> Iterator[Waiting]:
+    def waiting(self) -> Iterator[QueuedLink]:
         """Yield pages that wait, and those that the present strategy dropped, in the order first seen.
 
         They may be reranked while they are read.

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, select
 
 from geocrawl.model import LATE_TIER, HostState, Rank, Relevance, State
-from geocrawl.ports import Waiting
+from geocrawl.ports import QueuedLink
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import share_of_keys
@@ -221,7 +221,7 @@ def _retryable(host: str | None, reason: str | None) -> Select[Any]:
     )
 
 
-def waiting_pages(connection: Connection) -> Iterator[Waiting]:
+def waiting_pages(connection: Connection) -> Iterator[QueuedLink]:
     """Yield pages that a strategy may rank. They are read in batches, so they may be written meanwhile."""
     last = 0
     while rows := connection.execute(_RANKABLE, {"after": last}).fetchall():
@@ -229,5 +229,5 @@ def waiting_pages(connection: Connection) -> Iterator[Waiting]:
             url = read_url(address)
             if url is not None:
                 seen = Relevance.HIGH if found_on is None else Relevance(relevance or 0)
-                yield Waiting(url_id, url, anchor or "", depth, seen)
+                yield QueuedLink(url_id, url, anchor or "", depth, seen)
         last = rows[-1][0]

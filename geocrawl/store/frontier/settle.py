@@ -25,7 +25,7 @@ from geocrawl.model import (
     Purpose,
     Rank,
     RankedLink,
-    Settled,
+    SettlementResult,
     State,
     Status,
     Url,
@@ -108,18 +108,20 @@ class Settlement:
     """None for a strategy that does not learn."""
     shared_run: SharedRun | None = None
 
-    def settle(self, visit: Visit) -> Settled:
+    def settle(self, visit: Visit) -> SettlementResult:
         """Write everything that the visit brought, except for hosts that opted out, and free its host."""
         with changing(self.database) as queue:
             visit, current = self._without_opted_out(visit), self._leased(visit.lease)
             if current is None:
-                return Settled(ignored=True)
+                return SettlementResult(ignored=True)
             snapshot, endpoints = self._read(visit, current)
             plan = plan_settlement(visit, snapshot, self.rules)
             feedback = self._write(visit, snapshot, endpoints, plan, queue)
         if probe_frees_page(visit.lease.entry.purpose, visit):
             self._free_other_pages(current.endpoint_id)
-        return Settled(new_links=plan.arrivals.added_pages, new_candidates=plan.new_candidates, feedback=feedback)
+        return SettlementResult(
+            new_links=plan.arrivals.added_pages, new_candidates=plan.new_candidates, feedback=feedback
+        )
 
     # ----------------------------------------------------------------------- reading
 

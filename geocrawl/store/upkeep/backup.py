@@ -31,7 +31,7 @@ from geocrawl.store.database.sqlite.connection import SqliteConnection
 from geocrawl.store.database.sqlite.faults import damage, holder
 from geocrawl.store.database.sqlite.files import KEPT, kept_names, make_file, make_private_file
 from geocrawl.urls import read_url
-from geocrawl.urls.database import Place, file_of
+from geocrawl.urls.database import DatabaseUrl, file_of
 
 _PAGES_A_STEP = 2_000
 _BUSY_S = 1.0
@@ -39,7 +39,7 @@ _BUSY_S = 1.0
 _HOLDERS = "SELECT DISTINCT lease_owner FROM host WHERE lease_until > ? AND lease_owner IS NOT NULL"
 
 
-def back_up(url: str | Place, target: Path) -> int:
+def back_up(url: str | DatabaseUrl, target: Path) -> int:
     """Write a consistent copy of the database at `url`, also while a daemon works on it; return its size in bytes.
 
     The copy appears under its name when it is whole and was checked; a former copy is replaced. Only its owner may read
@@ -64,7 +64,7 @@ def back_up(url: str | Place, target: Path) -> int:
 
 def restore(
     source: Path,
-    url: str | Place,
+    url: str | DatabaseUrl,
     now: float,
     prepare: Callable[[Connection, Path], object] = lambda former, copy: None,
 ) -> Path | None:
@@ -257,7 +257,7 @@ def with_sides(path: Path) -> list[Path]:
     return [path.with_name(path.name + suffix) for suffix in ("", *SIDE_FILES)]
 
 
-def remove_if_only_of(url: str | Place, hosts: Set[str], now: float) -> None:
+def remove_if_only_of(url: str | DatabaseUrl, hosts: Set[str], now: float) -> None:
     """Remove the database at `url`, if there is one, with its side files.
 
     Raises DatabaseFault, and removes nothing, when it is not a database of geocrawl or knows other hosts than `hosts`;

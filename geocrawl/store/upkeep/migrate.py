@@ -25,7 +25,7 @@ from geocrawl.store.database.database import COPIED_FROM, Database, exists
 from geocrawl.store.database.life import BEAT, MEMBER
 from geocrawl.store.database.processes import DAEMON_LOCK, working_processes
 from geocrawl.store.database.schema.tables import METADATA
-from geocrawl.urls.database import Place, place_of
+from geocrawl.urls.database import DatabaseUrl, place_of
 
 _ROWS = 1_000
 _MADE_ANEW = frozenset({"search_change"})
@@ -46,7 +46,7 @@ class TableSum:
     """Hash over all values, in the order of the keys."""
 
 
-def migrate(source: str | Place, target: str | Place, clock: Clock, tell: Tell) -> dict[str, TableSum]:
+def migrate(source: str | DatabaseUrl, target: str | DatabaseUrl, clock: Clock, tell: Tell) -> dict[str, TableSum]:
     """Copy everything from the database at `source` into the empty or missing one at `target`; return what each table
     holds in both.
 

@@ -20,7 +20,7 @@ from geocrawl.lab.made_worlds.plans.registry import KINDS
 from geocrawl.lab.recorded_worlds.addresses import key_of, read_query
 from geocrawl.lab.recorded_worlds.replay import WorldWeb
 from geocrawl.lab.recorded_worlds.world import TrueService, World
-from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
+from geocrawl.model import Entry, FrontierStats, Kind, Lease, SettlementResult, Visit
 from geocrawl.settings import Settings
 from tests.lab.made_worlds.conftest import SAMPLE
 from tests.support.samples import sampled
@@ -38,7 +38,7 @@ class _Silent:
 
     def leased(self, lease: Lease) -> None: ...
 
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None: ...
+    def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None: ...
 
 
 def _to_the_end(settings: Settings) -> Settings:

@@ -16,7 +16,7 @@ from geocrawl.model import (
     RankedLink,
     Relevance,
     Service,
-    Settled,
+    SettlementResult,
     State,
     Validators,
     Verdict,
@@ -49,7 +49,7 @@ def settle(
     names: Iterable[Candidate] = (),
     state: State = State.VISITED,
     http_status: int | None = 200,
-) -> tuple[Lease, Settled]:
+) -> tuple[Lease, SettlementResult]:
     """Lease what is next, and settle it as one that was read whole."""
     lease = world.lease()
     visit = Visit(
@@ -74,7 +74,7 @@ def settle(
     return lease, world.frontier.settle(visit)
 
 
-def settle_not_modified(world: World) -> tuple[Lease, Settled]:
+def settle_not_modified(world: World) -> tuple[Lease, SettlementResult]:
     lease = world.lease()
     visit = Visit(
         lease,

@@ -34,7 +34,7 @@ from geocrawl.store.database.schema.tables import (
     SERVICE,
 )
 from geocrawl.store.database.sqlite.connection import MEMORY
-from geocrawl.urls.database import Place, ServerDatabase
+from geocrawl.urls.database import DatabaseUrl, ServerDatabase
 
 _BEST = ENDPOINT.alias("best")
 _SHOWN = SERVICE.outerjoin(_BEST, _BEST.c.id == SERVICE.c.best_id)
@@ -212,7 +212,7 @@ def offers_reference_system(connection: Connection, code: str) -> bool:
     return connection.execute(_OFFERED, {"code": code}).fetchone() is not None
 
 
-def own_vocabulary(path: Place) -> Vocabulary | None:
+def own_vocabulary(path: DatabaseUrl) -> Vocabulary | None:
     """Return the shipped words that mean the same with those of `synonyms.toml` beside the database at `path`; None
     without such a file, and for a database of a server. Raises QueryError for one that cannot be read."""
     if isinstance(path, ServerDatabase):
