@@ -163,16 +163,6 @@ class Content:
 _NOTHING = Content()
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
-    """The parts of a response that later code needs."""
-
-    headers: dict[str, str]
-    location: Url | None
-    content: Content
-    not_modified: bool
-
-
 class AnswerReader:
     """Reads responses and closes them."""
 
@@ -191,8 +181,11 @@ class AnswerReader:
 
     async def read(
         self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
-    ) -> Received:
-        """Read as much of a response as is needed, and close it. Raise Unreadable, or an error of the transport."""
+    ) -> Answer:
+        """Read as much of a response as is needed, and close it. Raise Unreadable, or an error of the transport.
+
+        How long the answer took is left to the caller.
+        """
         try:
             header_bytes = _header_bytes(fields_of(response))
             self._on_received(header_bytes)
@@ -211,7 +204,19 @@ class AnswerReader:
                 content = await self._read_body(response.aiter_raw(), response.is_success, headers, url, purpose)
         finally:
             await response.aclose()
-        return Received(headers, location, content, not_modified)
+        return Answer(
+            url=url,
+            status=response.status_code,
+            headers=headers,
+            body=content.body,
+            cut=content.cut,
+            location=location,
+            sent_bytes=content.sent_bytes,
+            elapsed_ms=0.0,
+            set_cookies=tuple(value for name, value in fields_of(response) if name.lower() == b"set-cookie"),
+            not_modified=not_modified,
+            deviations=content.deviations,
+        )
 
     async def _read_body(
         self, stream: AsyncIterable[bytes], success: bool, headers: dict[str, str], url: Url, purpose: Purpose

@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, nullcontext
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import httpx
@@ -24,7 +24,7 @@ from geocrawl.fetch.network import ConnectionLost
 from geocrawl.fetch.own_faults import OwnFaults
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.tls import tls_deviation
-from geocrawl.fetch.transport import PooledTransport, Route, fields_of, request_for
+from geocrawl.fetch.transport import PooledTransport, Route, request_for
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.web import conditions
 from geocrawl.ports import Clock, NetworkWait, Politeness
@@ -93,11 +93,8 @@ class HttpClient:
             clock, politeness, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
         )
         connections = transport or PooledTransport(settings, self._guard, names)
-        self._client = httpx.AsyncClient(
-            transport=connections if recorder is None else recorder.recorded(connections),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # those of a fetch are its own (`cookies`)
-            trust_env=False,
-        )
+        # Not a client of httpx: its redirects, cookies and authentication would be a second mechanism beside ours.
+        self._connections = connections if recorder is None else recorder.recorded(connections)
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._fields = {purpose: _encoded({**common, "Accept": accept}) for purpose, accept in _ACCEPT.items()}
         self._fields[Purpose.MAP] += _encoded({"Origin": _ORIGIN})
@@ -154,12 +151,12 @@ class HttpClient:
         ends_at = loop.time() + self._settings.total_timeout_s
         try:
             async with asyncio.timeout_at(ends_at):
-                response = await self._client.send(request, stream=True)
+                response = await self._connections.handle_async_request(request)
             answered, answered_at = self._clock.monotonic(), loop.time()
             await wait.aclose()
             started += self._clock.monotonic() - answered  # the wait for a place is not the server's
             async with asyncio.timeout_at(ends_at + loop.time() - answered_at):
-                got = await self._reader.read(
+                answer = await self._reader.read(
                     response, url, purpose, proxied=proxy is not None, conditional=conditional
                 )
         except asyncio.CancelledError:
@@ -174,19 +171,7 @@ class HttpClient:
             return UnverifiedServer(url, failure.code, failure.detail, failure.elapsed_ms, deviation=passable)
         if self._own_faults:
             self._own_faults.answered(url, proxy)
-        return Answer(
-            url=url,
-            status=response.status_code,
-            headers=got.headers,
-            body=got.content.body,
-            cut=got.content.cut,
-            location=got.location,
-            sent_bytes=got.content.sent_bytes,
-            elapsed_ms=self._since_ms(started),
-            set_cookies=tuple(value for name, value in fields_of(response) if name.lower() == b"set-cookie"),
-            not_modified=got.not_modified,
-            deviations=got.content.deviations,
-        )
+        return replace(answer, elapsed_ms=self._since_ms(started))
 
     async def _failure(
         self, error: Exception, url: Url, proxy: Proxy | None, started: float, response: httpx.Response | None
@@ -228,7 +213,7 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self._connections.aclose()
 
     def _since_ms(self, started: float) -> float:
         return (self._clock.monotonic() - started) * 1000
