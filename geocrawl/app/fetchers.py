@@ -14,9 +14,9 @@ from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.guests import GuestFetcher
 from geocrawl.fetch.http import user_agent
 from geocrawl.fetch.names import Resolver
+from geocrawl.fetch.paced_host import RetryAfterMemory
 from geocrawl.fetch.proxy import proxy_from_environment
 from geocrawl.fetch.record import WarcRecorder
-from geocrawl.fetch.rests import Rests
 from geocrawl.model import Url
 from geocrawl.ports import Clock, Fetcher, Politeness, Renderer
 from geocrawl.settings import Settings
@@ -84,7 +84,7 @@ def make_fetcher(
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,
     may_put_off: bool = False,
-    rests: Rests | None = None,
+    rests: RetryAfterMemory | None = None,
     for_visitors: bool = False,
 ) -> PoliteFetcher:
     """Return a fetcher for turns of leased hosts, which refuses hosts that opted out, and addresses that the operator's

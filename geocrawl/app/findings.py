@@ -111,7 +111,7 @@ def check_contact(settings: Settings) -> Finding:
 def demand_usable(settings: Settings, record: Path | None = None) -> None:
     """Raise UsageError or EnvironmentFault for the first setting, variable of the environment or file to `record` into
     with which no run can begin."""
-    from geocrawl.fetch.certificates import trusted_certificates
+    from geocrawl.fetch.tls import trusted_certificates
 
     _look_at_output(str(record or ""))
     proxy_from_environment(os.environ)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from geocrawl.crawler.learning import Learning
 from geocrawl.detect import Detector
 from geocrawl.fetch.names import Resolver
-from geocrawl.fetch.rests import Rests
+from geocrawl.fetch.paced_host import RetryAfterMemory
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, FrontierStats, Rank, Url
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Clock, Politeness, ReadingPool, StoreRunner, Strategy
@@ -107,7 +107,7 @@ class Session:
     """Politeness of the catalogue that a scratch session shares; None: that of its own database."""
     say: Callable[[str], object] = lambda line: None
     """Given a line for a person when a guest waits for a host."""
-    rests: Rests = field(default_factory=Rests)
+    rests: RetryAfterMemory = field(default_factory=RetryAfterMemory)
     """What asked to be left alone, kept from one run to the next."""
 
     def add_seeds(self, seeds: Sequence[Url], *, again: bool) -> int:

@@ -25,7 +25,7 @@ from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.fetch.rests import Rests
+from geocrawl.fetch.paced_host import RetryAfterMemory
 from geocrawl.ports import Clock, Observer
 from geocrawl.resources import allow_open_files, long_run
 from geocrawl.settings import Settings
@@ -104,7 +104,7 @@ def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _Prepa
 
 
 def _configure(
-    settings: Settings, store: Store, log: Log, running: Settings | None = None, rests: Rests | None = None
+    settings: Settings, store: Store, log: Log, running: Settings | None = None, rests: RetryAfterMemory | None = None
 ) -> Configured:
     """Read and check all settings; then claim the database, queue its start pages, and return the parts of the daemon
     that the settings decide. `running`: the settings with which the daemon was started, `rests`: what asked to be left

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, TypeGuard
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer_reader import Answer
 from geocrawl.fetch.guests import BorrowedHosts
-from geocrawl.fetch.http import HttpClient
+from geocrawl.fetch.http import Cookies, HttpClient
 from geocrawl.fetch.names import Resolver
-from geocrawl.fetch.paced_host import UNLEASED, WHY_REFUSED, PacedHost, Parts, RefusalOf
+from geocrawl.fetch.paced_host import UNLEASED, WHY_REFUSED, PacedHost, Parts, RefusalOf, RetryAfterMemory
 from geocrawl.fetch.proxy import EnvironmentProxies
-from geocrawl.fetch.rests import Rests
 from geocrawl.fetch.robots import OriginRobots, RobotsCache, product_token
 from geocrawl.model import (
     Deviation,
@@ -37,7 +36,6 @@ from geocrawl.settings import Settings
 if TYPE_CHECKING:
     import httpx
 
-    from geocrawl.fetch.cookies import Cookies
     from geocrawl.fetch.record import WarcRecorder
 
 _OF_SERVICES = (Purpose.PROBE, Purpose.MAP)
@@ -71,7 +69,7 @@ class PoliteFetcher:
         refusal_of: RefusalOf = nothing_refused,
         on_received: Callable[[int], object] = lambda received_bytes: None,
         may_put_off: bool = False,
-        rests: Rests | None = None,
+        rests: RetryAfterMemory | None = None,
         for_visitors: bool = False,
     ) -> None:
         """Raise UsageError for a proxy that cannot be used, EnvironmentFault for certificates that cannot be read.
@@ -97,7 +95,7 @@ class PoliteFetcher:
             on_received=on_received,
         )
         cache = RobotsCache(politeness, product_token(user_agent), keeps_failures=not for_visitors)
-        self._parts = Parts(settings, clock, http, refusal_of, politeness, rests or Rests())
+        self._parts = Parts(settings, clock, http, refusal_of, politeness, rests or RetryAfterMemory())
         others = BorrowedHosts(self._parts)
         self._others = None if for_visitors else others
         self._origin_robots = OriginRobots(self._parts, others, cache)
@@ -292,8 +290,6 @@ class _Trail:
         Coming back with another cookie is no cycle: sites test so whether cookies are kept.
         """
         if answer.set_cookies:
-            from geocrawl.fetch.cookies import Cookies  # loads the standard library's own HTTP client, for few crawls
-
             self.cookies = self.cookies or Cookies()
             self.cookies.take(answer.url.address, answer.set_cookies)
         cookies = self.cookies.names_and_values() if self.cookies is not None else ()

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
+from email.message import Message
+from http.cookiejar import CookieJar
 from typing import TYPE_CHECKING
+from urllib.request import Request
 
 import httpx
 
@@ -32,7 +35,6 @@ from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
-    from geocrawl.fetch.cookies import Cookies
     from geocrawl.fetch.record import WarcRecorder
 
 _ACCEPT = {
@@ -46,6 +48,9 @@ _ORIGIN = "https://viewer.example"
 """What a map viewer on a web page would send, so that a server shows whether it permits that (CORS, Fetch standard,
 3.2)."""
 _ABOUT = "crawler of public map services; see Politeness in its README.md; no contact set"
+_MOST_COOKIES, _COOKIE_BYTES = 50, 4_096  # RFC 6265, 6.1: what a client should keep at least
+_FIELD_BYTES = 16_384
+"""Longest field Cookie: many servers refuse requests with longer header fields."""
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -58,6 +63,48 @@ def user_agent(settings: Settings, version: str) -> str:
     if not text:
         text = f"geocrawl/{version} ({f'+{settings.contact}' if settings.contact else _ABOUT})"
     return _CONTROLS.sub(" ", text).encode("latin-1", "replace").decode("latin-1").strip()
+
+
+class Cookies:
+    """Keeps the cookies that redirects of one fetch set, and chooses those that apply to an address (RFC 6265)."""
+
+    def __init__(self) -> None:
+        self._jar = CookieJar()
+
+    def take(self, address: str, set_cookies: Sequence[bytes]) -> None:
+        """Keep what an answer from `address` sets: the values of its fields Set-Cookie, as sent."""
+        short = [value for value in set_cookies if len(value) <= _COOKIE_BYTES][:_MOST_COOKIES]
+        if short and len(self._jar) < _MOST_COOKIES:
+            self._jar.extract_cookies(_Setting(short), _as_request(address))  # type: ignore[arg-type]
+
+    def field(self, address: str) -> bytes:
+        """Return the value of the field Cookie for a request for `address`, as many cookies as it may have; b'' without
+        cookies."""
+        request = _as_request(address)
+        self._jar.add_cookie_header(request)
+        field = str(request.get_header("Cookie", "")).encode("latin-1", "replace")
+        return field if len(field) <= _FIELD_BYTES else field[: field.rfind(b"; ", 0, _FIELD_BYTES)]
+
+    def names_and_values(self) -> tuple[str, ...]:
+        """Return all cookies as `name=value`, sorted: two equal ones mean that nothing was set again."""
+        return tuple(sorted(f"{cookie.name}={cookie.value}" for cookie in self._jar))
+
+
+def _as_request(address: str) -> Request:
+    """Return a request as `CookieJar` reads it; it is not sent."""
+    return Request(address)  # noqa: S310 - any scheme: nothing is opened
+
+
+class _Setting:
+    """What `CookieJar` reads of an answer."""
+
+    def __init__(self, set_cookies: Sequence[bytes]) -> None:
+        self._message = Message()
+        for value in set_cookies:
+            self._message["Set-Cookie"] = value.decode("latin-1")
+
+    def info(self) -> Message:
+        return self._message
 
 
 class HttpClient:

@@ -17,11 +17,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import urlsplit
 
 from geocrawl.errors import OwnFault, described
-from geocrawl.fetch.certificates import trusted_certificates
 from geocrawl.fetch.failures import Unreadable, is_refused_tunnel
 from geocrawl.fetch.guard import is_literal
 from geocrawl.fetch.names import Names
 from geocrawl.fetch.proxy import Proxy
+from geocrawl.fetch.tls import trusted_certificates
 from geocrawl.model import FailureCode, Url
 from geocrawl.resources import BACK, are_there, causes_of, lack_of
 from geocrawl.sanitize import plain
@@ -242,8 +242,7 @@ async def _asked(proxy: Proxy, request: bytes, limit_s: float) -> tuple[str, byt
 
 async def resolves_any(names: Sequence[str], limit_s: float) -> bool:
     """Return whether one of these names is resolved in time."""
-    found = await asyncio.gather(*(_resolution(name, limit_s) for name in names))
-    return any(each == 0 for each in found)
+    return 0 in await asyncio.gather(*(_resolution(name, limit_s) for name in names))
 
 
 async def is_resolver_sure(name: str, limit_s: float) -> bool:

@@ -6,13 +6,18 @@ from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from geocrawl.errors import GivenBack, OwnFault
-from geocrawl.fetch.answer_reader import Answer, KeptConnectionLost, UnverifiedServer
-from geocrawl.fetch.http import HttpClient
+from geocrawl.fetch.answer_reader import (
+    Answer,
+    KeptConnectionLost,
+    UnverifiedServer,
+    length_deviation,
+    may_be_longer,
+)
+from geocrawl.fetch.http import Cookies, HttpClient
 from geocrawl.fetch.ip_bounds import PutOff
-from geocrawl.fetch.lengths import length_deviation, may_be_longer
 from geocrawl.fetch.politeness import (
     ExchangeSubject,
     after_cut_off,
@@ -24,14 +29,9 @@ from geocrawl.fetch.politeness import (
     starts_backoff,
     wait_for_next_day,
 )
-from geocrawl.fetch.rests import Rests
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
 from geocrawl.ports import Clock, HeldHost, NetworkWait, Politeness
 from geocrawl.settings import Settings
-
-if TYPE_CHECKING:
-    from geocrawl.fetch.cookies import Cookies
-
 
 THINKING_S = 30.0
 """Seconds after the last answer of a turn in which the answer is read and the visit settled."""
@@ -47,6 +47,56 @@ RefusalOf = Callable[[Url], Awaitable[str]]
 """Returns why an address may not be requested: 'deny', 'allow', 'forgotten', '' if it may."""
 
 
+_MOST_RESTING = 10_000
+"""Number of addresses that are remembered; beyond it the oldest are forgotten."""
+_SLEW = 0.001
+"""Share of a wait by which the wall clock may run ahead of the monotonic one without being set."""
+
+
+class _Rest(NamedTuple):
+    until: float
+    slack_s: float
+    status: int
+
+
+class RetryAfterMemory:
+    """Remembers by the monotonic clock which hosts and addresses asked to be left alone (Retry-After).
+
+    The catalogue stores the same by the wall clock, which may be set meanwhile. This memory ends with its process: the
+    monotonic clock of another process or boot cannot be compared with it.
+    """
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, float] = {}
+        self._addresses: dict[str, _Rest] = {}
+
+    def rest_host(self, name: str, now: float, seconds: float) -> None:
+        """Note that a host is to be left alone. `now`: monotonic, as everywhere here."""
+        self._hosts[name] = now + seconds
+
+    def host_s(self, name: str, now: float) -> float:
+        """Return for how many seconds a host is still to be left alone."""
+        left_s = self._hosts.get(name, 0.0) - now
+        if left_s <= 0.0:
+            self._hosts.pop(name, None)
+        return max(left_s, 0.0)
+
+    def rest_address(self, address: str, now: float, seconds: float, status: int) -> None:
+        """Note that an address answered with this status, and is to be left alone."""
+        self._addresses.pop(address, None)
+        self._addresses[address] = _Rest(now + seconds, 1.0 + _SLEW * seconds, status)
+        if len(self._addresses) > _MOST_RESTING:
+            del self._addresses[next(iter(self._addresses))]
+
+    def address_s(self, address: str, now: float) -> tuple[float, int]:
+        """Return for how many seconds an address is still to be left alone, and what it answered; (0, 0) for none."""
+        rest = self._addresses.get(address)
+        if rest is None or rest.until - now <= rest.slack_s:
+            self._addresses.pop(address, None)
+            return 0.0, 0
+        return rest.until - now, rest.status
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The settings, client and stores that all turns of one fetcher share."""
@@ -56,7 +106,7 @@ class Parts:
     http: HttpClient
     refusal_of: RefusalOf
     politeness: Politeness
-    rests: Rests
+    rests: RetryAfterMemory
 
 
 class Unleased:

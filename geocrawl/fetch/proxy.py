@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # missing in typeshed
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Url
@@ -95,9 +96,6 @@ class Routes:
 
     def _is_bypassed(self, url: Url) -> bool:
         """Return whether the environment's no_proxy names the host."""
-        # Only here: it loads the standard library's own HTTP client.
-        from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # missing in typeshed
-
         return bool(proxy_bypass_environment(url.origin.partition("://")[2], self._bypass))
 
 

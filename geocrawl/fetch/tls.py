@@ -1,15 +1,21 @@
-"""Decide which faults of a server's TLS a probe may pass over, and make the context of connections that do.
+"""Make the TLS contexts of connections, and decide which faults of a server's TLS a probe may pass over.
 
+Servers are verified by the certificates that the environment names, or certifi's.
 Many public map servers have an expired certificate, one that they signed themselves, or a program from before TLS 1.2,
 and a person with a GIS still gets a map from them. Such a fault is a deviation with its own code.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 from collections.abc import Mapping
+from pathlib import Path
 
+import certifi
+
+from geocrawl.errors import EnvironmentFault
 from geocrawl.model import Deviation
 from geocrawl.resources import causes_of
 from geocrawl.sanitize import plain
@@ -78,3 +84,33 @@ def unverified_context() -> ssl.SSLContext:
     context.set_ciphers("DEFAULT:@SECLEVEL=0")
     context.options |= _LEGACY_SERVER_CONNECT
     return context
+
+
+_HASHED = re.compile(r"[0-9a-f]{8}\.\d+")
+"""Name under which OpenSSL looks a certificate up in a folder (`openssl rehash`)."""
+
+
+def trusted_certificates(environment: Mapping[str, str] = os.environ) -> ssl.SSLContext:
+    """Return the TLS set-up of all connections.
+
+    Raise EnvironmentFault when SSL_CERT_FILE or SSL_CERT_DIR names no certificates: no https server could prove itself,
+    and each would be recorded as failed.
+    """
+    file, folder = environment.get("SSL_CERT_FILE"), environment.get("SSL_CERT_DIR")
+    try:
+        if not file and folder and not any(_HASHED.fullmatch(path.name) for path in Path(folder).iterdir()):
+            raise _fault("SSL_CERT_DIR", folder, "it contains no certificates under the names of `openssl rehash`")
+        if file or not folder:
+            return ssl.create_default_context(cafile=file or certifi.where())
+        return ssl.create_default_context(capath=folder)
+    except OSError as error:  # ssl.SSLError is one
+        name, value = ("SSL_CERT_FILE", file) if file else ("SSL_CERT_DIR", folder)
+        if not value:
+            raise
+        raise _fault(name, value, error.strerror or str(error)) from error
+
+
+def _fault(name: str, value: str, why: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        f"no certificates of authorities can be read from {value} ({why}): correct {name}, or unset it"
+    )

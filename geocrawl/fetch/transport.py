@@ -2,8 +2,8 @@
 
 httpx would normalise an address, so a request's own URL names the origin alone; what is sent stands in its
 `extensions`. Connections are apart where one request must not use the connection of another: by proxy, by whether the
-server is verified (`tls`), and by whether the body is read to its real end (`lengths`). Hosts behind one HTTP proxy
-share connections. Nothing is sent a second time here: `fetcher` decides whether and when a request is repeated.
+server is verified (`tls`), and by whether the body is read to its real end (`answer_reader`). Hosts behind one HTTP
+proxy share connections. Nothing is sent a second time here: `fetcher` decides whether and when a request is repeated.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from geocrawl.fetch.certificates import trusted_certificates
 from geocrawl.fetch.guard import AddressGuard, AddrInfo
 from geocrawl.fetch.names import Names
 from geocrawl.fetch.network import ConnectFailed, ConnectionLost, Network, ProxyUnreached, Stream
 from geocrawl.fetch.proxy import Proxy
-from geocrawl.fetch.tls import unverified_context
+from geocrawl.fetch.tls import trusted_certificates, unverified_context
 from geocrawl.settings import Settings
 
 Fields = Sequence[tuple[bytes, bytes]]
