@@ -17,10 +17,8 @@ from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.paced_host import RetryAfterMemory
 from geocrawl.fetch.proxy import proxy_from_environment
 from geocrawl.fetch.record import WarcRecorder
-from geocrawl.model import Url
 from geocrawl.ports import Clock, Fetcher, Politeness, Renderer
 from geocrawl.settings import Settings
-from geocrawl.urls import AddressRules
 
 if TYPE_CHECKING:
     import httpx
@@ -87,17 +85,11 @@ def make_fetcher(
     rests: RetryAfterMemory | None = None,
     for_visitors: bool = False,
 ) -> PoliteFetcher:
-    """Return a fetcher for turns of leased hosts, which refuses hosts that opted out, and addresses that the operator's
-    lists exclude.
+    """Return a fetcher for turns of leased hosts.
 
     `may_put_off`, `rests`, `for_visitors`: as in `PoliteFetcher`. `transport`, `resolver`: replace the real network and
     its names.
     """
-    rules = AddressRules(settings.allow, settings.deny)
-
-    async def reason_not_to_ask(url: Url) -> str:
-        return "forgotten" if await politeness.covers(url.host) else rules.reason(url)
-
     return PoliteFetcher(
         settings,
         politeness,
@@ -107,7 +99,6 @@ def make_fetcher(
         transport=transport,
         resolver=resolver,
         recorder=recorder,
-        refusal_of=reason_not_to_ask,
         on_received=on_received,
         may_put_off=may_put_off,
         rests=rests,

@@ -14,8 +14,8 @@ from geocrawl.app import wiring
 from geocrawl.app.findings import demand_usable
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
+from geocrawl.crawler.refusals import records_bound
 from geocrawl.crawler.report import HarvestReport, RunSummary
-from geocrawl.crawler.scope import records_bound
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Kind, Url
 from geocrawl.ports import Observer

@@ -14,8 +14,9 @@ from pathlib import Path
 from geocrawl.app import wiring
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
-from geocrawl.crawler.scope import text_rule
+from geocrawl.crawler.refusals import text_rule
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.fetch.guard import refusal_by_text
 from geocrawl.mining.engines import DuckDbEngine, SparkEngine
 from geocrawl.mining.index import Engine
 from geocrawl.mining.miner import Miner, MineReport, Reader
@@ -119,7 +120,7 @@ def _make_reader(finder: Finder) -> RecordReader:
 
 def _refusal(settings: Settings, clock: Clock, opted_out: frozenset[str]) -> Callable[[Find], str]:
     """Return a function that returns why an address is left out: as in a crawl, but before it is stored."""
-    by_text = wiring.refusal_by_text(settings)
+    by_text = refusal_by_text(settings)
     of_pages = text_rule(settings, date_of(clock.now()))
 
     def refusal(find: Find) -> str:

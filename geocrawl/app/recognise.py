@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.check_seeds import Checker
 from geocrawl.crawler.learning import read_all, restore
-from geocrawl.crawler.scope import text_rule
+from geocrawl.crawler.refusals import text_rule
 from geocrawl.detect.software import Portal, portal_of, portal_of_page
 from geocrawl.errors import DatabaseFault, described
 from geocrawl.fetch.clock import SystemClock

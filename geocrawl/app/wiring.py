@@ -15,14 +15,13 @@ from geocrawl.app.session import CRAWL, Environment, LatestStats, Session, Sessi
 from geocrawl.app.topics import demand_topic, find_topic
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.loop import Crawler, CrawlLimits
-from geocrawl.crawler.page_visit import PageVisitor, ScriptedPages
+from geocrawl.crawler.page_visit import Guesses, PageVisitor, ScriptedPages
 from geocrawl.crawler.probe_visit import ProbeVisitor
-from geocrawl.crawler.scope import Refusals
-from geocrawl.crawler.visits import Guesses
+from geocrawl.crawler.refusals import Refusals
 from geocrawl.detect import Detector
 from geocrawl.errors import DatabaseFault
-from geocrawl.fetch.guard import AddressGuard
-from geocrawl.model import FailureCode, Purpose, Relevance, Url
+from geocrawl.fetch.guard import refusal_by_text
+from geocrawl.model import Purpose, Relevance
 from geocrawl.page.document import PageReader, is_empty_without_script, may_be_followed
 from geocrawl.ports import Clock, Fetcher, Observer, Politeness, ReadingPool, ReadsKeywords, Renderer, Strategy
 from geocrawl.priority import registry
@@ -33,7 +32,6 @@ from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.reading import InLoop, Limits, ReadingProcesses
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import FrontierOptions, Store
-from geocrawl.urls import AddressRules
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of
 
@@ -145,15 +143,6 @@ def _frontier_options(settings: Settings, strategy: Strategy, kind: SessionKind)
         not_permitted=refusal_by_text(settings),
         named_only=kind.named_only,
     )
-
-
-def refusal_by_text(settings: Settings) -> Callable[[Url], str]:
-    """Return a function that returns why the fetcher will refuse an address, judged by its text; '' for no reason.
-
-    It applies the operator's lists, and the address guard to a host that is an IP address.
-    """
-    rules, guard = AddressRules(settings.allow, settings.deny), AddressGuard(allow_private=settings.allow_private)
-    return lambda url: rules.reason(url) or ("" if guard.lets_pass(url.host) else FailureCode.GUARD)
 
 
 def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:

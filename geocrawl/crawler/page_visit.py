@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from geocrawl.crawler.visits import TRANSIENT, Guesses, not_modified, retry_after_s
+from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
+    GUESS,
     NOT_PERMITTED,
     SCRIPT_SRC,
     Candidate,
@@ -32,6 +33,7 @@ from geocrawl.model import (
     State,
     StoredPage,
     Url,
+    Verdict,
     Visit,
 )
 from geocrawl.model.web import validators_of
@@ -459,3 +461,44 @@ class PageVisitor:
             elapsed_ms=page.elapsed_ms,
             validators=validators_of(page),
         )
+
+
+# --------------------------------------------------------------------------- guesses
+# At hosts whose software is known a few addresses are guessed, and no more of a software once one is missing.
+
+
+_MISSING = frozenset({"http-404", "http-410"})
+
+
+class Guesses:
+    """Limits the guessed addresses that one crawl requests."""
+
+    def __init__(self, recogniser: Recogniser, most: int) -> None:
+        """`most`: guessed addresses of one host that are requested."""
+        self._recogniser = recogniser
+        self._most = most
+        self._made: dict[str, set[str]] = {}
+        """Host → addresses that were guessed there."""
+        self._ended: set[tuple[str, str]] = set()
+        """(host, signal) of software whose guessed address was missing."""
+
+    def of_page(self, page: Page) -> list[Candidate | Link]:
+        """Return the guesses that a page gives rise to, each address once."""
+        host = page.final.host
+        if self._most <= len(self._made.get(host, ())):
+            return []
+        chosen: list[Candidate | Link] = []
+        for guess in self._recogniser.guesses(page):
+            made = self._made.setdefault(host, set())
+            url = guess.url if isinstance(guess, Link) else guess.endpoint.url
+            is_ended = isinstance(guess, Candidate) and (host, guess.evidence.signal) in self._ended
+            if not is_ended and url.identity not in made and len(made) < self._most:
+                made.add(url.identity)
+                chosen.append(guess)
+        return chosen
+
+    def note(self, candidate: Candidate, verdict: Verdict) -> None:
+        """Make no further guess about a software at a host when a guessed address is missing there (404, 410)."""
+        signal = candidate.evidence.signal
+        if signal.startswith(GUESS) and verdict.reason in _MISSING:
+            self._ended.add((candidate.endpoint.url.host, signal))

@@ -1,12 +1,11 @@
-"""Share code between visits of pages and of endpoints: transient failures, retry times, a 304, a defect, guesses."""
+"""Share code between visits of pages and of endpoints: transient failures, retry times, a 304, a defect."""
 
 from __future__ import annotations
 
 import traceback
 
 from geocrawl.errors import OwnFault
-from geocrawl.model import GUESS, Candidate, FailureCode, HostState, Lease, Link, Page, State, Verdict, Visit
-from geocrawl.ports import Recogniser
+from geocrawl.model import FailureCode, HostState, Lease, Page, State, Visit
 from geocrawl.resources import BACK, are_there, lack_of
 
 NOT_MODIFIED = "not-modified"
@@ -77,44 +76,3 @@ def broken(lease: Lease, error: Exception, host: HostState, at: float, first_s: 
         retry_after_s=retry_after_s(lease, first_s),
         fault="".join(traceback.format_exception(error)),
     )
-
-
-# --------------------------------------------------------------------------- guesses
-# At hosts whose software is known a few addresses are guessed, and no more of a software once one is missing.
-
-
-_MISSING = frozenset({"http-404", "http-410"})
-
-
-class Guesses:
-    """Limits the guessed addresses that one crawl requests."""
-
-    def __init__(self, recogniser: Recogniser, most: int) -> None:
-        """`most`: guessed addresses of one host that are requested."""
-        self._recogniser = recogniser
-        self._most = most
-        self._made: dict[str, set[str]] = {}
-        """Host → addresses that were guessed there."""
-        self._ended: set[tuple[str, str]] = set()
-        """(host, signal) of software whose guessed address was missing."""
-
-    def of_page(self, page: Page) -> list[Candidate | Link]:
-        """Return the guesses that a page gives rise to, each address once."""
-        host = page.final.host
-        if self._most <= len(self._made.get(host, ())):
-            return []
-        found: list[Candidate | Link] = []
-        for guess in self._recogniser.guesses(page):
-            made = self._made.setdefault(host, set())
-            url = guess.url if isinstance(guess, Link) else guess.endpoint.url
-            is_ended = isinstance(guess, Candidate) and (host, guess.evidence.signal) in self._ended
-            if not is_ended and url.identity not in made and len(made) < self._most:
-                made.add(url.identity)
-                found.append(guess)
-        return found
-
-    def note(self, candidate: Candidate, verdict: Verdict) -> None:
-        """Make no further guess about a software at a host when a guessed address is missing there (404, 410)."""
-        signal = candidate.evidence.signal
-        if signal.startswith(GUESS) and verdict.reason in _MISSING:
-            self._ended.add((candidate.endpoint.url.host, signal))

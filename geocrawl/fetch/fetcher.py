@@ -17,7 +17,7 @@ from geocrawl.fetch.answer_reader import Answer
 from geocrawl.fetch.guests import BorrowedHosts
 from geocrawl.fetch.http import Cookies, HttpClient
 from geocrawl.fetch.names import Resolver
-from geocrawl.fetch.paced_host import UNLEASED, WHY_REFUSED, PacedHost, Parts, RefusalOf, RetryAfterMemory
+from geocrawl.fetch.paced_host import UNLEASED, WHY_REFUSED, PacedHost, Parts, RetryAfterMemory
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.robots import OriginRobots, RobotsCache, product_token
 from geocrawl.model import (
@@ -32,6 +32,7 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Clock, HeldHost, HostBusy, NetworkWait, Politeness
 from geocrawl.settings import Settings
+from geocrawl.urls import AddressRules
 
 if TYPE_CHECKING:
     import httpx
@@ -47,13 +48,11 @@ _SHORT_WAIT_S = 10.0
 """Longest Retry-After for which a turn waits."""
 
 
-async def nothing_refused(url: Url) -> str:
-    """Return '': every address may be requested."""
-    return ""
-
-
 class PoliteFetcher:
-    """`ports.Fetcher` for the real web."""
+    """`ports.Fetcher` for the real web.
+
+    It refuses hosts that opted out, and addresses that the operator's lists exclude.
+    """
 
     def __init__(
         self,
@@ -66,7 +65,6 @@ class PoliteFetcher:
         transport: httpx.AsyncBaseTransport | None = None,
         resolver: Resolver | None = None,
         recorder: WarcRecorder | None = None,
-        refusal_of: RefusalOf = nothing_refused,
         on_received: Callable[[int], object] = lambda received_bytes: None,
         may_put_off: bool = False,
         rests: RetryAfterMemory | None = None,
@@ -75,10 +73,9 @@ class PoliteFetcher:
         """Raise UsageError for a proxy that cannot be used, EnvironmentFault for certificates that cannot be read.
 
         `environment`: proxies of the environment (`proxy.proxy_from_environment`), used where the settings name none.
-        `transport` and `resolver` replace the network and its names; `recorder` records every answer. `refusal_of`:
-        awaited before every request, returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if
-        it may. `on_received`: as in `HttpClient`. `may_put_off`: a turn at an IP address that is busy with other hosts
-        ends with GivenBack; else it waits. `rests`: what former fetchers of this process know of hosts' Retry-After
+        `transport` and `resolver` replace the network and its names; `recorder` records every answer. `on_received`: as
+        in `HttpClient`. `may_put_off`: a turn at an IP address that is busy with other hosts ends with GivenBack; else
+        it waits. `rests`: what former fetchers of this process know of hosts' Retry-After
         (`Parts.rests`). `for_visitors`: content of other hosts is not requested, and no robots.txt is stored as
         unreachable.
         """
@@ -95,7 +92,8 @@ class PoliteFetcher:
             on_received=on_received,
         )
         cache = RobotsCache(politeness, product_token(user_agent), keeps_failures=not for_visitors)
-        self._parts = Parts(settings, clock, http, refusal_of, politeness, rests or RetryAfterMemory())
+        rules = AddressRules(settings.allow, settings.deny)
+        self._parts = Parts(settings, clock, http, politeness, rests or RetryAfterMemory(), rules)
         others = BorrowedHosts(self._parts)
         self._others = None if for_visitors else others
         self._origin_robots = OriginRobots(self._parts, others, cache)

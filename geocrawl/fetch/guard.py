@@ -10,10 +10,12 @@ from __future__ import annotations
 import errno
 import ipaddress
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from geocrawl.urls import is_private_name
+from geocrawl.model import FailureCode, Url
+from geocrawl.settings import Settings
+from geocrawl.urls import AddressRules, is_private_name
 
 # As aiohappyeyeballs passes it: family, type, protocol, canonical name, socket address.
 AddrInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
@@ -79,6 +81,15 @@ class AddressGuard:
         family, kind, protocol, _, address = info
         self.check(str(address[0]))
         return socket.socket(family, kind, protocol)
+
+
+def refusal_by_text(settings: Settings) -> Callable[[Url], str]:
+    """Return a function that returns why the fetcher will refuse an address, judged by its text; '' for no reason.
+
+    It applies the operator's lists, and the address guard to a host that is an IP address.
+    """
+    rules, guard = AddressRules(settings.allow, settings.deny), AddressGuard(allow_private=settings.allow_private)
+    return lambda url: rules.reason(url) or ("" if guard.lets_pass(url.host) else FailureCode.GUARD)
 
 
 def is_literal(host: str) -> bool:

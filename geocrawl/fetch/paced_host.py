@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import ceil
@@ -32,6 +31,7 @@ from geocrawl.fetch.politeness import (
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
 from geocrawl.ports import Clock, HeldHost, NetworkWait, Politeness
 from geocrawl.settings import Settings
+from geocrawl.urls import AddressRules
 
 THINKING_S = 30.0
 """Seconds after the last answer of a turn in which the answer is read and the visit settled."""
@@ -43,8 +43,6 @@ WHY_REFUSED = {
     "allow": "the allow list does not name it",
     "forgotten": "its host opted out (`geocrawl forget --list`)",
 }
-RefusalOf = Callable[[Url], Awaitable[str]]
-"""Returns why an address may not be requested: 'deny', 'allow', 'forgotten', '' if it may."""
 
 
 _MOST_RESTING = 10_000
@@ -104,9 +102,14 @@ class Parts:
     settings: Settings
     clock: Clock
     http: HttpClient
-    refusal_of: RefusalOf
     politeness: Politeness
     rests: RetryAfterMemory
+    rules: AddressRules
+    """The operator's lists."""
+
+    async def refusal_of(self, url: Url) -> str:
+        """Return why an address may not be requested: 'deny', 'allow', 'forgotten'; '' if it may."""
+        return "forgotten" if await self.politeness.covers(url.host) else self.rules.reason(url)
 
 
 class Unleased:

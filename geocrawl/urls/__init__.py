@@ -2,9 +2,9 @@
 
 Everything here is pure and decides by the URL alone, never by the order in which URLs arrive, so that a crawl run to
 its end gives the same catalogue in any order. `reading` makes the two texts of a `Url`, with `hosts` for the part
-before the path; `endpoints` removes the parameters of one request from a service's address, `services` finds the
-service that a layer, an item or a tile belongs to; `stop` and `traps` say which addresses are refused. Lists of names
-are data in `geocrawl/data`, never code.
+before the path; `endpoints` removes the parameters of one request from a service's address, and finds the service that
+a layer, an item or a tile belongs to; `stop` says which addresses are refused. Lists of names are data in
+`geocrawl/data`, never code.
 """
 
 from geocrawl.urls.endpoints import (
@@ -20,7 +20,14 @@ from geocrawl.urls.endpoints import (
     service_keys,
 )
 from geocrawl.urls.hosts import is_own_machine, is_private_name, is_registry, site_of
-from geocrawl.urls.patterns import display_order, pattern_of, service_pattern, spelling_differences, spelling_group
+from geocrawl.urls.patterns import (
+    display_order,
+    pattern_of,
+    query_group,
+    service_pattern,
+    spelling_differences,
+    spelling_group,
+)
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import (
     CKAN_SEARCH,
@@ -34,14 +41,12 @@ from geocrawl.urls.records import (
     with_parameters,
 )
 from geocrawl.urls.stop import AddressRules, StopRules, is_within_domains
-from geocrawl.urls.traps import TrapGuard, query_group
 
 __all__ = [
     "CKAN_SEARCH",
     "RECORDS",
     "AddressRules",
     "StopRules",
-    "TrapGuard",
     "arcgis_search_url",
     "below",
     "capabilities_address",

@@ -139,3 +139,8 @@ def _plain(place: str) -> str:
     path, mark, query = place.lower().partition("?")
     path = _GEOSERVER.sub(r"\1/ows", "/" + path.rstrip("/"))
     return path[1:] + mark + query
+
+
+def query_group(url: Url) -> str:
+    """Return what is common to addresses that differ only in their query: `host[:port]/path`."""
+    return url.identity.partition("?")[0].partition("://")[2]

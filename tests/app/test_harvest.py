@@ -11,8 +11,8 @@ import pytest
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.harvest import find_start, run_harvest
 from geocrawl.cli.progress import LogObserver, log_to
+from geocrawl.crawler.refusals import records_bound
 from geocrawl.crawler.report import HarvestReport
-from geocrawl.crawler.scope import records_bound
 from geocrawl.demo.ows_documents import Described, capabilities, ows_document
 from geocrawl.detect import Detector
 from geocrawl.probe.registry import declarations

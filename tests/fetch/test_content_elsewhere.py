@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
 from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from geocrawl.ports import HostBusy, HostLease
 from tests.support.http_server import Loopback, answer, pages, redirect, serve
 from tests.support.politeness import MemoryPoliteness
@@ -20,24 +20,14 @@ MAP = "http://maps.example/draw?request=GetMap"
 FORBIDS_ALL = answer(b"User-agent: *\nDisallow: /", content_type="text/plain")
 
 
-async def nothing_refused(asked: Url) -> str:
-    return ""
-
-
 class World:
     """A fetcher whose proxy serves all hosts."""
 
-    def __init__(self, server: Loopback, refusal_of: Callable[[Url], object] = nothing_refused) -> None:
+    def __init__(self, server: Loopback, deny: tuple[str, ...] = ()) -> None:
         self.server, self.clock = server, VirtualClock()
-        chosen = settings(ignore_robots=False, proxy=server.base, delay_s=2.0)
+        chosen = settings(ignore_robots=False, proxy=server.base, delay_s=2.0, deny=deny)
         self.hosts = MemoryPoliteness(self.clock, chosen)
-        self.fetcher = PoliteFetcher(
-            chosen,
-            self.hosts,
-            self.clock,
-            user_agent=AGENT,
-            refusal_of=refusal_of,  # type: ignore[arg-type]
-        )
+        self.fetcher = PoliteFetcher(chosen, self.hosts, self.clock, user_agent=AGENT)
 
     async def get(self, *addresses: str, purpose: Purpose = Purpose.MAP) -> tuple[list[Page | Failure], HostState]:
         """Fetch in one turn of the host a.example; return the answers and that host's state."""
@@ -56,11 +46,9 @@ class World:
 
 
 @asynccontextmanager
-async def world(
-    web: Mapping[str, bytes], refusal_of: Callable[[Url], object] = nothing_refused
-) -> AsyncIterator[World]:
+async def world(web: Mapping[str, bytes], deny: tuple[str, ...] = ()) -> AsyncIterator[World]:
     async with serve(pages({MAP: answer(b"a map"), **web})) as server:
-        made = World(server, refusal_of)
+        made = World(server, deny)
         yield made
         await made.fetcher.close()
 
@@ -121,10 +109,7 @@ async def test_a_host_that_another_worker_gives_back_meanwhile_is_asked(monkeypa
 
 
 async def test_a_host_that_the_operator_excludes_is_not_asked() -> None:
-    async def refusal_of(asked: Url) -> str:
-        return "deny" if asked.host == "maps.example" else ""
-
-    async with world({}, refusal_of) as made:
+    async with world({}, ("maps.example",)) as made:
         (got,), _ = await made.get(MAP)
     assert isinstance(got, Failure)
     assert made.server.targets == []

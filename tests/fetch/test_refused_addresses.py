@@ -6,8 +6,7 @@ import pytest
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
-from geocrawl.urls import AddressRules
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from tests.support.http_server import answer, pages, redirect, serve
 from tests.support.politeness import MemoryPoliteness
 
@@ -15,13 +14,8 @@ from .conftest import AGENT, VirtualClock, settings, url
 
 
 def fetcher(*deny: str) -> PoliteFetcher:
-    rules = AddressRules((), deny)
-
-    async def reason(asked: Url) -> str:
-        return rules.reason(asked)
-
-    chosen = settings(ignore_robots=False)
-    return PoliteFetcher(chosen, MemoryPoliteness(), SystemClock(), user_agent=AGENT, refusal_of=reason)
+    chosen = settings(ignore_robots=False, deny=deny)
+    return PoliteFetcher(chosen, MemoryPoliteness(), SystemClock(), user_agent=AGENT)
 
 
 async def test_nothing_of_a_denied_host_is_asked_and_neither_is_its_robots_txt() -> None:
@@ -48,22 +42,20 @@ async def test_a_redirect_into_what_is_denied_ends_there() -> None:
 
 
 @pytest.mark.parametrize("at", ["robots.txt", "the page", "the second request"])
-async def test_a_host_that_is_denied_while_a_request_waits_is_not_asked_any_more(at: str) -> None:
-    denied = False
+async def test_a_host_that_opts_out_while_a_request_waits_is_not_asked_any_more(at: str) -> None:
+    has_opted_out = False
 
-    async def reason(asked: Url) -> str:
-        return "forgotten" if denied else ""
-
-    class Denying(VirtualClock):
+    class OptingOut(VirtualClock):
         async def sleep(self, seconds: float) -> None:
-            nonlocal denied
-            denied = len(server.targets) == ["robots.txt", "the page", "the second request"].index(at)
+            nonlocal has_opted_out
+            has_opted_out = len(server.targets) == ["robots.txt", "the page", "the second request"].index(at)
             await super().sleep(seconds)
 
-    robots, clock = MemoryPoliteness(), Denying()
+    robots, clock = MemoryPoliteness(), OptingOut()
+    robots.has_opted_out = lambda host: has_opted_out
     async with serve(pages({"/a": answer(b"ok"), "/b": answer(b"ok"), "/robots.txt": answer(b"")})) as server:
         chosen = settings(ignore_robots=False, delay_s=5.0)
-        asking = PoliteFetcher(chosen, robots, clock, user_agent=AGENT, refusal_of=reason)
+        asking = PoliteFetcher(chosen, robots, clock, user_agent=AGENT)
         async with asking.turn(HostState("127.0.0.1", next_at=clock.now() + 60)) as turn:
             got = await turn.fetch(url(f"{server.base}/a"), purpose=Purpose.PAGE)
             if at == "the second request":
@@ -76,14 +68,9 @@ async def test_a_host_that_is_denied_while_a_request_waits_is_not_asked_any_more
 
 
 async def test_an_allow_list_of_folders_does_not_forbid_their_robots_txt() -> None:
-    rules = AddressRules(("127.0.0.1*/maps/*",), ())
-
-    async def reason(asked: Url) -> str:
-        return rules.reason(asked)
-
     async with serve(pages({"/maps/a": answer(b"ok")})) as server:
-        chosen = settings(ignore_robots=False)
-        asking = PoliteFetcher(chosen, MemoryPoliteness(), SystemClock(), user_agent=AGENT, refusal_of=reason)
+        chosen = settings(ignore_robots=False, allow=("127.0.0.1*/maps/*",))
+        asking = PoliteFetcher(chosen, MemoryPoliteness(), SystemClock(), user_agent=AGENT)
         async with asking.turn(HostState("127.0.0.1")) as turn:
             assert isinstance(await turn.fetch(url(f"{server.base}/maps/a"), purpose=Purpose.PAGE), Page)
         await asking.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -22,27 +21,15 @@ FORBIDS_ALL = answer(b"User-agent: *\nDisallow: /", content_type="text/plain")
 VICTIM = "http://victim.example"
 
 
-async def nothing_refused(asked: Url) -> str:
-    return ""
-
-
 class World:
     """A fetcher whose proxy serves all hosts, with the leases of hosts that are borrowed."""
 
-    def __init__(
-        self, server: Loopback, refusal_of: Callable[..., object] = nothing_refused, **changes: object
-    ) -> None:
+    def __init__(self, server: Loopback, **changes: object) -> None:
         self.server = server
         self.clock = VirtualClock()
         chosen = settings(ignore_robots=False, proxy=server.base, **{"delay_s": 1.0, **changes})
         self.hosts = MemoryPoliteness(self.clock, chosen)
-        self.fetcher = PoliteFetcher(
-            chosen,
-            self.hosts,
-            self.clock,
-            user_agent=AGENT,
-            refusal_of=refusal_of,  # type: ignore[arg-type]
-        )
+        self.fetcher = PoliteFetcher(chosen, self.hosts, self.clock, user_agent=AGENT)
 
     async def get(self, address: str = "http://a.example/page") -> tuple[Page | Failure, HostState]:
         """Fetch in a turn of its own; return the answer and the host's state."""
@@ -195,14 +182,10 @@ async def test_an_allowed_target_is_asked_after_the_delay_that_its_own_robots_tx
     assert world.clock.slept == [9.0]
 
 
-@pytest.mark.parametrize("reason", ["deny", "forgotten"])
-async def test_a_host_that_is_refused_between_two_requests_is_asked_no_more(reason: str) -> None:
+async def test_a_host_that_opts_out_between_two_requests_is_asked_no_more() -> None:
     async with serve(pages({**elsewhere("/rules"), f"{VICTIM}/robots.txt": answer(b"", "404 None")})) as server:
-
-        async def refusal_of(asked: Url) -> str:
-            return reason if asked.host == "victim.example" and f"{VICTIM}/robots.txt" in server.targets else ""
-
-        world = World(server, refusal_of)
+        world = World(server)
+        world.hosts.has_opted_out = lambda host: host == "victim.example" and f"{VICTIM}/robots.txt" in server.targets
         got, _ = await world.get()
         await world.fetcher.close()
     assert isinstance(got, Failure) and got.code is FailureCode.ROBOTS
@@ -211,11 +194,9 @@ async def test_a_host_that_is_refused_between_two_requests_is_asked_no_more(reas
 
 @pytest.mark.parametrize("reason", ["deny", "forgotten"])
 async def test_a_target_that_may_not_be_asked_is_not_and_nothing_is_allowed(reason: str) -> None:
-    async def refusal_of(asked: Url) -> str:
-        return reason if asked.host == "victim.example" else ""
-
     async with serve(pages(elsewhere("/robots.txt"))) as server:
-        world = World(server, refusal_of)
+        world = World(server, **({"deny": ("victim.example",)} if reason == "deny" else {}))
+        world.hosts.has_opted_out = lambda host: reason == "forgotten" and host == "victim.example"
         answered, _ = await world.get()
         await world.fetcher.close()
     assert isinstance(answered, Failure) and answered.code is FailureCode.ROBOTS

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from geocrawl.priority.fusion import SEED_TIER, TIERS, rank_of
+from geocrawl.priority.fusion import SEED_TIER, TIERS
+from geocrawl.priority.fusion.strategy import rank_of
 from geocrawl.priority.registry import make_strategy, strategies, tier_names
 
 

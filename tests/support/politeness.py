@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import RobotsRecord
 from geocrawl.ports import Clock
@@ -19,6 +21,10 @@ class MemoryPoliteness(SqlPoliteness):
         super().__init__(store.database, settings or Settings(delay_s=0.0))
         self.records: dict[str, RobotsRecord] = {}
         self.reads = 0
+        self.has_opted_out: Callable[[str], bool] = lambda host: False
+
+    async def covers(self, host: str) -> bool:
+        return self.has_opted_out(host)
 
     async def read_robots(self, origin: str) -> RobotsRecord | None:
         self.reads += 1

@@ -18,6 +18,7 @@ links are valued again that could be visited before the next time. No link is dr
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_arrays, unpack_arrays
-from geocrawl.priority.fusion import SEED_TIER, TIERS, feature_names, rank_of
+from geocrawl.priority.fusion import PAGES, SEED_TIER, TIERS, feature_names
 from geocrawl.priority.fusion.link_groups import LinkGroups, arms_of, counts_of
 from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, LinkReader, WordModels, key_of
 from geocrawl.priority.fusion.value_model import (
@@ -54,6 +55,7 @@ NAME = "fusion"
 _FORMAT = "geocrawl-fusion 5"
 _BATCH = 2_000
 _TITLE_WEIGHT = 0.5
+_LEAST = tuple(1 / pages for pages in PAGES)
 _SMALL = 0.004
 """A value that changes by less is not updated."""
 
@@ -387,3 +389,8 @@ HIGH, LOW = 0.68, 0.01
 def page_level(r: float) -> Relevance:
     """Return the level of a page by r = cos(T, P): 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
     return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))
+
+
+def rank_of(value: float) -> Rank:
+    """Return the rank of a link of this value (0…1): the higher value always has the higher rank."""
+    return Rank(bisect_right(_LEAST, value), value)

@@ -1,16 +1,78 @@
-"""Trap guards: refuse addresses that a site generates without end, by the URL and today's date, never by arrival.
+"""Decide which addresses a crawl refuses: by the operator's lists, stop rules, trap guards, the scope of the seeds.
 
-How many queries of a path and pages of a host are visited is counted in the store; `query_group` is what it counts by.
+A trap is what a site generates without end. It is judged by the URL and today's date, never by arrival; how many
+queries of a path and pages of a host are visited is counted in the store.
 """
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
 
 from geocrawl.model import Url
+from geocrawl.settings import Settings
+from geocrawl.urls import AddressRules, StopRules, records_page, records_start
+
+
+class Refusals:
+    """Refuses addresses by operator's lists, stop rules, trap guards and the scope of the seeds (`ports.Refusals`)."""
+
+    def __init__(self, settings: Settings, seeds: Iterable[Url], today: dt.date) -> None:
+        self._by_text = lru_cache(maxsize=50_000)(text_rule(settings, today))
+        self._scope = settings.scope
+        self._inside: set[str] = set()
+        for seed in seeds:
+            self.admit(seed)
+
+    def reason(self, url: Url) -> str:
+        """Return the reason for refusing an address: a code such as stop:media, trap:calendar or scope; '' for none."""
+        reason = self._by_text(url)
+        return reason or ("" if self.is_inside(url) else "scope")
+
+    def is_inside(self, url: Url) -> bool:
+        """Return whether an address is in the scope of the seeds, whatever else may be said against a visit."""
+        return self._scope == "any" or self._part(url) in self._inside
+
+    def admit(self, url: Url) -> None:
+        """Add the site or host of a page to the scope: a seed, or a page that a seed redirects to."""
+        self._inside.add(self._part(url))
+
+    def _part(self, url: Url) -> str:
+        return url.host if self._scope == "host" else url.site
+
+
+def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
+    """Return a function that returns the reason for refusing an address by its text alone, '' for none."""
+    stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
+    trap = TrapGuard(today)
+    bound = records_bound(settings)
+    listed = AddressRules(settings.allow, settings.deny)
+    return lambda url: (
+        listed.reason(url) or stop.reason(url) or trap.reason(url) or ("" if bound(url) else "trap:records")
+    )
+
+
+def records_bound(settings: Settings) -> Callable[[Url], bool]:
+    """Return a function that returns whether an address is within the bounds on each catalogue's pages of records.
+
+    Addresses that are not pages of records are always within them.
+    """
+    pages, records = settings.max_records_pages, settings.max_records
+
+    def is_within(url: Url) -> bool:
+        page = records_page(url)
+        if page is None:
+            return True
+        return page < pages and not (records and (records_start(url) or 0) >= records)
+
+    return is_within
+
+
+# --------------------------------------------------------------------------- traps
 
 # Words of calendars, whole words only, in path or query. Chinese and Japanese ones in the identity's escapes:
 # 日历 日曆 日程 カレンダー.
@@ -34,15 +96,10 @@ _MOST_MONTHS = 36
 """Months from today that a calendar's pages are followed."""
 
 
-def query_group(url: Url) -> str:
-    """Return what is common to addresses that differ only in their query: `host[:port]/path`."""
-    return url.identity.partition("?")[0].partition("://")[2]
-
-
 class TrapGuard:
     """Refuses addresses that look generated without end."""
 
-    def __init__(self, today: datetime.date) -> None:
+    def __init__(self, today: dt.date) -> None:
         self._this_month = _months(today.year, today.month)
 
     def reason(self, url: Url) -> str:

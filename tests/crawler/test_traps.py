@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from geocrawl.crawler.refusals import TrapGuard
 from geocrawl.model import Url
-from geocrawl.urls import TrapGuard, query_group, read_url
+from geocrawl.urls import query_group, read_url
 from tests.urls.strategies import texts
 
 TODAY = datetime.date(2026, 6, 15)
