@@ -18,10 +18,11 @@ _SEQUENCE = re.compile(
     r"|\x1b[ -/]{0,8}[0-~]"
 )
 # Controls that are no white space; zero-width space and byte order mark; marks, embeddings, overrides and isolates of
-# the bidirectional algorithm (Unicode UAX 9); annotation and tag characters. Joiners stay: scripts need them.
+# the bidirectional algorithm (Unicode UAX 9); annotation and tag characters; what XML may not hold (a plain text is fit
+# for feeds, records and files of QGIS). Joiners stay: scripts need them.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
-    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -6,10 +6,12 @@ import json
 import sys
 import unicodedata
 from urllib.parse import quote
+from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from geocrawl import sanitize
 from geocrawl.sanitize import ending_of, masked, plain
@@ -190,3 +192,8 @@ def test_no_character_that_is_removed_is_printable() -> None:
     printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
     for removed in (sanitize._SEQUENCE, sanitize._INVISIBLE, sanitize._SURROGATE):
         assert removed.search(printable) is None, "`plain` looks at texts that are not printable alone"
+
+
+@given(st.text())
+def test_a_plain_text_may_stand_in_xml(text: str) -> None:
+    assert etree.fromstring(f"<a>{escape(plain(text))}</a>").tag == "a"

@@ -14,7 +14,6 @@ from lxml.builder import ElementMaker
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.export.properties import as_iri, description_address, extent_of, mail_of, name_of
-from geocrawl.export.qgis import NO_XML
 from geocrawl.files import make_folder, whole_file
 from geocrawl.model.catalogue import Box, Service
 from geocrawl.model.kinds import service_parameter
@@ -50,7 +49,7 @@ _M = _makers(_NEW)
 
 def as_xml(text: str) -> str:
     """Return a text as XML holds it."""
-    return plain(NO_XML.sub("", text), _ABSTRACT_CHARS)
+    return plain(text, _ABSTRACT_CHARS)
 
 
 def _abstract(service: Service) -> str:

@@ -23,8 +23,6 @@ from geocrawl.sanitize import plain
 
 _NAME_CHARS = 120
 _NO_NAME = re.compile(r"[/\\]+")
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 has not (2.2)."""
 _LOGIN = {"username": "", "password": ""}
 _ARCGIS = {"authcfg": "", **_LOGIN, "referer": ""}
 
@@ -117,7 +115,7 @@ class _File:
 
     def add(self, title: str, address: str, more: Mapping[str, str]) -> None:
         attributes = {"name": self._unique(safe_name(title)), "url": address, **self._form.attributes, **more}
-        written = " ".join(f"{name}={quoteattr(NO_XML.sub('', value))}" for name, value in attributes.items())
+        written = " ".join(f"{name}={quoteattr(plain(value))}" for name, value in attributes.items())
         self._write(f"    <{self._form.element} {written}/>\n")
         self.count += 1
 
@@ -138,4 +136,4 @@ class _File:
 
 def safe_name(title: str) -> str:
     """Return a title as the name of a connection: without slashes, not empty, of bounded length."""
-    return plain(_NO_NAME.sub("-", NO_XML.sub("", title)), _NAME_CHARS) or "service"
+    return plain(_NO_NAME.sub("-", title), _NAME_CHARS) or "service"

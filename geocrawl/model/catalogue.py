@@ -62,7 +62,8 @@ class Column:
             "DOUBLE": {"type": "number"},
             "DATETIME": {"type": "string", "format": "date-time"},
         }.get(self.sql, {"type": "string"})
-        return {**of_type, "title": self.meaning, **({"enum": list(self.values)} if self.values else {})}
+        title = {"title": self.meaning} if self.meaning else {}
+        return {**of_type, **title, **({"enum": list(self.values)} if self.values else {})}
 
 
 @cache
@@ -119,7 +120,7 @@ class Service:
     """A service at its best address."""
 
     id: Annotated[int, Column("number of the service, as `geocrawl show` takes it")]
-    kind: Annotated[str, Column("wms, wfs, wmts …", record="type", queryable=True, values=tuple(Kind))]
+    kind: Annotated[str, Column("kind of service: wms, wfs, wmts …", record="type", queryable=True, values=tuple(Kind))]
     title: Annotated[str, Column(queryable=True, record="title")] = ""
     abstract: Annotated[str, Column(record="description")] = ""
     provider: Annotated[str, Column(label=("Provider", "提供者"), queryable=True)] = ""
@@ -137,36 +138,39 @@ class Service:
     ] = 0
     alive: Annotated[
         bool,
-        Column("1: valid at the last probe of any of its addresses, which was confirmed since", queryable=True),
+        Column("whether any of its addresses was valid at its last probe, which was confirmed since", queryable=True),
     ] = False
     health: Annotated[
         str,
-        Column(f"{', '.join(HEALTHS)}; {_OF_BEST}", record="geocrawl:health", queryable=True, values=HEALTHS),
+        Column(f"state {_OF_BEST}: {', '.join(HEALTHS)}", record="geocrawl:health", queryable=True, values=HEALTHS),
     ] = "new"
     level: Annotated[
         str,
         Column(
-            f"{', '.join(LEVELS)}; '' without a content check", record="geocrawl:level", queryable=True, values=LEVELS
+            f"level of proof: {', '.join(LEVELS)}; '' without a content check",
+            record="geocrawl:level",
+            queryable=True,
+            values=LEVELS,
         ),
     ] = ""
     https: Annotated[bool | None, Column(f"1: answers over HTTPS; NULL: unknown; {_OF_BEST}")] = None
     cors: Annotated[str, Column(f"Access-Control-Allow-Origin {_OF_BEST}")] = ""
     fees: Annotated[str, Column(label=("Fees", "费用"))] = ""
     access_constraints: Annotated[str, Column(label=("Access constraints", "访问限制"))] = ""
-    endpoints: Annotated[int, Column("number of its addresses", in_files=False)] = 0
+    endpoints: Annotated[int, Column("number of its addresses", in_files=False, costly=True)] = 0
     deviations: Annotated[tuple[str, ...], Column(f"{LIST} of codes (docs/deviations.md), {_OF_BEST}")] = ()
     box: Annotated[
         Box | None,
         Column("extent in degrees (WGS 84), like the next three; NULL: unknown", label=("Extent", "范围")),
     ] = None
-    first_seen: Annotated[str, Column(unit=TIME, record="created", queryable=True)] = ""
+    first_seen: Annotated[str, Column("when it was first found", unit=TIME, record="created", queryable=True)] = ""
     last_ok: Annotated[
         str,
         Column("last valid answer of any of its addresses", unit=TIME, record="updated", queryable=True),
     ] = ""
     last_probe: Annotated[str | None, Column(_OF_BEST, unit=TIME)] = None
     country: Annotated[
-        str, Column("ISO 3166-1, two letters; '' for none", record="geocrawl:country", queryable=True)
+        str, Column("country, ISO 3166-1, two letters; '' for none", record="geocrawl:country", queryable=True)
     ] = ""
     contact: Annotated[
         Mapping[str, str],
@@ -184,8 +188,10 @@ class Service:
         float | None,
         Column(f"mean time of valid answers {_OF_BEST}; NULL for fewer than two", unit="milliseconds", costly=True),
     ] = None
-    software: Annotated[str, Column("server software, where the best address shows it; '' for none")] = ""
-    quality: Annotated[int, Column("0 to 100 (docs/services.md)", record="geocrawl:quality", queryable=True)] = 0
+    software: Annotated[str, Column("server software, where the best address shows it; '' for none", costly=True)] = ""
+    quality: Annotated[
+        int, Column("quality, 0 to 100 (docs/services.md)", record="geocrawl:quality", queryable=True)
+    ] = 0
     twins: Annotated[
         tuple[int, ...],
         Column(f"{LIST} of `id`: the same content by other protocols of the server", costly=True),

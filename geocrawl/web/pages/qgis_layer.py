@@ -12,10 +12,11 @@ from xml.sax.saxutils import escape, quoteattr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.export.qgis import NO_XML, safe_name
+from geocrawl.export.qgis import safe_name
 from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.kinds import QgisLayer
 from geocrawl.probe.registry import declared
+from geocrawl.sanitize import plain
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.catalogue.read.show import ServiceDetail
 from geocrawl.web.answers import Problem
@@ -88,7 +89,7 @@ def definitions(layers: Sequence[Definition], file: str) -> Response:
     maps = "".join(
         f'  <maplayer type="{each.layer.type}">\n   <id>{each.identity}</id>\n'
         f"   <layername>{escape(title)}</layername>\n"
-        f"   <datasource>{escape(NO_XML.sub('', each.layer.source))}</datasource>\n"
+        f"   <datasource>{escape(plain(each.layer.source))}</datasource>\n"
         f"   <provider>{each.layer.provider}</provider>\n"
         "  </maplayer>\n"
         for each, title in zip(layers, titles, strict=True)

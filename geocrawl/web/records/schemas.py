@@ -8,33 +8,27 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.model.catalogue import Service, columns
 from geocrawl.store.catalogue.search.cql2 import QUERYABLES
 from geocrawl.web.site import base_url, document
 
 SCHEMA = "application/schema+json"
-_TEXT = {"type": "string"}
-_TIME = {"type": "string", "format": "date-time"}
-_NUMBER = {"type": "integer"}
-_LIST = {"type": "array", "items": {"type": "object"}}
-SORTABLES: Mapping[str, Mapping[str, Any]] = {"title": _TEXT, "health": _TEXT, "quality": _NUMBER, "created": _TIME}
+_OBJECTS = {"type": "array", "items": {"type": "object"}}
+_ROLES = {"created": "primary-interval-start", "updated": "primary-interval-end"}
+SORTABLES = {name: QUERYABLES[name] for name in ("title", "health", "quality", "created")}
 PROPERTIES: Mapping[str, Mapping[str, Any]] = {
-    "id": {**_TEXT, "x-ogc-role": "id"},
+    "id": {"type": "string", "x-ogc-role": "id"},
     "geometry": {"format": "geometry-any", "x-ogc-role": "primary-geometry"},
-    **{name: QUERYABLES[name] for name in ("type", "title")},
-    "description": _TEXT,
-    "created": {**QUERYABLES["created"], "x-ogc-role": "primary-interval-start"},
-    "updated": {**QUERYABLES["updated"], "x-ogc-role": "primary-interval-end"},
-    "keywords": {"type": "array", "items": _TEXT},
-    **dict.fromkeys(("contacts", "externalIds", "formats"), _LIST),
-    "rights": _TEXT,
-    "geocrawl:health": QUERYABLES["health"],
-    "geocrawl:level": QUERYABLES["level"],
+    **{
+        column.record: {**column.schema, **({"x-ogc-role": role} if (role := _ROLES.get(column.record)) else {})}
+        for column in columns(Service).values()
+        if column.record
+    },
+    "keywords": {"type": "array", "items": {"type": "string"}},
+    **dict.fromkeys(("contacts", "externalIds", "formats"), _OBJECTS),
+    "rights": {"type": "string"},
     "geocrawl:availability30d": {"type": "number", "title": "Share of valid answers of 30 days"},
-    "geocrawl:quality": QUERYABLES["quality"],
     "geocrawl:qualityParts": {"type": "object"},
-    "geocrawl:layers": {**_NUMBER, "title": "Number of layers"},
-    "geocrawl:version": _TEXT,
-    "geocrawl:country": QUERYABLES["country"],
 }
 """Property of a record → its schema."""
 

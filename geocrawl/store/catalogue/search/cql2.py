@@ -12,13 +12,12 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from geocrawl.errors import install_extra
-from geocrawl.model import Kind
-from geocrawl.model.catalogue import HEALTHS, LEVELS
+from geocrawl.model.catalogue import HEALTHS, LEVELS, Service, columns
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.search.filters import QueryError, read_box
 from geocrawl.store.catalogue.search.selection import touching
@@ -30,20 +29,13 @@ MOST_CONDITIONS = 20
 _MOST_DEPTH = 12
 _MOST_VALUES = 100
 """Most values of IN."""
-_TEXT: Final = {"type": "string"}
-_TIME: Final = {"type": "string", "format": "date-time"}
 QUERYABLES: Mapping[str, Mapping[str, Any]] = {
-    "id": {**_TEXT, "title": "Number of the service"},
-    "title": _TEXT,
-    "type": {**_TEXT, "title": "Kind of service", "enum": list(Kind)},
-    "provider": _TEXT,
-    "country": {**_TEXT, "title": "ISO 3166-1 code of two letters"},
-    "health": {**_TEXT, "title": "State of the best address", "enum": list(HEALTHS)},
-    "level": {**_TEXT, "title": "Level of proof", "enum": list(LEVELS)},
-    "alive": {"type": "boolean", "title": "Valid at the last probe"},
-    "quality": {"type": "integer", "title": "Quality, 0 to 100"},
-    "created": {**_TIME, "title": "First found"},
-    "updated": {**_TIME, "title": "Last valid answer"},
+    "id": {"type": "string", "title": "Number of the service"},
+    **{
+        (column.record or column.name).removeprefix("geocrawl:"): column.schema
+        for column in columns(Service).values()
+        if column.queryable
+    },
     "geometry": {"format": "geometry-any", "title": "Extent"},
 }
 """Property that a filter may name → its JSON schema."""

@@ -122,7 +122,7 @@ def test_a_filter_in_json_finds_the_same(snapshot: Snapshot) -> None:
     ("text", "said"),
     [
         ("title LIKE", "cannot be read at its end"),
-        ("colour = 'red'", "“colour” is no property; expected one of id, title"),
+        ("colour = 'red'", "“colour” is no property; expected one of id, type, title"),
         ("quality > 'many'", "“many”: expected a number"),
         ("title = 5", "“5.0”: expected a text"),
         ("updated > 'yesterday'", "expected a time such as TIMESTAMP"),
