@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Float, Select, bindparam, func, null, select
+from sqlalchemy import ColumnElement, Float, Select, bindparam, func, select
 
-from geocrawl.model.catalogue import SIDES, Box, EndpointService, Layer, Service, columns
+from geocrawl.model.catalogue import SIDES, Box, Column, EndpointService, Layer, Service, columns
 from geocrawl.sanitize import masked
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, utc_text
 from geocrawl.store.database.schema.tables import ENDPOINT, LAYER, SEARCH_ENTRY, SERVICE, THUMBNAIL
 from geocrawl.store.database.views import BEST, LAYER_COLUMNS, LAYERS, SERVICES, is_shown, service_columns
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +43,24 @@ class Selection:
         return self == Selection()
 
 
-def read_services(
-    connection: Connection,
-    selection: Selection,
-    *,
-    with_secrets: bool = False,
-    without_costly: bool = False,
-    shape: type[Service] = Service,
-) -> Iterator[Service]:
-    """Yield the selected services by their number, as objects of `shape`, which adds no fields. `with_secrets`:
-    addresses in full, with their keys; `without_costly`: columns that are declared as costly keep their defaults."""
+def read_services(connection: Connection, selection: Selection, *, with_secrets: bool = False) -> Iterator[Service]:
+    """Yield the selected services by their number. `with_secrets`: addresses in full, with their keys."""
     names, values = _conditions(selection)
     make = _reader(Service)
-    for row in connection.execute(_services(names, with_secrets, without_costly), values):
+    for row in connection.execute(_services(names, with_secrets), values):
         fields = make(row)
         if fields.get("tile") and not with_secrets:
             fields["tile"] = masked(fields["tile"])
-        yield shape(**fields)
+        yield Service(**fields)
+
+
+def read_hits(
+    connection: Connection, ids: Collection[int], make: Callable[..., S], *, with_secrets: bool
+) -> Iterator[S]:
+    """Yield what `make` makes of the columns that are not costly, given by name, of these services."""
+    fields = _reader(Service, without_costly=True)
+    for row in connection.execute(_services(("ids",), with_secrets, without_costly=True), {"ids": ids}):
+        yield make(**fields(row))
 
 
 def service_of(row: Sequence[Any]) -> Service:
@@ -114,19 +117,23 @@ def _conditions(selection: Selection) -> tuple[tuple[str, ...], dict[str, Any]]:
     return tuple(names), values
 
 
+def _read_columns(shape: type, without_costly: bool) -> list[Column]:
+    return [column for column in columns(shape).values() if not (without_costly and column.costly)]
+
+
 def selected_columns(
     shape: type, expressions: Mapping[str, ColumnElement[Any]], *, without_costly: bool = False
 ) -> list[ColumnElement[Any]]:
     """Return the expressions of the columns of `Service` or `Layer` in their order, a box as its sides."""
     return [
-        (null() if without_costly and column.costly else expressions[name]).label(name)
-        for column in columns(shape).values()
+        expressions[name].label(name)
+        for column in _read_columns(shape, without_costly)
         for name in (SIDES if column.sql == "BOX" else (column.name,))
     ]
 
 
 @lru_cache(maxsize=100)
-def _services(names: tuple[str, ...], with_secrets: bool, without_costly: bool) -> Select[Any]:
+def _services(names: tuple[str, ...], with_secrets: bool, without_costly: bool = False) -> Select[Any]:
     """Return the statement that reads the services that fulfil the conditions of these names."""
     shown = selected_columns(Service, service_columns(BEST, in_full=with_secrets), without_costly=without_costly)
     return select(*shown).select_from(SERVICES).where(*(_CONDITIONS[name] for name in names)).order_by(SERVICE.c.id)
@@ -151,11 +158,12 @@ def _layers(names: tuple[str, ...]) -> Select[Any]:
 
 
 @cache
-def _reader(shape: type) -> Callable[[Sequence[Any]], dict[str, Any]]:
-    """Return the function that makes the fields of `Service` or `Layer` of a row of `selected_columns`; a column that
-    was not read is left out."""
-    named = [(column.name, _READERS.get(column.python)) for column in columns(shape).values()]
-    box = next(place for place, column in enumerate(columns(shape).values()) if column.sql == "BOX")
+def _reader(shape: type, without_costly: bool = False) -> Callable[[Sequence[Any]], dict[str, Any]]:
+    """Return the function that makes the fields of `Service` or `Layer` of a row of `selected_columns`; NULL leaves a
+    field out."""
+    read_columns = _read_columns(shape, without_costly)
+    named = [(column.name, _READERS.get(column.python)) for column in read_columns]
+    box = next(place for place, column in enumerate(read_columns) if column.sql == "BOX")
 
     def make(row: Sequence[Any]) -> dict[str, Any]:
         sides = row[box : box + 4]

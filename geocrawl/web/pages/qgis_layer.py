@@ -16,7 +16,6 @@ from geocrawl.export.qgis import safe_name
 from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.kinds import QgisLayer
 from geocrawl.probe.registry import declared
-from geocrawl.sanitize import plain
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.catalogue.read.show import ServiceDetail
 from geocrawl.web.answers import Problem

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import Float, and_, bindparam, func, select
+from sqlalchemy import Float, bindparam, func, select
 
-from geocrawl.model.catalogue import Layer, Service
+from geocrawl.model.catalogue import Layer
 from geocrawl.model.health import availability
 from geocrawl.store.catalogue.index.full_text import full_text
 from geocrawl.store.catalogue.search.engine import SearchEngine
@@ -20,7 +20,7 @@ from geocrawl.store.catalogue.search.fold import lines_of_words
 from geocrawl.store.catalogue.search.layers import pattern_of
 from geocrawl.store.catalogue.search.port import Changes, LayerWords, Numbers, Phrase, ServiceFacts
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms
-from geocrawl.store.catalogue.services import Selection, read_layer, read_services
+from geocrawl.store.catalogue.services import read_hits, read_layer
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, json_elements
 from geocrawl.store.database.quality import quality
@@ -36,6 +36,7 @@ from geocrawl.store.database.schema.tables import (
 from geocrawl.store.database.sqlite.connection import MEMORY
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase
 
+S = TypeVar("S")
 _BEST = ENDPOINT.alias("best")
 _SHOWN = SERVICE.outerjoin(_BEST, _BEST.c.id == SERVICE.c.best_id)
 _LAST_CHANGE = select(func.coalesce(func.max(SEARCH_CHANGE.c.seq), 0))
@@ -77,14 +78,19 @@ _LAYER_TEXTS = (
 )
 _MOST_GROUPS = 30
 """Most groups above a layer from which it inherits."""
-_BEST_ID = select(SERVICE.c.best_id).where(SERVICE.c.id == bindparam("service")).scalar_subquery()
-_OF_ENDPOINT = and_(PROBE.c.endpoint_id == _BEST_ID, PROBE.c.status != "unasked")
 _SINCE = bindparam("since", type_=Float)
-_LAST_BEFORE = select(func.max(PROBE.c.at)).where(_OF_ENDPOINT, PROBE.c.at < _SINCE).scalar_subquery()
+_BEFORE = PROBE.alias("before")
+_LAST_BEFORE = (
+    select(func.max(_BEFORE.c.at))
+    .where(_BEFORE.c.endpoint_id == SERVICE.c.best_id, _BEFORE.c.status != "unasked", _BEFORE.c.at < _SINCE)
+    .scalar_subquery()
+)
 _ANSWERS = (
-    select(PROBE.c.at, PROBE.c.status == "valid")
-    .where(_OF_ENDPOINT, PROBE.c.at >= func.coalesce(_LAST_BEFORE, _SINCE))
-    .order_by(PROBE.c.at, PROBE.c.id)
+    select(SERVICE.c.id, PROBE.c.at, PROBE.c.status == "valid")
+    .select_from(SERVICE.join(PROBE, PROBE.c.endpoint_id == SERVICE.c.best_id))
+    .where(in_list(SERVICE.c.id, "ids"), PROBE.c.status != "unasked")
+    .where(PROBE.c.at >= func.coalesce(_LAST_BEFORE, _SINCE))
+    .order_by(SERVICE.c.id, PROBE.c.at, PROBE.c.id)
 )
 _MOST_LAYERS_READ = 2_000
 _MOST_BYTES = 48 * 2**20
@@ -157,11 +163,10 @@ class SqlSearchIndex:
         """Return the words without digits that begin with `first`, with the number of services that have them."""
         return full_text(self._connection).vocabulary(self._connection, first)
 
-    def services(self, ids: Sequence[int], *, with_secrets: bool) -> Mapping[int, Service]:
-        """Return services by number, without costly columns; deleted ones are missing."""
-        selection = Selection(ids=ids)
-        found = read_services(self._connection, selection, with_secrets=with_secrets, without_costly=True)
-        return {service.id: service for service in found}
+    def services(self, ids: Sequence[int], make: Callable[..., S], *, with_secrets: bool) -> Sequence[S]:
+        """Return what `make` makes of each service's columns, given by name and without the costly ones; deleted
+        services are missing."""
+        return list(read_hits(self._connection, ids, make, with_secrets=with_secrets))
 
     def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[Layer, ...]:
         """Return the first layers of a service in whose title or name one of the phrases occurs."""
@@ -194,13 +199,13 @@ class SqlSearchIndex:
         box = next((layer.box for layer in path if layer.box is not None), None)
         return replace(path[0], box=box, crs=tuple(dict.fromkeys(code.upper() for layer in path for code in layer.crs)))
 
-    def availability(self, service_id: int, since: float, now: float) -> float | None:
-        """Return the share of the time in which the last answer of a service's best endpoint was valid; None: not
-        known."""
-        answers = [
-            (at, bool(ok)) for at, ok in self._connection.execute(_ANSWERS, {"service": service_id, "since": since})
-        ]
-        return availability(answers, since, now)
+    def availabilities(self, ids: Sequence[int], since: float, now: float) -> Mapping[int, float | None]:
+        """Return the share of the time in which the last answer of each service's best endpoint was valid; None, or no
+        entry: not known."""
+        answers = dict[int, list[tuple[float, bool]]]()
+        for number, at, is_valid in self._connection.execute(_ANSWERS, {"ids": ids, "since": since}):
+            answers.setdefault(number, []).append((at, bool(is_valid)))
+        return {number: availability(of_service, since, now) for number, of_service in answers.items()}
 
     @staticmethod
     def _facts(rows: Sequence[Any], levels: Mapping[int, str]) -> Sequence[ServiceFacts]:

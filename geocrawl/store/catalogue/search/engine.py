@@ -9,21 +9,21 @@ long as its database is open. It is for one thread."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.model.catalogue import Layer, Service, columns
+from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.search.filters import Filters, QueryError, Sort, demand_few_values
 from geocrawl.store.catalogue.search.layers import AT_ONCE, MOST_READ, MOST_SERVICES, LayerRanking
 from geocrawl.store.catalogue.search.places import shipped_places
 from geocrawl.store.catalogue.search.plan import Concept, Plan, Planner, differences, read_as
-from geocrawl.store.catalogue.search.port import LayerWords, SearchIndex
+from geocrawl.store.catalogue.search.port import LayerWords, Phrase, SearchIndex
 from geocrawl.store.catalogue.search.query import read_query
 from geocrawl.store.catalogue.search.ranking import (
     Matched,
@@ -56,7 +56,6 @@ _AVAILABILITY_DAYS = 30
 _ABSTRACT_CHARS = 300
 _MOST_LAYERS = 5
 _MOST_TWINS = 10
-_COLUMNS = tuple(columns(Service))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +237,7 @@ class SearchEngine:
 
     def _found_layers(self, texts: Sequence[LayerWords]) -> Iterator[LayerHit]:
         """Yield what is shown of layers; those that were deleted just now are missing."""
-        services = self._index.services([number for number, *_ in texts], with_secrets=self._shows_secrets)
+        services = self._services([number for number, *_ in texts])
         for number, position, _ in texts:
             service, layer = services.get(number), self._index.layer(number, position)
             if service is not None and layer is not None:
@@ -384,33 +383,39 @@ class SearchEngine:
     # ----------------------------------------------------------------------- showing
 
     def _hits(self, plan: Plan, found: _Found, groups: Sequence[Positions]) -> list[SearchHit]:
-        """Return what is shown of groups of twins, each the best one first."""
+        """Return what is shown of groups of twins, each the best one first; services that were deleted just now are
+        missing."""
         ids = self._snapshot["id"]
-        shown = [[int(ids[position]) for position in group[: _MOST_TWINS + 1]] for group in groups]
-        rows = self._index.services([number for group in shown for number in group], with_secrets=self._shows_secrets)
-        hits = list[SearchHit]()
-        for group, positions in zip(shown, groups, strict=True):
-            self._check()
-            first, *others = group
-            if first in rows:  # it may have been deleted just now
-                twins = tuple(rows[number] for number in others if number in rows)
-                hits.append(self._hit(plan, found, int(positions[0]), rows[first], twins))
-        return hits
-
-    def _hit(self, plan: Plan, found: _Found, position: int, service: Service, twins: tuple[Service, ...]) -> SearchHit:
-        """Return what is shown of one service."""
-        now = self._now()
-        columns = {name: getattr(service, name) for name in _COLUMNS}
-        return SearchHit(
-            **columns | {"abstract": plain(service.abstract, _ABSTRACT_CHARS)},
-            availability_30d=self._index.availability(service.id, now - _AVAILABILITY_DAYS * DAY_S, now),
-            matching_layers=self._layers(plan, service.id),
-            twin_services=twins,
-            score=round(float(found.scores[position]), 3),
-            is_whole=bool(found.whole[position]),
-        )
-
-    def _layers(self, plan: Plan, number: int) -> tuple[Layer, ...]:
-        """Return the first layers of a service in which words of the query occur."""
+        numbers = [[int(ids[position]) for position in group[: _MOST_TWINS + 1]] for group in groups]
+        twins = self._services([number for _, *others in numbers for number in others])
         phrases = [phrase for concept in plan.concepts for phrase in (*concept.exact, *concept.similar)]
+        firsts = {first: (int(group[0]), others) for (first, *others), group in zip(numbers, groups, strict=True)}
+        layers = {number: self._layers(phrases, number) for number in firsts}
+        now = self._now()
+        availabilities = self._index.availabilities(list(firsts), now - _AVAILABILITY_DAYS * DAY_S, now)
+
+        def make(id: int, abstract: str = "", **columns: Any) -> SearchHit:
+            position, others = firsts[id]
+            return SearchHit(
+                id=id,
+                abstract=plain(abstract, _ABSTRACT_CHARS),
+                **columns,
+                availability_30d=availabilities.get(id),
+                matching_layers=layers[id],
+                twin_services=tuple(twins[number] for number in others if number in twins),
+                score=round(float(found.scores[position]), 3),
+                is_whole=bool(found.whole[position]),
+            )
+
+        hits = {hit.id: hit for hit in self._index.services(list(firsts), make, with_secrets=self._shows_secrets)}
+        return [hits[number] for number in firsts if number in hits]
+
+    def _services(self, numbers: Sequence[int]) -> Mapping[int, Service]:
+        """Return services by number, without costly columns."""
+        read = self._index.services(numbers, Service, with_secrets=self._shows_secrets) if numbers else ()
+        return {service.id: service for service in read}
+
+    def _layers(self, phrases: Sequence[Phrase], number: int) -> tuple[Layer, ...]:
+        """Return the first layers of a service in which one of the phrases occurs."""
+        self._check()
         return self._index.layers(number, phrases, _MOST_LAYERS) if phrases else ()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.model.catalogue import Layer, Service
+from geocrawl.model.catalogue import Layer
 
+S = TypeVar("S")
 Numbers = NDArray[np.int64]
 
 
@@ -94,8 +95,9 @@ class SearchIndex(Protocol):
         """Return the words without digits that begin with `first`, with the number of services that have them."""
         ...
 
-    def services(self, ids: Sequence[int], *, with_secrets: bool) -> Mapping[int, Service]:
-        """Return services by number, without costly columns; deleted ones are missing."""
+    def services(self, ids: Sequence[int], make: Callable[..., S], *, with_secrets: bool) -> Sequence[S]:
+        """Return what `make` makes of each service's columns, given by name and without the costly ones; deleted
+        services are missing."""
         ...
 
     def layers(self, service_id: int, phrases: Sequence[Phrase], most: int) -> tuple[Layer, ...]:
@@ -110,7 +112,7 @@ class SearchIndex(Protocol):
         """Return a layer with the extent and the reference systems that it inherits; None for one that is gone."""
         ...
 
-    def availability(self, service_id: int, since: float, now: float) -> float | None:
-        """Return the share of the time in which the last answer of a service's best endpoint was valid; None: not
-        known."""
+    def availabilities(self, ids: Sequence[int], since: float, now: float) -> Mapping[int, float | None]:
+        """Return the share of the time in which the last answer of each service's best endpoint was valid; None, or no
+        entry: not known."""
         ...
