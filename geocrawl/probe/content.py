@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from lxml import etree
 
@@ -66,14 +66,18 @@ def picture_of(page: Page) -> Picture | str:
 
 
 T = TypeVar("T")
+V = TypeVar("V")
+
+Look = tuple[ContentOutcome, str]
+"""An outcome with its detail."""
 
 MAX_ADDRESS_CHARS = 8_000
 """The longest address that common web servers accept (RFC 9110, 4.1)."""
-WITHOUT_CONTENT = frozenset(
-    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
-)
-"""Outcomes after which a tile of another place or scale may have content."""
 _HOPELESS = frozenset({ContentOutcome.TIMEOUT, ContentOutcome.REFUSED})
+REFUSALS = _HOPELESS | {ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR, ContentOutcome.NOT_AN_IMAGE}
+"""Outcomes after which another request for the same content may be answered."""
+_WITHOUT_CONTENT = (REFUSALS - _HOPELESS) | {ContentOutcome.BLANK}
+"""Outcomes after which a tile of another place or scale may have content."""
 _ANSWERED = frozenset(
     {ContentOutcome.BLANK, ContentOutcome.WRONG_SIZE, ContentOutcome.AXIS_ORDER, ContentOutcome.IMAGE_ERROR_TEXT}
 )
@@ -135,6 +139,96 @@ def spread(items: Sequence[T], most: int) -> tuple[T, ...]:
     return tuple(items[step] for step in steps)
 
 
+# --------------------------------------------------------------------------- requests in several variants
+# GIS clients change a request that a server refuses: its address, format, version, order of axes. A kind yields the
+# variants that can help after an answer; one loop makes the requests, for content of every kind.
+
+
+_FINAL = frozenset({FailureCode.BUDGET, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL})
+_BUSY = frozenset({429, 503})
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange(Generic[V]):
+    """A request for content in one variant, with its answer."""
+
+    variant: V
+    url: Url
+    answer: Page | Failure
+    look: Look
+
+
+Trying = Generator[Ask, Page | Failure, Exchange[V] | None]
+
+
+class Variants(Protocol[V]):
+    """The requests by which one content item can be had."""
+
+    def url(self, variant: V, /) -> Url | None:
+        """Return the address to request; None for a variant without one."""
+
+    def judge(self, variant: V, answer: Page | Failure, /) -> Look:
+        """Return the judgement on an answer."""
+
+    def others(self, refused: Exchange[V], /) -> Iterable[V]:
+        """Yield the variants that may be answered after a refusal, the likeliest first."""
+
+
+def negotiate(item: Variants[V], first: V, most: int) -> Trying[V]:
+    """Request content, after a refusal in other variants, at most `most`, until one is not refused.
+
+    Return that exchange, else the first refusal that a server sent; None when the first variant has no address.
+    """
+    refused: list[Exchange[V]] = []
+    tried: set[V] = set()
+    variant: V | None = first
+    while variant is not None and (url := item.url(variant)) is not None:
+        tried.add(variant)
+        answer = yield Ask(url, Purpose.MAP)
+        exchange = Exchange(variant, url, answer, item.judge(variant, answer))
+        if exchange.look[0] not in REFUSALS:
+            return exchange
+        refused.append(exchange)
+        if len(refused) > most or (answer.code in _FINAL if isinstance(answer, Failure) else answer.status in _BUSY):
+            break
+        told = next((each for each in reversed(refused) if isinstance(each.answer, Page)), exchange)
+        variant = next((each for each in item.others(told) if each not in tried and item.url(each) is not None), None)
+    return next((each for each in refused if isinstance(each.answer, Page)), refused[0] if refused else None)
+
+
+def sample(
+    tiles: Sequence[T], ask: Callable[[T], Trying[V]], url: Callable[[T], Url | None]
+) -> Generator[Ask, Page | Failure, tuple[T, Exchange[V]] | None]:
+    """Request tiles until one has content; return the last one that was requested, None when none has an address.
+
+    A tile that may be a drawn message is compared with another one. `url`: the address of a tile to compare with.
+    """
+    last = None
+    for number, tile in enumerate(tiles):
+        if (exchange := (yield from ask(tile))) is None:
+            continue
+        others = [each for each in tiles if each != tile]
+        outcome, detail = yield from doubt(exchange.look, exchange.answer, url(others[-1]) if others else None)
+        detail = f"{detail}, after {number} others without" if number else detail
+        last = tile, replace(exchange, look=(outcome, detail))
+        if outcome not in _WITHOUT_CONTENT:
+            break
+    return last
+
+
+def sample_addresses(
+    addresses: Sequence[Url], judge: Callable[[Page | Failure], Look]
+) -> Generator[Ask, Page | Failure, Exchange[Url] | None]:
+    """Request tiles at these addresses until one has content; return the last exchange, None without an address."""
+
+    def ask(url: Url) -> Trying[Url]:
+        answer = yield Ask(url, Purpose.MAP)
+        return Exchange(url, url, answer, judge(answer))
+
+    last = yield from sample(addresses, ask, lambda url: url)
+    return last[1] if last is not None else None
+
+
 # --------------------------------------------------------------------------- judgements
 
 
@@ -155,28 +249,33 @@ def judge_features(answer: Page | Failure) -> tuple[ContentOutcome, str]:
     return ContentOutcome.NOT_AN_IMAGE, f"JSON with {', '.join(list(value)[:8])}"
 
 
-def judge_image(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentOutcome, str]:
-    """Return (outcome, detail): OK for an image of this size, width and height in pixels, with content."""
+def judge_xml(answer: Page | Failure, count: Callable[[etree._Element], str | None], noun: str) -> Look:
+    """Return (outcome, detail): OK for one item or more, BLANK for none.
+
+    `count` returns the number of items in a document with their noun, '' for no items, None for another document."""
+    if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
+        return refused or (ContentOutcome.HTTP_ERROR, "")
+    root = read_xml(answer.body, answer.headers.get("content-type", "")).root
+    if root is None:
+        return ContentOutcome.NOT_AN_IMAGE, f"no XML: {answer.content_type or 'no Content-Type'}"
+    if (items := count(root)) is None:
+        return ContentOutcome.NOT_AN_IMAGE, f"XML with the root {local_name(root)}"[:200]
+    return (ContentOutcome.OK, items) if items else (ContentOutcome.BLANK, f"no {noun}")
+
+
+def judge_image(answer: Page | Failure, size: tuple[int, int] | None) -> Look:
+    """Return (outcome, detail): OK for an image with content, of a size in pixels; None: of any size."""
     if (failed := _failed(answer, _value(answer))) is not None or isinstance(answer, Failure):
         return failed or (ContentOutcome.HTTP_ERROR, "")
-    return judge_picture(answer, size)[:2]
-
-
-def judge_picture(page: Page, size: tuple[int, int]) -> tuple[ContentOutcome, str, Picture | None]:
-    """Return (outcome, detail, image) of a page that is no exception; None for a page without an image."""
-    picture = picture_of(page)
+    picture = picture_of(answer)
     if not isinstance(picture, Picture):
-        return ContentOutcome.NOT_AN_IMAGE, picture, None
-    detail = f"{picture.width} × {picture.height} pixels, {picture.colours} colours"
+        return ContentOutcome.NOT_AN_IMAGE, picture
+    detail = picture.line
     if picture.is_blank:
-        return ContentOutcome.BLANK, detail, picture
-    if (picture.width, picture.height) != size:
-        return ContentOutcome.WRONG_SIZE, f"{detail}, asked for {size[0]} × {size[1]}", picture
-    return ContentOutcome.OK, detail, picture
-
-
-Look = tuple[ContentOutcome, str]
-"""An outcome with its detail."""
+        return ContentOutcome.BLANK, detail
+    if size is not None and (picture.width, picture.height) != size:
+        return ContentOutcome.WRONG_SIZE, f"{detail}, asked for {size[0]} × {size[1]}"
+    return ContentOutcome.OK, detail
 
 
 def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generator[Ask, Page | Failure, Look]:

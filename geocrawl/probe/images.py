@@ -60,6 +60,11 @@ class Picture:
     """Whether all colours are mixed of two: the background and one other."""
 
     @property
+    def line(self) -> str:
+        """Return size and number of colours, for people."""
+        return f"{self.width} × {self.height} pixels, {self.colours} colours"
+
+    @property
     def may_be_text(self) -> bool:
         """Return whether the image may be a drawn message: nearly all is background, or one ink is on half of it."""
         least = _WRITTEN_SHARE if self.has_one_ink else _SPARSE_SHARE

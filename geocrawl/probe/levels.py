@@ -1,4 +1,4 @@
-"""Choose the tiles that cover a part of a map, of the levels of detail that a service offers.
+"""Choose tiles of the levels of detail that a service offers: those that cover a part of a map, or a few as a sample.
 
 Tile matrix sets (OGC 07-057r7, 6.1; 17-083r4), as WMTS and OGC API – Tiles have them, give such levels, too.
 """
@@ -6,8 +6,11 @@ Tile matrix sets (OGC 07-057r7, 6.1; 17-083r4), as WMTS and OGC API – Tiles ha
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+from urllib.parse import quote
 
 from geocrawl.model import Url
 from geocrawl.probe.extents import (
@@ -27,9 +30,11 @@ _MOST = 2**40
 _MANY = 1_000
 """Columns or rows beyond which a level needs too many tiles, whatever it is asked for."""
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class Grid(Generic[T]):
     """A grid of tiles, in the units of its reference system; x grows to the right, y upwards, rows downwards."""
 
     left: float
@@ -40,8 +45,8 @@ class Level:
     columns: tuple[int, int]
     """First and last."""
     rows: tuple[int, int]
-    address: Callable[[int, int], Url | None]
-    """Column and row → address of the tile."""
+    tile: Callable[[int, int], T]
+    """Column and row → the tile: its address, for previews (None where it has none)."""
 
     def within(self, box: Sides) -> tuple[range, range]:
         """Return the columns and rows that lie in a box."""
@@ -49,19 +54,21 @@ class Level:
         upper, lower = (self.top - box[3]) / self.down, (self.top - box[1]) / self.down
         return _between(first, last, self.columns), _between(upper, lower, self.rows)
 
-    def at(self, x: float, y: float) -> Url | None:
-        """Return the address of the tile that covers a point; None beside the grid."""
-        across, down = (x - self.left) / self.across, (self.top - y) / self.down
-        if not math.isfinite(across + down):
-            return None
-        column, row = math.floor(across), math.floor(down)
-        is_there = self.columns[0] <= column <= self.columns[1] and self.rows[0] <= row <= self.rows[1]
-        return self.address(column, row) if is_there else None
+    def middle(self, box: Sides | None) -> T:
+        """Return the tile at the middle of a box, or next to it within the limits of the level; None: of the limits."""
+        column, row = sum(self.columns) // 2, sum(self.rows) // 2
+        if box is not None:
+            column = _steps((box[0] + box[2]) / 2 - self.left, self.across, column)
+            row = _steps(self.top - (box[1] + box[3]) / 2, self.down, row)
+        return self.tile(_within(column, self.columns), _within(row, self.rows))
 
     def sides(self, column: int, row: int) -> Sides:
         """Return the extent of a tile."""
         left, top = self.left + column * self.across, self.top - row * self.down
         return left, top - self.down, left + self.across, top
+
+
+Level = Grid[Url | None]
 
 
 def level_from_south(
@@ -76,7 +83,7 @@ def level_from_south(
     def url(column: int, row: int) -> Url | None:
         return address(level.sides(column, row))
 
-    level = Level(origin[0], origin[1] + rows * down, across, down, (0, columns - 1), (0, rows - 1), url)
+    level = Grid(origin[0], origin[1] + rows * down, across, down, (0, columns - 1), (0, rows - 1), url)
     return level
 
 
@@ -84,6 +91,16 @@ def _count(length: float, step: float) -> int:
     """Return how many steps cover a length; none for impossible numbers in the document."""
     steps = length / step - _PARTLY if step > 0 else 0.0
     return math.ceil(min(max(0.0, steps), _MOST))  # in this order NaN becomes 0
+
+
+def _steps(distance: float, step: float, default: int) -> int:
+    """Return the number of whole steps in a distance; the default for impossible numbers in the document."""
+    steps = distance / step if step > 0 else math.inf
+    return math.floor(steps) if math.isfinite(steps) else default
+
+
+def _within(number: int, limits: tuple[int, int]) -> int:
+    return min(max(number, limits[0]), limits[1])
 
 
 def _between(first: float, last: float, limits: tuple[int, int]) -> range:
@@ -103,15 +120,46 @@ def cover(levels: Sequence[Level], box: Sides, most: int) -> list[tuple[Url, Sid
         columns, rows = level.within(box)
         if 0 < len(columns) * len(rows) <= most:
             places = [(column, row) for row in rows for column in columns]
-            found = [(level.address(column, row), level.sides(column, row)) for column, row in places]
-            return [(url, sides) for url, sides in found if url is not None]
+            tiles = [(level.tile(column, row), level.sides(column, row)) for column, row in places]
+            return [(url, sides) for url, sides in tiles if url is not None]
     return []
 
 
-def _is_sound(level: Level) -> bool:
-    """Return whether the tiles at a level's corner have a width and a height."""
-    left, bottom, right, top = level.sides(level.columns[1], level.rows[1])
-    return 0 < right - left < math.inf and 0 < top - bottom < math.inf
+def fitting(levels: Sequence[Grid[T]], box: Sides | None) -> int:
+    """Return the index of the finest level that has a box in one tile, the coarsest first; 0 for none or no box."""
+    if box is None:
+        return 0
+    longest = max(box[2] - box[0], box[3] - box[1])
+    return max((n for n, level in enumerate(levels) if min(level.across, level.down) >= longest), default=0)
+
+
+def sample_levels(levels: Sequence[Grid[T]], box: Sides) -> list[Grid[T]]:
+    """Return the finest level that has a box in one tile, a finer one, and the coarsest, each once."""
+    sound = sorted(filter(_is_sound, levels), key=lambda level: -level.across)
+    fit = fitting(sound, box)
+    return [sound[n] for n in dict.fromkeys((fit, fit + 1, 0)) if n < len(sound)]
+
+
+_VARIABLE = re.compile(r"\{([^{}/]{1,100})\}")
+
+
+def filled(template: str, values: Mapping[str, object]) -> str:
+    """Return a template of addresses with its variables replaced; their names match in any case, unknown ones stay.
+
+    `values`: by names in lower case."""
+
+    def value(variable: re.Match[str]) -> str:
+        known = values.get(variable[1].strip().lower())
+        return variable[0] if known is None else quote(str(known), safe=":,")
+
+    return _VARIABLE.sub(value, template)
+
+
+def _is_sound(level: Grid[T]) -> bool:
+    """Return whether a level has tiles, and those at its corner have a width and a height."""
+    (first, last), (upper, lower) = level.columns, level.rows
+    left, bottom, right, top = level.sides(last, lower)
+    return first <= last and upper <= lower and 0 < right - left < math.inf and 0 < top - bottom < math.inf
 
 
 # --------------------------------------------------------------------------- tile matrix sets
@@ -147,10 +195,6 @@ class Matrix:
         return 0, self.size[1] - 1, 0, self.size[0] - 1
 
 
-Address = Callable[[Matrix, int, int], Url | None]
-"""Matrix, row, column → address of the tile."""
-
-
 @dataclass(frozen=True, slots=True)
 class MatrixSet:
     """A tile matrix set."""
@@ -160,18 +204,22 @@ class MatrixSet:
     matrices: tuple[Matrix, ...] = field(default=())
     """Tile matrices, the coarsest first."""
 
-    def levels(self, limits: Mapping[str, Limits], address: Address) -> tuple[Level, ...]:
-        """Return the levels of a layer's tiles; `limits`: those that the layer states, by the names of matrices."""
-        return tuple(self._level(matrix, limits.get(matrix.name, matrix.limits), address) for matrix in self.matrices)
+    def levels(self, limits: Mapping[str, Limits], tile: Callable[[Matrix, int, int], T]) -> tuple[Grid[T], ...]:
+        """Return the levels of a layer's tiles, the coarsest first.
 
-    def _level(self, matrix: Matrix, limits: Limits, address: Address) -> Level:
+        `limits`: those that the layer states, by the names of matrices; it has tiles in no other matrix. `tile` makes a
+        tile of its matrix, row and column."""
+        known = [matrix for matrix in self.matrices if matrix.name in limits] or self.matrices
+        return tuple(self._level(matrix, limits.get(matrix.name, matrix.limits), tile) for matrix in known)
+
+    def _level(self, matrix: Matrix, limits: Limits, tile: Callable[[Matrix, int, int], T]) -> Grid[T]:
         first, last, left, right = limits
         (x, y), (across, down), rows = top_left(matrix, self.crs), span(matrix, self.crs), matrix.size[1]
         if not matrix.from_south:
-            return Level(x, y, across, down, (left, right), (first, last), lambda c, r: address(matrix, r, c))
+            return Grid(x, y, across, down, (left, right), (first, last), lambda c, r: tile(matrix, r, c))
         downwards = (rows - 1 - last, rows - 1 - first)
-        return Level(
-            x, y + rows * down, across, down, (left, right), downwards, lambda c, r: address(matrix, rows - 1 - r, c)
+        return Grid(
+            x, y + rows * down, across, down, (left, right), downwards, lambda c, r: tile(matrix, rows - 1 - r, c)
         )
 
 

@@ -228,7 +228,7 @@ def test_a_tile_map_is_asked_for_its_middle_at_a_few_scales() -> None:
         return drawn(256, 256, blank="/town/9/" not in ask.url.address and "/town/10/" not in ask.url.address)
 
     proof, asked = run(content_check_of(Kind.TMS), TILES, TMS, reply)
-    assert asked == [f"{TILES}/town", f"{TILES}/town/0/0/0.png", f"{TILES}/town/9/256/256.png"]
+    assert asked == [f"{TILES}/town", f"{TILES}/town/8/128/128.png", f"{TILES}/town/9/256/256.png"]
     assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [ContentOutcome.OK], "EPSG:3857")
 
 
@@ -238,7 +238,7 @@ def test_tiles_that_a_document_places_on_a_host_within_are_asked_where_it_was_ha
         return page(TILE_MAP.format("http://localhost:8080/tms/1.0.0")) if is_document else drawn(256, 256)
 
     _, asked = run(content_check_of(Kind.TMS), TILES, TMS, reply)
-    assert asked[1] == f"{TILES}/town/0/0/0.png"
+    assert asked[1] == f"{TILES}/town/8/128/128.png"
 
 
 def test_a_tile_map_in_a_file_has_its_tiles_beside_it() -> None:
@@ -249,7 +249,7 @@ def test_a_tile_map_in_a_file_has_its_tiles_beside_it() -> None:
         return page(document) if ask.url.address == address else drawn(256, 256)
 
     _, asked = run(content_check_of(Kind.TMS), address, TMS, reply)
-    assert asked == [address, "http://tiles.example.org/town/0/0/0.png"]
+    assert asked == [address, "http://tiles.example.org/town/8/128/128.png"]
 
 
 @pytest.mark.parametrize(
@@ -264,14 +264,14 @@ def test_figures_out_of_reach_are_no_crash(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "zoom"),
     [
-        ("", "", 0),
-        ("EPSG:3857", "OSGEO:41001", 0),
+        ("", "", 8),
+        ("EPSG:3857", "OSGEO:41001", 8),
         ("EPSG:3857", "EPSG:25832", None),
         ("EPSG:3857", "EPSG:" + "9" * 300, None),
         ('width="256"', 'width="512"', None),
         ('<Origin x="-20037508', '<Origin x="0', None),
-        ("156543.033928", "78271.516964", 1),
-        ("156543.033928", "150000", None),
+        ("611.496226", "1222.992452", 7),
+        ("611.496226", "600", None),
     ],
 )
 def test_the_zoom_of_a_tile_is_told_where_the_grid_is_that_of_the_web(old: str, new: str, zoom: int | None) -> None:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from geocrawl.model import Failure, FailureCode, Page, Url
 from geocrawl.ports import Ask
-from geocrawl.probe.levels import Level, cover
+from geocrawl.probe.levels import Grid, Level, cover
 from geocrawl.probe.previews import DEGREES, Levels, View
 from geocrawl.web.preview_exchanges import Exchange, Relay, features, picture, text, tile, tiles
 from geocrawl.web.preview_features import MOST_POINTS
@@ -175,7 +175,7 @@ def levels(count: int) -> tuple[Level, ...]:
 
     def level(zoom: int) -> Level:
         span, last = 10 / 2**zoom, 2**zoom - 1
-        return Level(
+        return Grid(
             0.0, 50.0, span, span, (0, last), (0, last), lambda x, y: url(f"http://t.example/{zoom}/{x}/{y}.png")
         )
 
@@ -281,7 +281,7 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 def test_levels_of_any_numbers_give_few_tiles_of_some_size(
     left: float, top: float, across: float, down: float, last: int
 ) -> None:
-    level = Level(left, top, across, down, (0, last), (0, last), lambda x, y: WHERE)
+    level: Level = Grid(left, top, across, down, (0, last), (0, last), lambda x, y: WHERE)
     found = cover([level], BOX, 4)
     assert len(found) <= 4
     assert all(sides[0] < sides[2] and sides[1] < sides[3] for _, sides in found)
@@ -291,4 +291,4 @@ def test_tiles_without_an_address_are_passed_over() -> None:
     def nowhere(column: int, row: int) -> Url | None:
         return None
 
-    assert cover([Level(0.0, 50.0, 10.0, 10.0, (0, 0), (0, 0), nowhere)], BOX, 4) == []
+    assert cover([Grid(0.0, 50.0, 10.0, 10.0, (0, 0), (0, 0), nowhere)], BOX, 4) == []

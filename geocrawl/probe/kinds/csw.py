@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from lxml import etree
 
-from geocrawl.formats.xml import attribute, child, local_name, read_xml
+from geocrawl.formats.xml import attribute, child, local_name
 from geocrawl.model import (
     Candidate,
     ContentOutcome,
@@ -30,7 +30,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.content import Attempts, refusal
+from geocrawl.probe.content import Attempts, Look, judge_xml
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said
 from geocrawl.probe.stream import ItemSpec
@@ -145,19 +145,16 @@ def check_content(endpoint: Endpoint, service: Service, _most: int) -> ContentIn
     return attempts.report(endpoint)
 
 
-def judge_record(answer: Page | Failure) -> tuple[ContentOutcome, str]:
+def judge_record(answer: Page | Failure) -> Look:
     """Return (outcome, detail): OK for one record or more, BLANK for an empty catalogue."""
-    if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
-        return refused or (ContentOutcome.HTTP_ERROR, "")
-    root = read_xml(answer.body, answer.headers.get("content-type", "")).root
-    if root is None or local_name(root) != "GetRecordsResponse":
-        named = f"XML with the root {local_name(root)}" if root is not None else f"no XML: {answer.content_type}"
-        return ContentOutcome.NOT_AN_IMAGE, named[:200]
+    return judge_xml(answer, _count, "records")
+
+
+def _count(root: etree._Element) -> str | None:
+    """Count records in an answer to GetRecords; None for another document."""
+    if local_name(root) != "GetRecordsResponse":
+        return None
     results = child(root, "SearchResults")
     count = sum(1 for record in results if local_name(record)) if results is not None else 0
     matched = attribute(results, "numberOfRecordsMatched") if results is not None else ""
-    return (
-        (ContentOutcome.OK, f"{count} of {matched or '?'} records"[:200])
-        if count
-        else (ContentOutcome.BLANK, "no records")
-    )
+    return f"{count} of {matched or '?'} records"[:200] if count else ""

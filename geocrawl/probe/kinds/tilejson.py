@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import partial
 
 from geocrawl.formats.json import (
     MAX_ITEMS,
@@ -33,19 +33,10 @@ from geocrawl.model import (
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.content import (
-    WITHOUT_CONTENT,
-    Attempts,
-    Look,
-    doubt,
-    judge_image,
-    picture_of,
-    refusal,
-)
+from geocrawl.probe.content import Attempts, Look, judge_image, refusal, sample_addresses
 from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box, to_mercator
-from geocrawl.probe.images import Picture
 from geocrawl.probe.json_answers import examine_json, json_verdict, on_host_of
-from geocrawl.probe.levels import EDGE_M, Level
+from geocrawl.probe.levels import EDGE_M, Grid, Level, filled, sample_levels
 from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, Levels, Shown, Tiles, View, by_tiles
 from geocrawl.urls import read_url
@@ -170,12 +161,11 @@ def _level(base: Url, template: str, zoom: int, *, by_south: bool) -> Level:
 
     def url(column: int, row: int) -> Url | None:
         values = {"z": zoom, "x": column, "y": count - 1 - row if by_south else row}
-        filled = re.sub(r"\{([xyz])\}", lambda found: str(values[found[1].lower()]), template, flags=re.IGNORECASE)
-        found = read_url(filled, base)
-        is_strange = found is not None and is_inner(found.host) and not is_inner(base.host)
-        return on_host_of(found, base, None) if found is not None and is_strange else found
+        tile = read_url(filled(template, values), base)
+        is_strange = tile is not None and is_inner(tile.host) and not is_inner(base.host)
+        return on_host_of(tile, base, None) if tile is not None and is_strange else tile
 
-    return Level(-EDGE_M, EDGE_M, span, span, (0, count - 1), (0, count - 1), url)
+    return Grid(-EDGE_M, EDGE_M, span, span, (0, count - 1), (0, count - 1), url)
 
 
 def _are_vectors(value: JsonObject) -> bool:
@@ -183,8 +173,6 @@ def _are_vectors(value: JsonObject) -> bool:
 
 
 # --------------------------------------------------------------------------- content
-# Tiles in the middle of the extent are requested: of the finest level that has all of it in one tile, of the next finer
-# one, of the coarsest.
 
 
 _MAX_VECTOR_BYTES = 4 * 1024 * 1024
@@ -196,33 +184,15 @@ def check_content(endpoint: Endpoint, service: Service, _most: int) -> ContentIn
     """Request the document, then tiles until one has content."""
     attempts = Attempts()
     value, levels = _tiles_of((yield Ask(endpoint.url, Purpose.MAP)))
-    name, found = service.layers[0].title if service.layers else service.title, _samples(value, levels)
-    for index, url in enumerate(found):
-        answer = yield Ask(url, Purpose.MAP)
-        look = judge_vector_tile(answer) if _are_vectors(value) else _judge_picture(answer)
-        look = yield from doubt(look, answer, next((each for each in found if each != url), None))
-        if look[0] not in WITHOUT_CONTENT or index == len(found) - 1:
-            attempts.add(name, MERCATOR, url, answer, look)
-            break
+    if levels:
+        box = _bounds(value)[0]
+        sides = to_mercator(box.bounds if box is not None else _WORLD)
+        urls = [url for level in sample_levels(levels, sides) if (url := level.middle(sides)) is not None]
+        judge = judge_vector_tile if _are_vectors(value) else partial(judge_image, size=None)  # documents state no size
+        if (tried := (yield from sample_addresses(urls, judge))) is not None:
+            name = service.layers[0].title if service.layers else service.title
+            attempts.add(name, MERCATOR, tried.url, tried.answer, tried.look)
     return attempts.report(endpoint)
-
-
-def _samples(value: JsonObject, levels: Sequence[Level]) -> list[Url]:
-    """Return the addresses of the tiles to request, at most three, in the order of choice."""
-    box = _bounds(value)[0]
-    west, south, east, north = to_mercator(box.bounds if box is not None else _WORLD)
-    x, y = (west + east) / 2, (south + north) / 2
-    span = max(east - west, north - south)
-    full = max((n for n, level in enumerate(levels) if level.across >= span), default=0)
-    tiles = (levels[step].at(x, y) for step in dict.fromkeys((full, full + 1, 0)) if step < len(levels))
-    return [url for url in tiles if url is not None]
-
-
-def _judge_picture(answer: Page | Failure) -> Look:
-    """Return (outcome, detail) of a tile, which may have any size: documents state none."""
-    drawn = picture_of(answer) if isinstance(answer, Page) else ""
-    size = (drawn.width, drawn.height) if isinstance(drawn, Picture) else (0, 0)
-    return judge_image(answer, size)
 
 
 def judge_vector_tile(answer: Page | Failure) -> Look:
@@ -237,7 +207,7 @@ def judge_vector_tile(answer: Page | Failure) -> Look:
 
 
 def _count_layers(tile: bytes) -> int | None:
-    """Return how many layers a tile has; None for a text that is none."""
+    """Return how many layers a tile has; None for invalid bytes."""
     layers = at = 0
     while at < len(tile):
         if tile[at] != _LAYER_FIELD:

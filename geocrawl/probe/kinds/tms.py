@@ -10,8 +10,9 @@ import math
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import Any
 
 from lxml import etree
 
@@ -34,11 +35,11 @@ from geocrawl.model import (
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
-from geocrawl.probe.content import WITHOUT_CONTENT, Attempts, doubt, judge_image, spread
+from geocrawl.probe.content import Attempts, judge_image, sample_addresses, spread
 from geocrawl.probe.extents import Box, Sides, in_system, is_web_mercator
 from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
 from geocrawl.probe.json_answers import on_host_of
-from geocrawl.probe.levels import EDGE_M, Level, level_from_south
+from geocrawl.probe.levels import EDGE_M, Level, level_from_south, sample_levels
 from geocrawl.probe.ows.owslib_reader import read_wms_section
 from geocrawl.probe.previews import Levels, Shown, Tiles, View, by_tiles, is_in
 from geocrawl.probe.stream import read_whole
@@ -195,27 +196,13 @@ def other_spelling(url: Url) -> Url:
 # --------------------------------------------------------------------------- content
 # Check the content of a TMS: request one tile (OSGeo TMS Specification 1.0.0, TileMap and Tile resources).
 #
-# The map's document, which is requested first, lists the tile sets. The tiles in the middle of the map are requested at
-# the smallest scale, then where the map fills a tile, then one level finer. A tile that may be a drawn message is
-# compared with one of another scale.
+# The map's document, which is requested first, lists the tile sets.
 
 
-_TILES = 3
-"""Most tiles requested of one map."""
-_WORLD_M = 2 * EDGE_M
-"""Width of the world in metres of Web Mercator (EPSG:3857)."""
 _NEARLY = 0.01
 """Share by which the scale or the origin of a grid may differ from those of the web's."""
 _USUAL_PIXELS = 256
 _MAX_LEVELS = 60
-
-
-class _Tile(NamedTuple):
-    """A tile that is requested."""
-
-    url: Url
-    zoom: int | None
-    """As in `Attempt`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,70 +223,54 @@ class _TileMap:
         width, height = self._numbers("TileFormat", "width", "height") or (_USUAL_PIXELS, _USUAL_PIXELS)
         return max(int(width), 1), max(int(height), 1)
 
-    def tiles(self) -> list[_Tile]:
-        """Return tiles in the middle of the map, at a few scales."""
-        box = self._numbers("BoundingBox", "minx", "miny", "maxx", "maxy")
-        origin = self._numbers("Origin", "x", "y")
-        sets = [each for each in children(child(self.root, "TileSets"), "TileSet") if _resolution(each) > 0]
-        if box is None or origin is None or not sets:
-            return []
-        sets.sort(key=_resolution, reverse=True)
-        span = max(box[2] - box[0], box[3] - box[1])
-        full = next((i for i, each in enumerate(sets) if span >= _resolution(each) * self.size[0]), len(sets) - 1)
-        steps = dict.fromkeys((0, full, min(full + 1, len(sets) - 1)))
-        middle = (box[0] + box[2]) / 2 - origin[0], (box[1] + box[3]) / 2 - origin[1]
-        urls = ((sets[step], self._tile(sets[step], *middle)) for step in steps)
-        return [_Tile(url, self._zoom(_resolution(each), origin)) for each, url in urls if url is not None][:_TILES]
-
-    def _zoom(self, resolution: float, origin: tuple[float, ...]) -> int | None:
-        """Return the zoom level that tiles of a resolution have in maps of the web; None for tiles of another grid."""
-        corner = -_WORLD_M / 2
-        is_usual = is_web_mercator(self.code) and self.size == (_USUAL_PIXELS, _USUAL_PIXELS)
-        if not is_usual or any(abs(side - corner) > _NEARLY * _WORLD_M for side in origin):
-            return None
-        level = math.log2(_WORLD_M / (_USUAL_PIXELS * resolution))
-        return round(level) if abs(level - round(level)) < _NEARLY and level > -_NEARLY else None
-
-    def _tile(self, tile_set: etree._Element, x: float, y: float) -> Url | None:
-        """Return the tile of a set that covers a point; x and y from the origin, in units of the reference system."""
-        width, height = self.size
-        resolution, format_ = _resolution(tile_set), child(self.root, "TileFormat")
-        extension = attribute(format_, "extension").strip() if format_ is not None else "png"
-        column, row = x // (resolution * width), y // (resolution * height)
-        set_ = read_url(attribute(tile_set, "href").strip() or "0", self._folder())
-        if set_ is None or not (math.isfinite(column) and math.isfinite(row)):
-            return None
-        return below(on_host_of(set_, self.base, None), f"{int(column)}/{int(row)}.{extension}")
+    @property
+    def box(self) -> Sides | None:
+        """Return the map's extent; None where the document does not state one."""
+        box: Sides | None = self._numbers("BoundingBox", "minx", "miny", "maxx", "maxy")
+        return box
 
     def levels(self) -> tuple[Level, ...]:
         """Return all levels of tiles; rows, which the map counts from the south, are those of its box."""
-        box = self._numbers("BoundingBox", "minx", "miny", "maxx", "maxy")
-        origin = self._numbers("Origin", "x", "y")
+        box, origin = self.box, self._numbers("Origin", "x", "y")
         if box is None or origin is None:
             return ()
         sets = (each for each in children(child(self.root, "TileSets"), "TileSet") if _resolution(each) > 0)
         return tuple(self._level(each, box, origin) for each in islice(sets, _MAX_LEVELS))
 
-    def _level(self, tile_set: etree._Element, box: tuple[float, ...], origin: tuple[float, ...]) -> Level:
-        resolution = _resolution(tile_set)
+    def _level(self, tile_set: etree._Element, box: Sides, origin: tuple[float, ...]) -> Level:
+        format_ = child(self.root, "TileFormat")
+        extension = attribute(format_, "extension").strip() if format_ is not None else "png"
+        across, down = (_resolution(tile_set) * pixels for pixels in self.size)
+        folder = read_url(attribute(tile_set, "href").strip() or "0", self._folder())
 
         def url(sides: Sides) -> Url | None:
-            west, south, east, north = sides
-            return self._tile(tile_set, (west + east) / 2 - origin[0], (south + north) / 2 - origin[1])
+            column, row = (sides[0] + sides[2]) / 2 - origin[0], (sides[1] + sides[3]) / 2 - origin[1]
+            column, row = column // across, row // down
+            if folder is None or not math.isfinite(column + row):
+                return None
+            return below(on_host_of(folder, self.base, None), f"{int(column)}/{int(row)}.{extension}")
 
-        return level_from_south(origin, box, resolution * self.size[0], resolution * self.size[1], url)
+        return level_from_south(origin, box, across, down, url)
+
+    def zoom(self, level: Level) -> int | None:
+        """Return the zoom level that tiles of a level have in maps of the web; None for tiles of another grid."""
+        is_usual = is_web_mercator(self.code) and self.size == (_USUAL_PIXELS, _USUAL_PIXELS)
+        origin = self._numbers("Origin", "x", "y") or ()
+        if not is_usual or any(abs(side + EDGE_M) > _NEARLY * 2 * EDGE_M for side in origin):
+            return None
+        zoom = math.log2(2 * EDGE_M / level.across)
+        return round(zoom) if abs(zoom - round(zoom)) < _NEARLY and zoom > -_NEARLY else None
 
     def _folder(self) -> Url:
         """Return the base address of tile sets: a file's own address, else the address with a final slash."""
         place = self.base.address.partition("?")[0]
         return self.base if is_file(self.base) else read_url(f"{place.rstrip('/')}/") or self.base
 
-    def _numbers(self, name: str, *attributes: str) -> tuple[float, ...] | None:
+    def _numbers(self, name: str, *attributes: str) -> Any:
         """Return the numbers in attributes of an element; None unless all are present."""
         part = child(self.root, name)
-        found = [number_of(attribute(part, each)) for each in attributes] if part is not None else []
-        known = tuple(number for number in found if number is not None)
-        return known if len(known) == len(attributes) else None
+        numbers = [number_of(attribute(part, each)) for each in attributes] if part is not None else [None]
+        return None if None in numbers else tuple(numbers)
 
 
 def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
@@ -311,8 +282,13 @@ def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInt
     maps = [layer.name for layer in layers]
     for name in spread(maps, most if not is_file(endpoint.url) else 1):
         tiles = yield from _tile_map(endpoint.url if is_file(endpoint.url) else below(endpoint.url, name))
-        if tiles is not None:
-            yield from _try(tiles, name, attempts)
+        if tiles is None or tiles.box is None:
+            continue
+        urls = {url: level for level in sample_levels(tiles.levels(), tiles.box) if (url := level.middle(tiles.box))}
+        tried = yield from sample_addresses(list(urls), partial(judge_image, size=tiles.size))
+        if tried is not None:
+            zoom = tiles.zoom(urls[tried.url])
+            attempts.add(name, tiles.code, tried.url, tried.answer, tried.look, zoom=zoom)
         if attempts.is_enough:
             break
     return attempts.report(endpoint)
@@ -325,18 +301,6 @@ def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
         return None
     root = read_whole(answer).root
     return _TileMap(root, answer.final) if root is not None and local_name(root) == "TileMap" else None
-
-
-def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
-    """Request tiles of one map and add the last one to the report."""
-    found = tiles.tiles()
-    for index, tile in enumerate(found):
-        answer = yield Ask(tile.url, Purpose.MAP)
-        look = judge_image(answer, tiles.size)
-        look = yield from doubt(look, answer, next((each.url for each in found if each.url != tile.url), None))
-        if look[0] not in WITHOUT_CONTENT or index == len(found) - 1:
-            attempts.add(name, tiles.code, tile.url, answer, look, zoom=tile.zoom)
-            return
 
 
 def _resolution(tile_set: etree._Element) -> float:

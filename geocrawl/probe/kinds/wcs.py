@@ -15,7 +15,7 @@ from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
 from geocrawl.probe.images import drawable
-from geocrawl.probe.levels import Level
+from geocrawl.probe.levels import Grid
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.previews import DEGREES, Levels, Shown, Tiles, View
@@ -166,7 +166,7 @@ def _levels(shown: Shown, view: View) -> Levels:
     part = of_part(root, (west, south, east, north), (width, height))
     whole_asked = {**asked, "REQUEST": "GetCoverage", "FORMAT": formats[0]}
     url = request_url(shown.url, (*whole_asked.items(), *part))
-    return (Level(west, north, east - west, north - south, (0, 0), (0, 0), lambda column, row: url),)
+    return (Grid(west, north, east - west, north - south, (0, 0), (0, 0), lambda column, row: url),)
 
 
 _Pairs = tuple[tuple[str, str], ...]

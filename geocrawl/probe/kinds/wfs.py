@@ -7,46 +7,37 @@ requested explicitly.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from lxml import etree
 
-from geocrawl.formats.xml import child, children, local_name, read_xml, text_of, texts
-from geocrawl.model import (
-    NOT_PERMITTED,
-    ContentOutcome,
-    Endpoint,
-    Failure,
-    FailureCode,
-    Item,
-    Kind,
-    Layer,
-    Page,
-    Purpose,
-    Service,
-    Url,
-)
+from geocrawl.formats.xml import child, children, local_name, text_of, texts
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
-from geocrawl.ports import Ask, ContentInterview
+from geocrawl.ports import ContentInterview
 from geocrawl.probe.content import (
     MAX_ADDRESS_CHARS,
+    REFUSALS,
     Attempts,
+    Exchange,
+    Look,
     Subject,
     exception_of,
     judge_features,
-    refusal,
+    judge_xml,
+    negotiate,
     spread,
 )
 from geocrawl.probe.extents import Sides, crs_code, is_geographic
 from geocrawl.probe.interview import is_file, named_for
-from geocrawl.probe.ows.addresses import given_address
+from geocrawl.probe.ows.addresses import by_origin, request_at
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, with_layers
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.previews import Features, Shown
 from geocrawl.probe.stream import ItemSpec
-from geocrawl.urls import query_parameters, request_url, with_parameters
+from geocrawl.urls import query_parameters, with_parameters
 from geocrawl.wording import counted
 
 KIND = KindDeclaration(
@@ -175,12 +166,7 @@ _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
 """Elements of GML 3.2, 2.1 and 3.1 for members of a collection; the last contains several features."""
 _REMEDIES_FIRST = 4
 _REMEDIES_LATER = 1
-"""Most changed requests of the first type, and of each later one, which is asked in the manner that was found."""
-_NO_FEATURES = frozenset(
-    {ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR, ContentOutcome.NOT_AN_IMAGE, ContentOutcome.REFUSED}
-)
-_HOPELESS = NOT_PERMITTED | {FailureCode.BUDGET, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL}
-_BUSY = frozenset({429, 503})
+"""Most changed requests of the first type, and of each later one, which is asked in the manner that was answered."""
 _OLDER = {"2": "1.1.0", "1.1": "1.0.0"}
 """An older version that servers of a version understand, too, by the beginning of the version."""
 _ABOUT_TYPES = re.compile(r"namespace|prefix|type ?name|feature ?type|qname", re.IGNORECASE)
@@ -201,68 +187,50 @@ class _Manner:
     """Whether the namespace of the type's prefix is sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request with its answer."""
-
-    manner: _Manner
-    url: Url
-    answer: Page | Failure
-    look: tuple[ContentOutcome, str]
-
-
-_Asking = Generator[Ask, Page | Failure, _Asked]
-
-
 def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
     """Request a feature of one type after another until one is delivered."""
     attempts = Attempts()
     named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]
     if is_file(endpoint.url):  # a file answers no requests
         named = []
-    types = _Types(endpoint.url, given_address(endpoint.url, service.content_address), service)
-    manner = types.first_manner()
+    manner = _Manner(by_origin(endpoint.url, service.content_address)[0], service.version)
     for layer in spread(named, most):
-        if len(types.url(layer, manner).address) > MAX_ADDRESS_CHARS:
+        remedies = _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST
+        tried = yield from negotiate(_Type(endpoint.url, service, layer), manner, remedies)
+        if tried is None:
             continue
-        asked = yield from _try(types, layer, manner, _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST)
-        attempts.add(layer.name, "", asked.url, asked.answer, asked.look)
+        attempts.add(layer.name, "", tried.url, tried.answer, tried.look)
         if attempts.is_enough:
             break
-        manner = manner if asked.look[0] in _NO_FEATURES else asked.manner
+        manner = manner if tried.look[0] in REFUSALS else tried.variant
     return attempts.report(endpoint)
 
 
 @dataclass(frozen=True, slots=True)
-class _Types:
-    """Makes GetFeature requests of one service."""
+class _Type:
+    """The GetFeature requests of one type (`content.Variants`)."""
 
     endpoint: Url
-    given: Url | None
-    """Address that the document gives for GetFeature, if it is another one."""
     service: Service
+    layer: Layer
 
-    def first_manner(self) -> _Manner:
-        """Return the manner in which the first feature is requested: at the given address on the endpoint's origin."""
-        is_open = self.given is not None and self.given.origin == self.endpoint.origin
-        return _Manner(self.given if self.given is not None and is_open else self.endpoint, self.service.version)
+    def url(self, manner: _Manner) -> Url | None:
+        """Return the request for one feature; None when the type's name makes it longer than servers accept."""
+        url = request_at(manner.url, self.endpoint, self.service, _parameters(self.layer, manner))
+        return url if len(url.address) <= MAX_ADDRESS_CHARS else None
 
-    def url(self, layer: Layer, manner: _Manner) -> Url:
-        """Return the request for one feature of a type."""
-        make = request_url if manner.url == self.endpoint else with_parameters
-        return make(manner.url, named_for(self.service, _parameters(layer, manner)))
+    def judge(self, _: _Manner, answer: Page | Failure) -> Look:
+        """Return the judgement on an answer."""
+        return judge_feature(answer)
 
-    def remedies(self, layer: Layer, asked: _Asked) -> Iterator[_Manner]:
+    def others(self, refused: Exchange[_Manner]) -> Iterator[_Manner]:
         """Yield other manners of requesting a feature that did not come."""
-        manner, answer = asked.manner, asked.answer
-        if isinstance(answer, Failure) and answer.code in _HOPELESS:
-            return
-        if isinstance(answer, Page) and answer.status in _BUSY:
-            return
+        manner, answer, layer = refused.variant, refused.answer, self.layer
         exception = exception_of(answer) if isinstance(answer, Page) else None
-        if asked.look[0] is ContentOutcome.NOT_AN_IMAGE or (exception and exception.subject is Subject.FORMAT):
+        if refused.look[0] is ContentOutcome.NOT_AN_IMAGE or (exception and exception.subject is Subject.FORMAT):
             yield from (replace(manner, format=name) for name in _readable(layer.formats or self.service.formats))
-        yield from (replace(manner, url=url) for url in (self.endpoint, self.given) if url is not None)
+        addresses = by_origin(self.endpoint, self.service.content_address)
+        yield from (replace(manner, url=url) for url in sorted(addresses, key=lambda url: url != self.endpoint))
         if isinstance(answer, Failure) or (exception is None and answer.status not in (400, 500)):
             return
         yield replace(manner, both_names=True)
@@ -277,25 +245,6 @@ def _readable(formats: tuple[str, ...]) -> list[str]:
     """Return the formats whose features can be counted, GML first; packed ones are left out."""
     plain = [name for name in formats if not any(word in name.lower() for word in ("zip", "kml", "shape", "csv"))]
     return [name for word in ("gml", "json") for name in plain if word in name.lower()][:2]
-
-
-def _try(types: _Types, layer: Layer, manner: _Manner, most: int) -> _Asking:
-    """Request a feature of one type, in other manners while it is refused, at most `most` times."""
-    first = asked = yield from _ask(types, layer, manner)
-    tried = {manner}
-    for _ in range(most):
-        other = next((each for each in types.remedies(layer, asked) if each not in tried), None)
-        if asked.look[0] not in _NO_FEATURES or other is None:
-            break
-        tried.add(other)
-        asked = yield from _ask(types, layer, other)
-    return first if asked.look[0] in _NO_FEATURES else asked
-
-
-def _ask(types: _Types, layer: Layer, manner: _Manner) -> _Asking:
-    url = types.url(layer, manner)
-    answer = yield Ask(url, Purpose.MAP)
-    return _Asked(manner, url, answer, judge_feature(answer))
 
 
 def _parameters(layer: Layer, manner: _Manner) -> Mapping[str, str]:
@@ -319,24 +268,18 @@ def _namespaces(layer: Layer, *, is_new: bool) -> Mapping[str, str]:
     return {"NAMESPACE": f"xmlns({prefix}={layer.namespace})"}
 
 
-def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:
+def judge_feature(answer: Page | Failure) -> Look:
     """Return (outcome, detail): OK for one feature or more, BLANK for a collection without any, in GML or GeoJSON."""
-    if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
-        return refused or (ContentOutcome.HTTP_ERROR, "")
-    if answer.body.lstrip()[:1] == b"{":
-        return judge_features(answer)
-    root = read_xml(answer.body, answer.headers.get("content-type", "")).root
-    if root is None:
-        return ContentOutcome.NOT_AN_IMAGE, f"no XML: {answer.content_type or 'no Content-Type'}"
+    is_json = isinstance(answer, Page) and answer.body.lstrip()[:1] == b"{"
+    return judge_features(answer) if is_json else judge_xml(answer, _count, "features")
+
+
+def _count(root: etree._Element) -> str | None:
+    """Count features in a collection, without empty members; None for another document."""
     if not local_name(root).endswith("Collection"):
-        return ContentOutcome.NOT_AN_IMAGE, f"XML with the root {local_name(root)}"[:200]
-    count = _count(root)
-    return (ContentOutcome.OK, counted(count, "feature")) if count else (ContentOutcome.BLANK, "no features")
-
-
-def _count(collection: etree._Element) -> int:
-    """Count features in a collection; an empty member is none."""
-    return sum(sum(1 for each in member if local_name(each)) for member in collection if local_name(member) in _MEMBERS)
+        return None
+    count = sum(sum(1 for each in member if local_name(each)) for member in root if local_name(member) in _MEMBERS)
+    return counted(count, "feature") if count else ""
 
 
 # --------------------------------------------------------------------------- features of a part of a map

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from itertools import islice
 from urllib.parse import urlsplit
 
-from geocrawl.model import Deviation, Url
+from geocrawl.model import Deviation, Service, Url
+from geocrawl.probe.interview import named_for
 from geocrawl.probe.ows.owslib_reader import Operations
-from geocrawl.urls import endpoint_key, is_own_machine, is_private_name, read_url
+from geocrawl.urls import endpoint_key, is_own_machine, is_private_name, read_url, request_url, with_parameters
 
 _MAX_ADDRESSES = 200
 _INNER = re.compile(r"\.(?:localdomain|lan|intranet|intern|corp|home|private)\Z")
@@ -80,6 +82,24 @@ def given_address(endpoint: Url, written: str) -> Url | None:
         return None
     (place, own), (given_place, others) = _parts(endpoint), _parts(given)
     return None if given_place == place and others <= own else given
+
+
+def by_origin(endpoint: Url, written: str) -> tuple[Url, ...]:
+    """Return the addresses to request, the first choice first: the endpoint's, and the one that a document gives.
+
+    Only a given address on the endpoint's origin comes first: ports are often closed behind proxies, a closed port ends
+    the turn of its host, and another host has to be leased.
+    """
+    given = given_address(endpoint, written)
+    if given is None:
+        return (endpoint,)
+    return (given, endpoint) if given.origin == endpoint.origin else (endpoint, given)
+
+
+def request_at(url: Url, endpoint: Url, service: Service, parameters: Mapping[str, str]) -> Url:
+    """Return a request to a service at its endpoint's address or at one that its document gives."""
+    make = request_url if url == endpoint else with_parameters
+    return make(url, named_for(service, parameters))
 
 
 def _parts(url: Url) -> tuple[str, frozenset[str]]:

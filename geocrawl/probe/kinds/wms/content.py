@@ -17,12 +17,12 @@ layers.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
-from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Page, Service
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
-from geocrawl.probe.content import Attempts, judge_picture, picture_of, refusal
+from geocrawl.probe.content import REFUSALS, Attempts, Exchange, Look, judge_image, negotiate, picture_of, refusal
 from geocrawl.probe.extents import image_size
 from geocrawl.probe.images import Picture
 from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, Target, choose, remedies
@@ -30,15 +30,9 @@ from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, Target, choose, 
 _ALIKE = 0.98
 _REMEDIES_FIRST = 5
 _REMEDIES_LATER = 1
-"""Most changed requests of the first layer, and of each later one, which is asked in the manner that was found."""
-_NO_IMAGE = frozenset(
-    {ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR, ContentOutcome.NOT_AN_IMAGE, ContentOutcome.REFUSED}
-    | {ContentOutcome.TIMEOUT}
-)
+"""Most changed requests of the first layer, and of each later one, which is asked in the manner that was answered."""
 
-_Try = Generator[Ask, Page | Failure, tuple[Manner, str]]
-_Look = Generator[Ask, Page | Failure, tuple[ContentOutcome, str, bytes]]
-_Doubt = Generator[Ask, Page | Failure, tuple[ContentOutcome, str]]
+_Looking = Generator[Ask, Page | Failure, tuple[Look, bytes]]
 
 
 def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
@@ -48,105 +42,83 @@ def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInt
     manner, system = maps.first_manner(), ""
     for known in choose(service, most):
         targets = tuple(sorted(known, key=lambda target: target.crs != system))
-        if maps.is_too_long(targets[0], manner):
+        most_remedies = _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST
+        tried = yield from negotiate(_Layer(maps, targets), (targets[0], manner), most_remedies)
+        if tried is None:
             continue
-        manner, system = yield from _try(maps, targets, manner, attempts)
+        look, image = yield from _look_closer(maps, tried)
+        target, used = tried.variant
+        attempts.add(target.layer, target.crs, tried.url, tried.answer, look, image=image)
         if attempts.is_enough:
             break
+        manner, system = (manner, "") if look[0] in REFUSALS else (used, target.crs)
     return attempts.report(endpoint)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request with its answer."""
+class _Layer:
+    """The GetMap requests of one layer (`content.Variants`)."""
 
-    target: Target
-    manner: Manner
-    ask: Ask
-    answer: Page | Failure
-    look: tuple[ContentOutcome, str, Picture | None]
+    maps: Maps
+    targets: tuple[Target, ...]
 
+    def url(self, variant: Remedy) -> Url | None:
+        """Return the request for a map; None when the layer's name makes it longer than servers accept."""
+        return None if self.maps.is_too_long(*variant) else self.maps.url(*variant)
 
-_Asking = Generator[Ask, Page | Failure, _Asked]
+    def judge(self, variant: Remedy, answer: Page | Failure) -> Look:
+        """Return the judgement on an answer."""
+        return judge_image(answer, image_size(variant[0].sides))
 
-
-def _try(maps: Maps, targets: tuple[Target, ...], manner: Manner, attempts: Attempts) -> _Try:
-    """Request a map of one layer and record the result.
-
-    Return the manner and the reference system in which to request the next layer; '' for its first one.
-    """
-    asked = yield from _ask(maps, targets[0], manner)
-    if asked.look[0] in _NO_IMAGE:
-        most = _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST
-        asked = yield from _ask_otherwise(maps, targets, asked, most)
-    outcome, detail, picture = asked.look
-    image = b""
-    if picture is not None and outcome is ContentOutcome.OK:
-        outcome, detail = yield from _doubt(maps, asked, picture)
-    elif outcome is ContentOutcome.BLANK:
-        outcome, detail, image = yield from _look_elsewhere(maps, asked)
-    attempts.add(asked.target.layer, asked.target.crs, asked.ask.url, asked.answer, (outcome, detail), image=image)
-    return (manner, "") if outcome in _NO_IMAGE else (asked.manner, asked.target.crs)
+    def others(self, refused: Exchange[Remedy]) -> Iterator[Remedy]:
+        """Yield the changed requests that can help."""
+        return remedies(self.maps, self.targets, refused.variant, refused.answer)
 
 
-def _ask(maps: Maps, target: Target, manner: Manner) -> _Asking:
-    ask = maps.ask(target, manner)
-    answer = yield ask
-    return _Asked(target, manner, ask, answer, _look(answer, image_size(target.sides)))
+def _look_closer(maps: Maps, tried: Exchange[Remedy]) -> _Looking:
+    """Return the judgement on a map after a closer look, and the image with content if that came later."""
+    target, manner = tried.variant
+    picture = _picture(tried.answer) if tried.look[0] is ContentOutcome.OK else None
+    if picture is not None:
+        return (yield from _doubt(maps, target, manner, picture)) or tried.look, b""
+    if tried.look[0] is ContentOutcome.BLANK:
+        return (yield from _look_elsewhere(maps, target, manner)) or (tried.look, b"")
+    return tried.look, b""
 
 
-def _ask_otherwise(maps: Maps, targets: tuple[Target, ...], refused: _Asked, most: int) -> _Asking:
-    """Change a refused request until an image comes, at most `most` times; return the last request that was made."""
-    tried: set[Remedy] = {(refused.target, refused.manner)}
-    for _ in range(most):
-        choices = remedies(maps, targets, (refused.target, refused.manner), refused.answer)
-        remedy = next((each for each in choices if each not in tried), None)
-        if remedy is None:
-            break
-        tried.add(remedy)
-        asked = yield from _ask(maps, *remedy)
-        if isinstance(asked.answer, Failure) and asked.answer.code is FailureCode.BUDGET:
-            break
-        if isinstance(asked.answer, Failure) and asked.ask.url.host != maps.endpoint.host:
-            continue  # what the endpoint itself answered tells more
-        refused = asked
-        if asked.look[0] not in _NO_IMAGE:
-            break
-    return refused
-
-
-def _look_elsewhere(maps: Maps, asked: _Asked) -> _Look:
-    """Request other places of a layer that was blank as a whole, then the whole with swapped axes."""
-    target, manner = asked.target, asked.manner
+def _look_elsewhere(
+    maps: Maps, target: Target, manner: Manner
+) -> Generator[Ask, Page | Failure, tuple[Look, bytes] | None]:
+    """Request other places of a layer that was blank as a whole, then the whole with swapped axes; None: all blank."""
     for place in target.elsewhere():
-        answer = yield maps.ask(place, manner)
-        outcome, seen, _ = _look(answer, image_size(place.sides))
+        answer = yield Ask(maps.url(place, manner), Purpose.MAP)
+        outcome, detail = judge_image(answer, image_size(place.sides))
         if outcome is ContentOutcome.OK and isinstance(answer, Page):
-            return outcome, f"{seen}, at a second place", answer.body
+            return (outcome, f"{detail}, at a second place"), answer.body
     if target.latitude_first and not manner.swapped:
-        answer = yield maps.ask(target, manner, swapped=True)
-        outcome, seen, _ = _look(answer, image_size(target.sides))
-        if outcome is ContentOutcome.OK and isinstance(answer, Page):
-            return ContentOutcome.AXIS_ORDER, f"content only with longitude first: {seen}", b""
-    return ContentOutcome.BLANK, asked.look[1], b""
+        answer = yield Ask(maps.url(target, manner, swapped=True), Purpose.MAP)
+        outcome, detail = judge_image(answer, image_size(target.sides))
+        if outcome is ContentOutcome.OK:
+            return (ContentOutcome.AXIS_ORDER, f"content only with longitude first: {detail}"), b""
+    return None
 
 
-def _doubt(maps: Maps, asked: _Asked, picture: Picture) -> _Doubt:
-    """Check whether an image that is not blank is the requested map."""
-    target, manner, detail = asked.target, asked.manner, asked.look[1]
+def _doubt(maps: Maps, target: Target, manner: Manner, picture: Picture) -> Generator[Ask, Page | Failure, Look | None]:
+    """Return why an image that is not blank is not the requested map; None when it is."""
+    detail = picture.line
     if picture.may_be_text:
-        other = _picture((yield maps.ask(target.elsewhere()[0], manner)))
+        other = _picture((yield Ask(maps.url(target.elsewhere()[0], manner), Purpose.MAP)))
         if other is not None and picture.similarity(other) == 1.0:
             return ContentOutcome.IMAGE_ERROR_TEXT, f"two places look the same, {detail}"
     if manner.swapped:
         return ContentOutcome.AXIS_ORDER, f"a map only with longitude first: {detail}"
     if target.latitude_first:
-        former = _picture((yield maps.ask(target, manner, version="1.1.1")))
+        former = _picture((yield Ask(maps.url(target, manner, version="1.1.1"), Purpose.MAP)))
         if former is not None and not former.is_blank and picture.similarity(former) < _ALIKE:
-            swapped = _picture((yield maps.ask(target, manner, swapped=True)))
+            swapped = _picture((yield Ask(maps.url(target, manner, swapped=True), Purpose.MAP)))
             if swapped is not None and swapped.similarity(former) >= _ALIKE:
                 return ContentOutcome.AXIS_ORDER, "the map of 1.1.1 comes only with longitude first"
-    return ContentOutcome.OK, detail
+    return None
 
 
 def _picture(answer: Page | Failure) -> Picture | None:
@@ -154,10 +126,3 @@ def _picture(answer: Page | Failure) -> Picture | None:
         return None
     picture = picture_of(answer)
     return picture if isinstance(picture, Picture) else None
-
-
-def _look(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentOutcome, str, Picture | None]:
-    refused = refusal(answer)
-    if refused is not None or isinstance(answer, Failure):
-        return (*(refused or (ContentOutcome.HTTP_ERROR, "")), None)
-    return judge_picture(answer, size)

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from geocrawl.model import NOT_PERMITTED, Dimension, Failure, FailureCode, Layer, Page, Purpose, Service, Url
-from geocrawl.ports import Ask
+from geocrawl.model import Dimension, Failure, Layer, Page, Service, Url
 from geocrawl.probe.content import MAX_ADDRESS_CHARS, Subject, Value, exception_of, spread, value_of
 from geocrawl.probe.extents import (
     MERCATOR_CODES,
@@ -27,9 +26,7 @@ from geocrawl.probe.extents import (
     to_mercator,
 )
 from geocrawl.probe.images import decodable
-from geocrawl.probe.interview import named_for
-from geocrawl.probe.ows.addresses import given_address
-from geocrawl.urls import request_url, with_parameters
+from geocrawl.probe.ows.addresses import by_origin, request_at
 
 _STANDARD_DIMENSIONS = frozenset({"time", "elevation"})
 
@@ -65,9 +62,9 @@ class Maps:
     service: Service
 
     @property
-    def given(self) -> Url | None:
-        """Return the address that the document gives for GetMap, if it is another one."""
-        return given_address(self.endpoint, self.service.content_address)
+    def addresses(self) -> tuple[Url, ...]:
+        """Return the addresses of GetMap, the first choice first."""
+        return by_origin(self.endpoint, self.service.content_address)
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -75,30 +72,18 @@ class Maps:
         return decodable(self.service.formats) or ("image/png",)
 
     def first_manner(self) -> Manner:
-        """Return the manner in which the first map is requested.
+        """Return the manner in which the first map is requested."""
+        return Manner(self.addresses[0], self.formats[0])
 
-        An address of another origin is the second choice: ports are often closed behind proxies, a closed port ends the
-        turn of its host, and another host has to be leased.
-        """
-        given = self.given
-        is_open = given is not None and given.origin == self.endpoint.origin
-        return Manner(given if given is not None and is_open else self.endpoint, self.formats[0])
-
-    def ask(self, target: Target, manner: Manner, *, version: str = "", swapped: bool | None = None) -> Ask:
+    def url(self, target: Target, manner: Manner, *, version: str = "", swapped: bool | None = None) -> Url:
         """Return the request for a target; `version`: another than the service's; `swapped`: other than `manner`'s."""
         is_swapped = manner.swapped if swapped is None else swapped
-        return Ask(self._url(target, manner, version or self.service.version, swapped=is_swapped), Purpose.MAP)
+        parameters = _parameters(target, manner, version or self.service.version, swapped=is_swapped)
+        return request_at(manner.url, self.endpoint, self.service, parameters)
 
     def is_too_long(self, target: Target, manner: Manner) -> bool:
         """Return whether the layer's name makes an address longer than servers accept."""
-        url = self._url(target, manner, self.service.version, swapped=False)
-        return len(url.address) > MAX_ADDRESS_CHARS
-
-    def _url(self, target: Target, manner: Manner, version: str, *, swapped: bool) -> Url:
-        parameters = named_for(self.service, _parameters(target, manner, version, swapped=swapped))
-        if manner.url == self.endpoint:
-            return request_url(self.endpoint, parameters)
-        return with_parameters(manner.url, parameters)
+        return len(self.url(target, manner).address) > MAX_ADDRESS_CHARS
 
 
 def _parameters(target: Target, manner: Manner, version: str, *, swapped: bool) -> Mapping[str, str]:
@@ -316,19 +301,14 @@ def _goal(least: float, greatest: float) -> float:
 
 Remedy = tuple[Target, Manner]
 
-_HOPELESS = NOT_PERMITTED | {FailureCode.BUDGET, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL}
 _NOT_THERE = frozenset({401, 403, 404, 405, 410})
-_BUSY = frozenset({429, 503})
 
 
 def remedies(maps: Maps, targets: Sequence[Target], refused: Remedy, answer: Page | Failure) -> Iterator[Remedy]:
     """Yield (target, manner) to ask with instead of `refused`; `targets`: the layer in each reference system."""
     target, manner = refused
     if isinstance(answer, Failure):
-        if answer.code not in _HOPELESS:
-            yield from _other_address(maps, refused)
-        return
-    if answer.status in _BUSY:
+        yield from _other_address(maps, refused)
         return
     exception = exception_of(answer)
     subject = exception.subject if exception is not None else Subject.UNKNOWN
@@ -355,9 +335,7 @@ def remedies(maps: Maps, targets: Sequence[Target], refused: Remedy, answer: Pag
 def _other_address(maps: Maps, refused: Remedy) -> Iterator[Remedy]:
     """Yield the endpoint's own address instead of the given one, and the other way round."""
     target, manner = refused
-    for url in (maps.endpoint, maps.given):
-        if url is not None and url != manner.url:
-            yield target, replace(manner, url=url)
+    yield from ((target, replace(manner, url=url)) for url in maps.addresses if url != manner.url)
 
 
 def _other_systems(targets: Sequence[Target], refused: Remedy) -> Iterator[Remedy]:

@@ -48,7 +48,7 @@ class _Map:
         target = Target(shown.layer.name, code, view.box, latitude_first=code == "EPSG:4326")
         manner = Manner(shown.url, maps.formats[0], swapped=ContentOutcome.AXIS_ORDER in shown.asked)
         width, height = map(str, view.size)
-        return with_parameters(maps.ask(target, manner).url, {"WIDTH": width, "HEIGHT": height})
+        return with_parameters(maps.url(target, manner), {"WIDTH": width, "HEIGHT": height})
 
     def legend(self) -> Url:
         """Return the request for the legend."""

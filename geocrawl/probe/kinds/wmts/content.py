@@ -8,27 +8,29 @@ with a tile of another place.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import quote
+from typing import TypeVar
 
 from lxml import etree
 
 from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import attribute, child, children, text_of, texts
-from geocrawl.model import ContentOutcome, Dimension, Endpoint, Failure, FailureCode, Kind, Page, Purpose, Service, Url
+from geocrawl.model import Dimension, Endpoint, Failure, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content import (
     MAX_ADDRESS_CHARS,
+    REFUSALS,
     Attempts,
+    Exchange,
     Look,
     Subject,
+    Trying,
     Value,
-    doubt,
     exception_of,
     judge_image,
+    negotiate,
+    sample,
     spread,
     value_of,
 )
@@ -36,14 +38,16 @@ from geocrawl.probe.extents import MERCATOR_CODES, Sides, crs_code, is_geographi
 from geocrawl.probe.images import decodable
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.kinds.wmts.probe import restful_document
-from geocrawl.probe.levels import Level, Limits, Matrix, MatrixSet, span, top_left
-from geocrawl.probe.ows.addresses import given_address, is_inner
+from geocrawl.probe.levels import Grid, Limits, Matrix, MatrixSet, filled, fitting
+from geocrawl.probe.ows.addresses import by_origin, given_address, is_inner, request_at
 from geocrawl.probe.ows.items import read_extent
 from geocrawl.probe.ows.owslib_reader import read_operations
 from geocrawl.probe.previews import Levels, Shown, View, by_tiles, is_in
 from geocrawl.probe.previews import Tiles as PreviewTiles
 from geocrawl.probe.stream import ItemSpec, read_items
-from geocrawl.urls import read_url, request_url, with_parameters
+from geocrawl.urls import read_url, request_url
+
+T = TypeVar("T")
 
 # --------------------------------------------------------------------------- ways of requesting a tile
 # Make the addresses of WMTS tiles (OGC 07-057r7: 7.2 and table 29 by KVP, 10.2 RESTful), and change what is refused.
@@ -53,7 +57,6 @@ from geocrawl.urls import read_url, request_url, with_parameters
 # other ways follow where a tile does not come.
 
 
-_VARIABLE = re.compile(r"\{([^{}/]{1,100})\}")
 _USUAL_STYLE = "default"
 
 
@@ -101,10 +104,9 @@ class Tiles:
     def url(self, layer: TileLayer, tile: Tile, manner: Manner) -> Url | None:
         """Return a tile's address; None when there is none, or it is too long or within an intranet."""
         if manner.url is None:
-            url = read_url(_filled(layer.templates[manner.format], layer, tile, manner), self.endpoint)
+            url = read_url(_template_filled(layer.templates[manner.format], layer, tile, manner), self.endpoint)
             return url if url is not None and self._may_be_asked(url) and _is_short(url) else None
-        make = request_url if manner.url == self.endpoint else with_parameters
-        url = make(manner.url, named_for(self.service, _parameters(layer, tile, manner)))
+        url = request_at(manner.url, self.endpoint, self.service, _parameters(layer, tile, manner))
         return url if _is_short(url) else None
 
 
@@ -115,11 +117,8 @@ def addresses_of(root: etree._Element, endpoint: Url, *, by_kvp: bool) -> tuple[
     """
     stated = list(read_operations(root, Kind.WMTS).addresses("GetTile"))
     kvp = [address.url for address in stated if not address.encodings or "kvp" in address.encodings]
-    given = next(filter(None, (given_address(endpoint, address) for address in kvp)), None)
-    is_open = given is not None and given.origin == endpoint.origin
-    own = [endpoint] if by_kvp else []
-    by_query = [given, *own] if is_open else [*own, given]
-    known = [url for url in by_query if url is not None]
+    written = next((address for address in kvp if given_address(endpoint, address) is not None), "")
+    known = [url for url in by_origin(endpoint, written) if by_kvp or url != endpoint]
     return (None, *known) if stated and not kvp else (*known, None)
 
 
@@ -149,37 +148,62 @@ def _parameters(layer: TileLayer, tile: Tile, manner: Manner) -> dict[str, str]:
     }
 
 
-def _filled(template: str, layer: TileLayer, tile: Tile, manner: Manner) -> str:
-    """Return a template with its variables (10.2.1) replaced; their names match in any case."""
+def _template_filled(template: str, layer: TileLayer, tile: Tile, manner: Manner) -> str:
+    """Return a template with its variables (10.2.1) replaced."""
     values = {
         "layer": layer.name,
         "style": manner.style or _USUAL_STYLE,  # a path cannot have an empty part
         "tilematrixset": tile.matrix_set,
         "tilematrix": tile.matrix,
-        "tilerow": str(tile.row),
-        "tilecol": str(tile.column),
+        "tilerow": tile.row,
+        "tilecol": tile.column,
         **{one.name.lower(): value_of(one, manner.dimension) for one in layer.dimensions},
     }
-
-    def value(found: re.Match[str]) -> str:
-        known = values.get(found[1].strip().lower())
-        return found[0] if known is None else quote(known, safe=":,")
-
-    return _VARIABLE.sub(value, template)
+    return filled(template, values)
 
 
-def remedies(tiles: Tiles, layer: TileLayer, manner: Manner, answer: Page | Failure) -> Iterator[Manner]:
-    """Yield other manners of requesting a tile that did not come: what an exception names is changed, else the way."""
-    exception = exception_of(answer) if isinstance(answer, Page) else None
-    subject = exception.subject if exception is not None else Subject.UNKNOWN
-    if subject is Subject.FORMAT and manner.url is not None:
-        yield from (replace(manner, format=name) for name in formats_of(layer))
-    elif subject is Subject.STYLE:
-        yield from (replace(manner, style=style) for style in (*layer.styles, _USUAL_STYLE))
-    elif subject is Subject.DIMENSION:
-        yield from (replace(manner, dimension=value) for value in Value)
-    later = list(tiles.manners(layer))
-    yield from (other for other in later if other.url != manner.url)
+_Request = tuple["Tile", Manner]
+
+
+@dataclass(slots=True)
+class _Layer:
+    """The requests for tiles of one layer (`content.Variants`)."""
+
+    tiles: Tiles
+    layer: TileLayer
+    manner: Manner
+    """The manner in which a tile came last."""
+    remedies: int
+    """Most other manners in which a tile is requested."""
+
+    def url(self, request: _Request) -> Url | None:
+        """Return the address of a tile in a manner."""
+        return self.tiles.url(self.layer, *request)
+
+    def judge(self, request: _Request, answer: Page | Failure) -> Look:
+        """Return the judgement on an answer."""
+        return judge_image(answer, request[0].size)
+
+    def others(self, refused: Exchange[_Request]) -> Iterator[_Request]:
+        """Yield other manners of requesting a tile: what an exception names is changed, else the way."""
+        (tile, manner), answer, layer = refused.variant, refused.answer, self.layer
+        exception = exception_of(answer) if isinstance(answer, Page) else None
+        subject = exception.subject if exception is not None else Subject.UNKNOWN
+        if subject is Subject.FORMAT and manner.url is not None:
+            yield from ((tile, replace(manner, format=name)) for name in formats_of(layer))
+        elif subject is Subject.STYLE:
+            yield from ((tile, replace(manner, style=style)) for style in (*layer.styles, _USUAL_STYLE))
+        elif subject is Subject.DIMENSION:
+            yield from ((tile, replace(manner, dimension=value)) for value in Value)
+        yield from ((tile, other) for other in self.tiles.manners(layer) if other.url != manner.url)
+
+    def ask(self, tile: Tile) -> Trying[_Request]:
+        """Request a tile; the manner in which it comes is that of the next one."""
+        exchange = yield from negotiate(self, (tile, self.manner), self.remedies)
+        if exchange is not None:
+            self.manner = exchange.variant[1]
+            self.remedies = 0 if exchange.look[0] in REFUSALS else self.remedies
+        return exchange
 
 
 # --------------------------------------------------------------------------- the check
@@ -190,10 +214,6 @@ _TILES_LATER = 2
 """Most tiles of the first layer, and of each later one: with the capabilities eight requests for three layers."""
 _REMEDIES = 3
 """Most other manners of requesting one tile."""
-_NO_TILE = frozenset({ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE})
-_TRY_ON = _NO_TILE | {ContentOutcome.BLANK}
-
-_Asked = tuple[Url, Manner, Page | Failure, Look]
 
 
 def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
@@ -230,65 +250,14 @@ def _tiles_of(endpoint: Url, service: Service) -> Generator[Ask, Page | Failure,
 
 def _try(tiles: Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
     """Request tiles of one layer: another one if the first has no content, of the first layer also a third."""
-    most = _TILES_LATER if attempts.made else _TILES_FIRST
+    most, remedies = (_TILES_LATER, 0) if attempts.made else (_TILES_FIRST, _REMEDIES)
     chosen = list(choose_tiles(layer, tiles.sets))[:most]
-    manner = next(iter(_possible(tiles, layer, chosen)), None)
-    if manner is None:
+    usable = (m for m in tiles.manners(layer) if any(tiles.url(layer, tile, m) is not None for tile in chosen))
+    if (manner := next(usable, None)) is None:
         return
-    left = 0 if attempts.made else _REMEDIES
-    for index, tile in enumerate(chosen):
-        asked = yield from _ask(tiles, layer, tile, manner)
-        if asked is None:
-            continue
-        if asked[3][0] in _NO_TILE and left:
-            asked, used = yield from _ask_otherwise(tiles, layer, tile, asked, left)
-            left -= used
-        url, manner, answer, look = asked
-        others = [each for each in chosen if each != tile]
-        look = yield from doubt(look, answer, tiles.url(layer, others[-1], manner) if others else None)
-        if look[0] in _TRY_ON and index < len(chosen) - 1:
-            continue
-        detail = f"{look[1]}, after {index} others without" if index else look[1]
-        attempts.add(layer.name, tile.crs, url, answer, (look[0], detail))
-        return
-
-
-def _possible(tiles: Tiles, layer: TileLayer, chosen: list[Tile]) -> list[Manner]:
-    """Return the manners in which a tile has an address."""
-    return [each for each in tiles.manners(layer) if any(tiles.url(layer, tile, each) is not None for tile in chosen)]
-
-
-def _ask(tiles: Tiles, layer: TileLayer, tile: Tile, manner: Manner) -> Generator[Ask, Page | Failure, _Asked | None]:
-    url = tiles.url(layer, tile, manner)
-    if url is None:
-        return None
-    answer = yield Ask(url, Purpose.MAP)
-    return url, manner, answer, judge_image(answer, tile.size)
-
-
-def _ask_otherwise(
-    tiles: Tiles, layer: TileLayer, tile: Tile, refused: _Asked, most: int
-) -> Generator[Ask, Page | Failure, tuple[_Asked, int]]:
-    """Request a tile in other manners until it comes, at most `most` times.
-
-    Return the answer with the tile, else the refusal, and the number of requests.
-    """
-    tried, last, used = {refused[1]}, refused, 0
-    while used < most:
-        manner = next((each for each in remedies(tiles, layer, last[1], last[2]) if each not in tried), None)
-        if manner is None:
-            break
-        tried.add(manner)
-        asked = yield from _ask(tiles, layer, tile, manner)
-        if asked is None:
-            continue
-        used += 1
-        if isinstance(asked[2], Failure) and asked[2].code is FailureCode.BUDGET:
-            break
-        last = asked
-        if asked[3][0] not in _NO_TILE:
-            return asked, used
-    return refused, used
+    requests = _Layer(tiles, layer, manner, remedies)
+    if tried := (yield from sample(chosen, requests.ask, lambda tile: requests.url((tile, requests.manner)))):
+        attempts.add(layer.name, tried[0].crs, tried[1].url, tried[1].answer, tried[1].look)
 
 
 def _levels(shown: Shown, view: View) -> Levels:
@@ -298,7 +267,9 @@ def _levels(shown: Shown, view: View) -> Levels:
     manner = next(tiles.manners(layer), None) if tiles is not None and layer is not None else None
     if tiles is None or layer is None or manner is None:
         return ()
-    return levels_of(layer, tiles.sets, view.system, lambda tile: tiles.url(layer, tile, manner))
+    sets = tiles.sets
+    name = next((each for each in layer.links if each in sets and is_in(sets[each].crs, view.system)), None)
+    return _levels_of(layer, sets, name, lambda tile: tiles.url(layer, tile, manner)) if name is not None else ()
 
 
 def preview(shown: Shown) -> PreviewTiles | None:
@@ -307,10 +278,9 @@ def preview(shown: Shown) -> PreviewTiles | None:
 
 
 # --------------------------------------------------------------------------- tiles
-# A tile matrix is a grid over the earth: its scale and the size of its tiles determine the extent of a tile. The chosen
-# tile is in the middle of the layer, in the matrix whose tiles are about as large as the layer, within the limits that
-# the layer states. If the extent is unknown in the matrix set's reference system, the middle of these limits or of the
-# coarsest matrix is chosen.
+# The chosen tile is in the middle of the layer, in the matrix whose tiles are about as large as the layer, within the
+# limits that the layer states. If the extent is unknown in the matrix set's reference system, the middle of these
+# limits or of the coarsest matrix is chosen.
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,28 +385,21 @@ def choose_tiles(layer: TileLayer, sets: Mapping[str, MatrixSet]) -> Iterator[Ti
     linked = [name for name in layer.links if name in sets and sets[name].matrices]
     linked.sort(key=lambda name: not _is_understood(sets[name].crs))
     for name, finer in [*((name, 0) for name in linked[:2]), *((name, 2) for name in linked[:1])]:
-        matrix_set = sets[name]
-        limits = _by_plain_names(layer.links[name], name)
-        sides = _sides_in(layer.extent, matrix_set.crs)
-        index = min(_fitting(matrix_set, sides, limits) + finer, len(matrix_set.matrices) - 1)
-        matrix = matrix_set.matrices[index]
-        row, column = _place(matrix, matrix_set.crs, sides, limits.get(matrix.name))
-        yield Tile(name, matrix.name, row, column, matrix.tile, crs_code(matrix_set.crs))
+        sides = _sides_in(layer.extent, sets[name].crs)
+        levels = _levels_of(layer, sets, name, lambda tile: tile)
+        yield levels[min(fitting(levels, sides) + finer, len(levels) - 1)].middle(sides)
 
 
-def levels_of(
-    layer: TileLayer, sets: Mapping[str, MatrixSet], system: str, address: Callable[[Tile], Url | None]
-) -> tuple[Level, ...]:
-    """Return the levels of a layer in a reference system, whose tiles have the addresses that `address` makes."""
-    name = next((each for each in layer.links if each in sets and is_in(sets[each].crs, system)), None)
-    if name is None:
-        return ()
+def _levels_of(
+    layer: TileLayer, sets: Mapping[str, MatrixSet], name: str, make: Callable[[Tile], T]
+) -> tuple[Grid[T], ...]:
+    """Return the levels of a layer in a tile matrix set; `make` turns a tile into what the levels have."""
     crs = crs_code(sets[name].crs)
 
-    def url(matrix: Matrix, row: int, column: int) -> Url | None:
-        return address(Tile(name, matrix.name, row, column, matrix.tile, crs))
+    def tile(matrix: Matrix, row: int, column: int) -> T:
+        return make(Tile(name, matrix.name, row, column, matrix.tile, crs))
 
-    return sets[name].levels(_by_plain_names(layer.links[name], name), url)
+    return sets[name].levels(_by_plain_names(layer.links[name], name), tile)
 
 
 def _by_plain_names(limits: Mapping[str, Limits], matrix_set: str) -> Mapping[str, Limits]:
@@ -453,31 +416,3 @@ def _sides_in(extent: Sides | None, crs: str) -> Sides | None:
     if extent is None or not _is_understood(crs):
         return None
     return extent if is_geographic(crs) else to_mercator(extent)
-
-
-def _fitting(matrix_set: MatrixSet, sides: Sides | None, limits: Mapping[str, Limits]) -> int:
-    """Return the index of the finest matrix with tiles as large as the layer, else of the first one with limits."""
-    stated = [index for index, matrix in enumerate(matrix_set.matrices) if not limits or matrix.name in limits] or [0]
-    if sides is None:
-        return stated[0]
-    longest = max(sides[2] - sides[0], sides[3] - sides[1])
-    fitting = [i for i in stated if min(span(matrix_set.matrices[i], matrix_set.crs)) >= longest]
-    return fitting[-1] if fitting else stated[0]
-
-
-def _place(matrix: Matrix, crs: str, sides: Sides | None, limits: Limits | None) -> tuple[int, int]:
-    """Return row and column of the tile in the middle, within the limits and the matrix (annex H.1)."""
-    first, last, left, right = limits or matrix.limits
-    row, column = (first + last) // 2, (left + right) // 2
-    if sides is not None:
-        x0, y0 = top_left(matrix, crs)
-        across, down = span(matrix, crs)
-        column = _steps((sides[0] + sides[2]) / 2 - x0, across, column)
-        row = _steps(y0 - (sides[1] + sides[3]) / 2, down, row)
-    return min(max(row, first), last), min(max(column, left), right)
-
-
-def _steps(distance: float, span: float, default: int) -> int:
-    """Return the number of whole spans in a distance; the default for impossible numbers in the document."""
-    steps = distance / span if span > 0 else math.inf
-    return math.floor(steps) if math.isfinite(steps) else default
