@@ -24,6 +24,9 @@ settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 
 
+# Collection makes half a million objects that stay: looking through them again and again is a third of its CPU time.
+gc.disable()
+
 RARE_MARKS = ("servers", "systemd", "acceptance", "long")
 RARE_LIMIT_S = 900.0
 ROOM_MB = 1000
@@ -53,6 +56,7 @@ def pytest_collection_finish() -> None:
     """Collect garbage rarely, and none of modules and tests: looking through them is a tenth of a run's CPU time."""
     gc.set_threshold(50_000, 10, 10)
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

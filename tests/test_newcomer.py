@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.parts import GEOPANDAS, POSTGRESQL, skipped_parts
 from tests.support.places import ROOT
 
@@ -30,6 +32,7 @@ def test_the_last_lines_name_a_missing_part_and_how_to_get_it() -> None:
     assert told == f"Chromium: {skipped[1]} tests skipped; apt install chromium"
 
 
+@pytest.mark.long
 def test_in_ci_a_missing_part_is_a_failure() -> None:
     done = run_tests(IN_CHROMIUM, "-x", PATH="/nowhere", CI="1")
     assert done.returncode != 0 and "needs Chromium: apt install chromium" in done.stdout

@@ -7,11 +7,12 @@ import pytest
 from tests.golden import ledger, parts, usages
 from tests.golden.catalogue import ENGINES, crawled, environment
 from tests.support.postgres import Server
+from tests.support.samples import sampled
 
-pytestmark = pytest.mark.timeout(300)  # a hundred commands, and a server of PostgreSQL
+pytestmark = pytest.mark.timeout(300)  # a hundred commands
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", sampled(ENGINES, "sqlite"))
 def test_people_see_the_same_of_a_catalogue_in_each_engine_and_it_is_written_down(
     engine: str, request: pytest.FixtureRequest
 ) -> None:
