@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import NothingFound, UsageError
+from geocrawl.filters import Filters
 from geocrawl.model.catalogue import Layer, Service, columns
+from geocrawl.model.details import EndpointHistory
+from geocrawl.model.search import Selection
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.catalogue import ALL, Catalogue
-from geocrawl.store.catalogue.read.history import EndpointHistory
-from geocrawl.store.catalogue.search.filters import Filters
-from geocrawl.store.catalogue.services import Selection
 from geocrawl.urls.database import DatabaseUrl
 
 if TYPE_CHECKING:

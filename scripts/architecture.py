@@ -41,6 +41,7 @@ PURPOSE = {
     "search": "queries, read and ranked",
     "config": "where settings come from",
     "formats": "XML, JSON, charsets",
+    "filters": "conditions of a search",
     "files": "written whole, never over it",
     "urls": "addresses and identity",
 }

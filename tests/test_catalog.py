@@ -18,7 +18,7 @@ import pytest
 from geocrawl import Catalog
 from geocrawl.demo.ows_documents import Described, capabilities
 from geocrawl.errors import DatabaseFault, NothingFound, UsageError
-from geocrawl.store.catalogue.search.filters import Filters, QueryError
+from geocrawl.filters import Filters, QueryError
 from tests.store.catalogue.test_services import DEAD, PACIFIC, ROADS
 from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT

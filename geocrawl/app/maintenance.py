@@ -10,10 +10,10 @@ from geocrawl.app import wiring
 from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
 from geocrawl.errors import DatabaseFault
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.model.details import Address
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings
 from geocrawl.store import Connection, Store
-from geocrawl.store.catalogue.read.show import Address
 from geocrawl.store.upkeep import backup
 from geocrawl.store.upkeep.promises import CarriedOver, carry_over, read_promises
 from geocrawl.urls.database import DatabaseUrl

@@ -17,12 +17,12 @@ from geocrawl.detect.software import Portal, portal_of, portal_of_page
 from geocrawl.errors import DatabaseFault, described
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Document, Failure, Link, Page, Relevance, Url
+from geocrawl.model.details import Why
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Probe, QueuedLink
 from geocrawl.probe.registry import probes
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import Connection, OptOut, stored_strategy, stored_topic
-from geocrawl.store.catalogue.read.show import Why
 from geocrawl.store.frontier.learner import read_feedback, read_state
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of

@@ -21,9 +21,10 @@ from geocrawl.cli.progress import observe
 from geocrawl.config import user_folder
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import EnvironmentFault
+from geocrawl.model.search import Selection
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.catalogue.services import Selection, read_endpoints
+from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.store.upkeep.backup import remove_if_only_of
 from geocrawl.urls import read_url
 from geocrawl.urls.database import DatabaseUrl

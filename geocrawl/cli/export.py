@@ -18,15 +18,11 @@ from geocrawl.export.services import export_services
 from geocrawl.export.tables import FORMATS as OF_ENDPOINTS
 from geocrawl.export.tables import export_endpoints
 from geocrawl.files import is_standard_output
+from geocrawl.filters import Filters
+from geocrawl.model.search import Selection
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.search.filters import Filters
-from geocrawl.store.catalogue.services import (
-    Selection,
-    read_endpoints,
-    read_layers,
-    read_services,
-)
+from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services
 from geocrawl.wording import counted
 
 Library = Annotated[

@@ -20,10 +20,11 @@ from geocrawl.cli.addresses import read_host, service_address
 from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.model.details import Address
 from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
 from geocrawl.store import Connection, read_blocked
-from geocrawl.store.catalogue.read.show import Address, addresses_at, addresses_of, current_number
+from geocrawl.store.catalogue.read.show import addresses_at, addresses_of, current_number
 from geocrawl.store.upkeep.backup import back_up
 from geocrawl.store.upkeep.forget import undo
 from geocrawl.store.upkeep.migrate import migrate as copy

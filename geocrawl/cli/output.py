@@ -26,7 +26,7 @@ from geocrawl.wording import iso
 
 if TYPE_CHECKING:
     from geocrawl.crawler.report import CrawlReport, HarvestReport
-    from geocrawl.store.catalogue.search.results import Results
+    from geocrawl.model.search import Results
 
 
 _one_row_a_line = ContextVar("one_row_a_line", default=False)

@@ -305,7 +305,7 @@ def _levels() -> Iterable[str]:
 
 
 def _orders() -> Iterator[str]:
-    from geocrawl.store.catalogue.search.filters import Sort
+    from geocrawl.filters import Sort
 
     yield from map(str, Sort)
 

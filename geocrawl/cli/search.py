@@ -13,11 +13,11 @@ from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.errors import UsageError
 from geocrawl.export.tables import LAYER_TABLE, layer_row, layer_values, write_csv
+from geocrawl.filters import Filters, Sort, read_box, read_level, read_system
 from geocrawl.model.catalogue import SIDES
+from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
-from geocrawl.store.catalogue.search.filters import Filters, Sort, read_box, read_level, read_system
-from geocrawl.store.catalogue.search.results import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.wording import counted
 
 FORMATS = ("table", "json", "jsonl", "csv")

@@ -19,21 +19,13 @@ from geocrawl.detect import Detector
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import LATE_TIER, State, Url
 from geocrawl.model.catalogue import Layer
+from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail, UrlRow, Why
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import EndpointHistory, changes_since, history_of_address, history_of_service
-from geocrawl.store.catalogue.read.show import (
-    EndpointRow,
-    ServiceDetail,
-    UrlRow,
-    Why,
-    current_number,
-    read_why,
-    service_at,
-    service_detail,
-)
+from geocrawl.store.catalogue.read.history import changes_since, history_of_address, history_of_service
+from geocrawl.store.catalogue.read.show import current_number, read_why, service_at, service_detail
 from geocrawl.urls import endpoint_key, service_keys
 from geocrawl.wording import counted, moment, percent, read_duration, seconds, span
 

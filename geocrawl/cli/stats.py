@@ -21,10 +21,12 @@ from geocrawl.export.report import write_report_csv, write_report_html
 from geocrawl.export.report_card import card_json, card_lines, write_cards_html
 from geocrawl.files import is_standard_output, write_whole
 from geocrawl.model.kinds import short_name
+from geocrawl.model.search import Selection
+from geocrawl.model.statistics import Survival
 from geocrawl.sanitize import plain
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.read.history import Survival, read_survival
+from geocrawl.store.catalogue.read.history import read_survival
 from geocrawl.store.catalogue.read.provider_report import provider_cards
 from geocrawl.store.catalogue.read.statistics import (
     kind_counts,
@@ -33,7 +35,7 @@ from geocrawl.store.catalogue.read.statistics import (
     read_software_growth,
     read_statistics,
 )
-from geocrawl.store.catalogue.services import Selection, read_services
+from geocrawl.store.catalogue.services import read_services
 from geocrawl.store.frontier.yields import signal_yields
 from geocrawl.web import charts
 from geocrawl.wording import counted, day_of

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from geocrawl.store.catalogue.read.statistics import Growth, SoftwareGrowth
+    from geocrawl.model.statistics import Growth, SoftwareGrowth
 
 _WIDTH = 640
 _ROW = 24

@@ -11,8 +11,9 @@ from xml.sax.saxutils import escape, quoteattr
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.model.details import NewsRow
 from geocrawl.model.kinds import short_name
-from geocrawl.store.catalogue.read.history import NewsRow, read_news
+from geocrawl.store.catalogue.read.history import read_news
 from geocrawl.store.catalogue.read.statistics import last_service_number, service_numbers
 from geocrawl.web.answers import LazyResponse, Problem, wanted_language
 from geocrawl.web.downloads import newest_found

@@ -17,9 +17,10 @@ from starlette.responses import Response
 
 from geocrawl.export.services import export_services
 from geocrawl.export.tables import COLUMNS, csv_bytes, endpoint_values, without_secrets
+from geocrawl.filters import Sort
+from geocrawl.model.search import Selection
 from geocrawl.store import Connection
-from geocrawl.store.catalogue.search.filters import Sort
-from geocrawl.store.catalogue.services import Selection, read_endpoints, read_layers, read_services
+from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services
 from geocrawl.web.parameters import MAX_LIMIT, Asked, read_asked
 from geocrawl.web.site import site_of
 

@@ -9,15 +9,11 @@ from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 
+from geocrawl.filters import Filters, QueryError, Sort
 from geocrawl.model import Kind
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.show import addresses_at
 from geocrawl.store.catalogue.search.cql2 import Condition, read_filter
-from geocrawl.store.catalogue.search.filters import (
-    Filters,
-    QueryError,
-    Sort,
-)
 from geocrawl.store.catalogue.search.query import CONDITIONS, alternatives
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter

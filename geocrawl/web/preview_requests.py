@@ -14,10 +14,10 @@ from itertools import islice
 from urllib.parse import urlencode
 
 from geocrawl.model import Item, Layer, Service, Url, catalogue, stored_kind
+from geocrawl.model.details import EndpointRow, ServiceDetail
 from geocrawl.probe.extents import Sides
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View, is_in
 from geocrawl.probe.registry import preview_of
-from geocrawl.store.catalogue.read.show import EndpointRow, ServiceDetail
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter
 from geocrawl.web.layers import path_of

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from starlette.requests import Request
 
 from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.filters import QueryError, Sort
+from geocrawl.model.details import ServiceDetail
+from geocrawl.model.search import FacetValue, LayerResults, Results
 from geocrawl.store import Connection, Store
 from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.read.show import ServiceDetail, current_number, service_detail
+from geocrawl.store.catalogue.read.show import current_number, service_detail
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.filters import QueryError, Sort
-from geocrawl.store.catalogue.search.results import FacetValue, LayerResults, Results
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase
 from geocrawl.web.answers import Problem, Workers
 from geocrawl.web.options import ANSWER_S

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from geocrawl.model.catalogue import Column
-from geocrawl.store.catalogue.read.history import NewsRow
+from geocrawl.model.details import NewsRow
 from geocrawl.wording import Sentence, moment, percent, seconds
 
 _FOLDER = Path(__file__).parent

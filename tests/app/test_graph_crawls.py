@@ -12,8 +12,9 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.status import status_lines
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Visit
+from geocrawl.model.search import Selection
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.services import Selection, read_endpoints
+from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.store.database.database import open_readonly
 from geocrawl.store.frontier.status import read_status
 from geocrawl.urls import endpoint_key, read_url

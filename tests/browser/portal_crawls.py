@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from geocrawl.crawler.report import CrawlReport
+from geocrawl.model.search import Selection
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.services import Selection, read_endpoints
+from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.store.database.database import open_readonly
 from tests.support import crawls
 

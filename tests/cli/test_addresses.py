@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import UsageError
-from geocrawl.store.catalogue.search.filters import read_system
+from geocrawl.filters import read_system
 
 
 def test_a_bare_host_means_the_same_in_a_file_and_as_an_argument(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Url, Visit
+from geocrawl.model.search import Selection
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.services import Selection, read_endpoints
+from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.store.database.database import open_readonly
 from geocrawl.urls import endpoint_key, read_url
 

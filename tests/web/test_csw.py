@@ -20,8 +20,9 @@ from lxml import etree
 
 from geocrawl.export.iso import GMD
 from geocrawl.export.services import export_services
+from geocrawl.model.search import Selection
 from geocrawl.store import Store
-from geocrawl.store.catalogue.services import Selection, read_services
+from geocrawl.store.catalogue.services import read_services
 from geocrawl.web.csw.process import CswOptions, CswProcess, configuration_of, find_interpreter
 from tests.servers.mapservers import interpreter
 from tests.support.parts import PYCSW, lack

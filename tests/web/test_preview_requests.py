@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model.catalogue import Layer, Service
+from geocrawl.model.details import EndpointRow, ServiceDetail
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Tiles, View
-from geocrawl.store.catalogue.read.show import EndpointRow, ServiceDetail
 from geocrawl.web.answers import Problem
 from geocrawl.web.preview_requests import ServicePreviews
 

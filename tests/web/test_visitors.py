@@ -19,9 +19,9 @@ from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
 from geocrawl.demo import DemoWeb
+from geocrawl.filters import MOST_VALUES
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.filters import MOST_VALUES
 from geocrawl.web import connections
 from geocrawl.web.answers import MAX_WAITING, Problem, Workers
 from geocrawl.web.guard import Guard, Rates

@@ -25,8 +25,9 @@ from geocrawl.lab.recorded_worlds.replay import Request, Web, WorldWeb
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Url, Visit
+from geocrawl.model.search import Selection
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.services import Selection, read_endpoints
+from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.urls import read_url
 from geocrawl.urls.database import DatabaseUrl
 

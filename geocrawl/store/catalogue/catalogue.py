@@ -17,24 +17,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from geocrawl.filters import Filters
 from geocrawl.model import Url
 from geocrawl.model.catalogue import EndpointService, Layer, ProviderCard, ReportRow, Service
+from geocrawl.model.details import Address, EndpointHistory, EndpointRow, NewsRow, ServiceDetail
+from geocrawl.model.search import LayerResults, Results, Selection
+from geocrawl.model.statistics import Growth, KindCount, SoftwareGrowth, Statistics, Survival
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.store.catalogue.read import history, provider_report, show, statistics
 from geocrawl.store.catalogue.read.harvest import Harvested, is_gone, read_harvest, read_span
-from geocrawl.store.catalogue.read.history import EndpointHistory, NewsRow, Survival
-from geocrawl.store.catalogue.read.show import Address, EndpointRow, ServiceDetail
-from geocrawl.store.catalogue.read.statistics import Growth, KindCount, SoftwareGrowth, Statistics
-from geocrawl.store.catalogue.search.filters import Filters
-from geocrawl.store.catalogue.search.results import LayerResults, Results
-from geocrawl.store.catalogue.services import (
-    Selection,
-    read_endpoints,
-    read_layers,
-    read_services,
-    read_thumbnail,
-    selected_ids,
-)
+from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail, selected_ids
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import open_readonly
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase, place_of

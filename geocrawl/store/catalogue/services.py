@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Float, Select, bindparam, func, select
 
-from geocrawl.model.catalogue import SIDES, Box, Column, EndpointService, Layer, Service, columns
+from geocrawl.model.catalogue import SIDES, Column, EndpointService, Layer, Service, columns
+from geocrawl.model.search import Selection
 from geocrawl.sanitize import masked
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, utc_text
@@ -18,29 +18,6 @@ from geocrawl.store.database.schema.tables import ENDPOINT, LAYER, SEARCH_ENTRY,
 from geocrawl.store.database.views import BEST, LAYER_COLUMNS, LAYERS, SERVICES, is_shown, service_columns
 
 S = TypeVar("S")
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which services are read: those that fulfil every condition that is set."""
-
-    kind: str | None = None
-    box: Box | None = None
-    """Their extent intersects it."""
-    alive: bool = False
-    level: str | None = None
-    """At least this level: advertised, answers or delivers."""
-    ids: Collection[int] | None = None
-
-    @property
-    def is_about_kind_alone(self) -> bool:
-        """Return whether no condition but the kind is set."""
-        return self == Selection(self.kind)
-
-    @property
-    def is_all(self) -> bool:
-        """Return whether no condition is set."""
-        return self == Selection()
 
 
 def read_services(connection: Connection, selection: Selection, *, with_secrets: bool = False) -> Iterator[Service]:

@@ -10,10 +10,10 @@ from pydantic import Field
 
 from geocrawl import __version__
 from geocrawl.errors import NothingFound, UsageError, needs_extra
+from geocrawl.filters import QueryError
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.index.index import search_engine
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.filters import QueryError
 from geocrawl.web.answers import Problem
 from geocrawl.web.application import hosts_of
 from geocrawl.web.assistants import tools

@@ -10,14 +10,15 @@ from typing import Any
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.properties import service_properties
 from geocrawl.model.catalogue import Layer
+from geocrawl.model.details import EndpointHistory, ServiceDetail
+from geocrawl.model.search import SearchHit, Selection
 from geocrawl.probe.extents import to_mercator
 from geocrawl.probe.previews import MERCATOR, View
 from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import EndpointHistory, history_of_service
-from geocrawl.store.catalogue.read.show import ServiceDetail, current_number, service_detail
+from geocrawl.store.catalogue.read.history import history_of_service
+from geocrawl.store.catalogue.read.show import current_number, service_detail
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.results import SearchHit
-from geocrawl.store.catalogue.services import Selection, read_services
+from geocrawl.store.catalogue.services import read_services
 from geocrawl.web.layers import systems_of
 from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, ServicePreviews
 from geocrawl.web.publishing import client_address, is_masked, published

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from geocrawl.export.gpkg import write_layers
 from geocrawl.export.properties import geojson_geometry
 from geocrawl.export.tables import LAYER_HIT_COLUMNS, LAYER_TABLE, csv_bytes, layer_row, layer_values
-from geocrawl.store.catalogue.search.results import LayerHit, LayerResults
+from geocrawl.model.search import LayerHit, LayerResults
 from geocrawl.web.answers import Problem
 from geocrawl.web.pages.qgis_layer import Definition, definitions, source_of
 from geocrawl.web.parameters import Asked, read_asked

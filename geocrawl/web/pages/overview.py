@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl import __version__
+from geocrawl.model.details import NewsRow
+from geocrawl.model.search import Results
 from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import NewsRow, read_news
+from geocrawl.store.catalogue.read.history import read_news
 from geocrawl.store.catalogue.read.statistics import count_layers
 from geocrawl.store.catalogue.search.cql2 import QUERYABLES
-from geocrawl.store.catalogue.search.results import Results
 from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.charts import coverage, shade_of
 from geocrawl.web.downloads import FILES

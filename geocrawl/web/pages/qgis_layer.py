@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from geocrawl.export.qgis import safe_name
 from geocrawl.model.catalogue import Layer, Service
+from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import QgisLayer
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
-from geocrawl.store.catalogue.read.show import ServiceDetail
 from geocrawl.web.answers import Problem
 from geocrawl.web.reader import detail_of, number_of
 

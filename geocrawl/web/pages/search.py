@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from geocrawl.model.kinds import short_name
+from geocrawl.model.search import FacetValue, LayerResults, Results
 from geocrawl.store.catalogue.search.places import country_name
-from geocrawl.store.catalogue.search.results import FacetValue, LayerResults, Results
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.downloads import FILES
 from geocrawl.web.pages.found_layers import LAYER_FILES

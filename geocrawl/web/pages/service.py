@@ -13,11 +13,10 @@ from starlette.responses import Response
 
 from geocrawl.export.mending import Explained, deviations
 from geocrawl.model.catalogue import Layer, Service, columns
+from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail
 from geocrawl.model.health import DAY_S, availability_by_part
 from geocrawl.probe.previews import Picture
 from geocrawl.sanitize import masked
-from geocrawl.store.catalogue.read.history import EndpointHistory
-from geocrawl.store.catalogue.read.show import EndpointRow, ServiceDetail
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, strip
 from geocrawl.web.layers import Tree, layer_tree, path_of

@@ -12,16 +12,11 @@ from starlette.responses import Response
 from geocrawl.crawler.report import sub_queues
 from geocrawl.model import State
 from geocrawl.model.kinds import short_name
+from geocrawl.model.statistics import Growth, Survival
 from geocrawl.priority.registry import tier_names
 from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import Survival, read_survival
-from geocrawl.store.catalogue.read.statistics import (
-    Growth,
-    kind_counts,
-    read_growth,
-    read_software_growth,
-    read_statistics,
-)
+from geocrawl.store.catalogue.read.history import read_survival
+from geocrawl.store.catalogue.read.statistics import kind_counts, read_growth, read_software_growth, read_statistics
 from geocrawl.store.catalogue.search.places import country_name
 from geocrawl.store.frontier.status import CatalogStatus, read_status
 from geocrawl.web.answers import wanted_language

@@ -10,10 +10,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.model.details import EndpointHistory
 from geocrawl.model.kinds import short_name
-from geocrawl.store.catalogue.read.history import EndpointHistory
+from geocrawl.model.search import Results
 from geocrawl.store.catalogue.search.places import country_name
-from geocrawl.store.catalogue.search.results import Results
 from geocrawl.store.catalogue.services import read_thumbnail
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.parameters import Asked, read_asked

@@ -15,8 +15,9 @@ from starlette.responses import Response
 from geocrawl.export.dcat import Page, write_jsonld, write_turtle
 from geocrawl.export.iso import RECORDS, file_of, record_bytes
 from geocrawl.model.catalogue import Service
+from geocrawl.model.search import Selection
 from geocrawl.store import Connection
-from geocrawl.store.catalogue.services import Selection, read_services
+from geocrawl.store.catalogue.services import read_services
 from geocrawl.web.answers import LazyResponse, preferences
 from geocrawl.web.downloads import numbers_found
 from geocrawl.web.parameters import read_asked

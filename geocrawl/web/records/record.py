@@ -8,11 +8,11 @@ from typing import Any
 
 from geocrawl.export.properties import geojson_geometry, mail_of
 from geocrawl.model.catalogue import Service, columns
+from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import short_name
+from geocrawl.model.search import SearchHit
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked
-from geocrawl.store.catalogue.read.show import ServiceDetail
-from geocrawl.store.catalogue.search.results import SearchHit
 from geocrawl.web.publishing import client_address, web_address
 from geocrawl.web.site import ITEMS
 

@@ -17,16 +17,11 @@ from geocrawl.export.properties import name_of
 from geocrawl.export.services import export_services
 from geocrawl.export.tables import export_endpoints
 from geocrawl.model.catalogue import Layer, Service
+from geocrawl.model.details import ServiceDetail
+from geocrawl.model.search import Selection
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.history import read_news
-from geocrawl.store.catalogue.read.show import ServiceDetail
-from geocrawl.store.catalogue.services import (
-    Selection,
-    read_endpoints,
-    read_layers,
-    read_services,
-    read_thumbnail,
-)
+from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail
 from geocrawl.web.charts import coverage
 from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_index, url_set
 from geocrawl.web.publishing import as_json, published

@@ -9,13 +9,9 @@ import pytest
 from shapely.geometry import box
 
 from geocrawl.model import Attempt, ContentOutcome, ContentReport, Kind, Layer, Level, Service
+from geocrawl.model.search import Selection
 from geocrawl.store import Store
-from geocrawl.store.catalogue.services import (
-    Selection,
-    read_layers,
-    read_services,
-    selected_ids,
-)
+from geocrawl.store.catalogue.services import read_layers, read_services, selected_ids
 from geocrawl.store.catalogue.write.verdicts import ContentReportWriter
 from tests.support.world import World, candidate, verdict
 

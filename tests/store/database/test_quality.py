@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from shapely.geometry import box
 
+from geocrawl.filters import Sort
 from geocrawl.model import Deviation, Kind, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.store.catalogue.index.index import search_engine
 from geocrawl.store.catalogue.read.show import service_detail
-from geocrawl.store.catalogue.search.filters import Sort
 from tests.support.world import World, candidate, verdict
 
 POOR = Service(Kind.WMS, "1.3.0", "Maps", fingerprint="a", layers=(Layer("a", "A"),))

@@ -23,9 +23,10 @@ import psycopg
 from geocrawl.app import maintenance
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Kind, Service
+from geocrawl.model.details import Address
 from geocrawl.settings import Settings
 from geocrawl.store import Connection, Store
-from geocrawl.store.catalogue.read.show import Address, addresses_of
+from geocrawl.store.catalogue.read.show import addresses_of
 from geocrawl.store.database.opt_out import read_blocked
 from geocrawl.store.database.schema.tables import METADATA
 from geocrawl.store.upkeep.backup import back_up

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from lxml import html
 
+from geocrawl.model.search import Selection
 from geocrawl.store import Store
-from geocrawl.store.catalogue.services import Selection
 from geocrawl.web.static_site.folder import MANIFEST
 from geocrawl.web.static_site.publish import Options, Published, publish
 

@@ -17,7 +17,7 @@ import pytest
 from lxml import etree, html
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.store.catalogue.services import Selection
+from geocrawl.model.search import Selection
 from geocrawl.web.static_site.folder import MARK, SiteFolder, site_folder
 from tests.daemon.test_faults import fill, small_disk
 from tests.support.commands import geocrawl

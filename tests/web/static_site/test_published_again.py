@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.model.search import Selection
 from geocrawl.store import Store
-from geocrawl.store.catalogue.services import Selection
 from geocrawl.store.upkeep.migrate import migrate
 from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.folder import MANIFEST

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Select, bindparam, case, func, literal, select, union_all
 
+from geocrawl.model.details import EndpointHistory, NewsRow, ProbeAnswer
 from geocrawl.model.health import DAY_S, LEAST_OBSERVED_S, availability
+from geocrawl.model.statistics import Survival
 from geocrawl.store.database.connection import Connection, Rows
 from geocrawl.store.database.constructs import greatest, in_list, whole
 from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
@@ -25,47 +26,6 @@ def percentiles(values: Sequence[float]) -> dict[int, float]:
 
 
 WINDOWS_DAYS = (7, 30, 365)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Outcome of one probe of an endpoint."""
-
-    at: float
-    is_valid: bool
-    milliseconds: float | None
-    """Duration of the decisive request; None where the server answered that nothing had changed (304), which is faster
-    than the document in whose place it stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointHistory:
-    """The probes of an endpoint over time."""
-
-    id: int
-    kind: str
-    url: str
-    health: str
-    since: float | None
-    in_a_row: int
-    """Valid answers in a row, or failures as a negative number."""
-    due_at: float | None
-    first_seen: float
-    probes: int
-    """Kept in the database."""
-    answers: tuple[Answer, ...]
-    """The answers of the last 365 days, oldest first."""
-    availability: Mapping[int, float | None]
-    """Days → share of that time, 0…1, in which the last answer was a valid one; None: nothing is known of it."""
-    response_ms: Mapping[int, float]
-    """Percentile → milliseconds of valid answers that were read whole: 50, 90, 99; empty for fewer than two."""
-    events: tuple[Mapping[str, object], ...]
-    """at, before, after, reason; newest first."""
-    unasked: tuple[Mapping[str, object], ...]
-    """at, reason of the times when it might not be asked, or was asked to wait; newest first. They count for nothing
-    else."""
-    changes: tuple[Mapping[str, object], ...]
-    """at, what, name, before, after; newest first."""
 
 
 _MOST_EVENTS = 100
@@ -128,7 +88,7 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
     endpoint = {"endpoint": row["id"]}
     start = now - max(WINDOWS_DAYS) * DAY_S
     window = {**endpoint, "start": start}
-    answers = tuple(Answer(at, bool(ok), elapsed) for at, ok, elapsed in connection.execute(_PROBES, window))
+    answers = tuple(ProbeAnswer(at, bool(ok), elapsed) for at, ok, elapsed in connection.execute(_PROBES, window))
     earlier = connection.execute(_LAST_BEFORE, window).fetchone()
     over_time: list[tuple[float, bool]] = [(each.at, each.is_valid) for each in answers]
     if earlier is not None:
@@ -185,20 +145,6 @@ def changes_since(connection: Connection, since: float, most: int) -> Iterator[d
 # --------------------------------------------------------------------------- survival
 
 
-@dataclass(frozen=True, slots=True)
-class Survival:
-    """The survival of services (Kaplan and Meier, 1958)."""
-
-    services: int
-    """Endpoints that ever were valid and of which an hour at least is known, by two probes or more."""
-    deaths: int
-    """Of these now down or gone."""
-    observed_days: float
-    """How long the one that is known longest was watched: nothing can be said of more."""
-    curve: tuple[tuple[float, float], ...]
-    """(days since it was first seen valid, share still alive), from (0, 1) on, a step for each day with a death."""
-
-
 _FIRST_ALIVE = (
     select(HEALTH_EVENT.c.endpoint_id, func.min(HEALTH_EVENT.c.at).label("at"))
     .where(HEALTH_EVENT.c.after == "alive")
@@ -235,26 +181,6 @@ def read_survival(connection: Connection) -> Survival:
 
 
 # --------------------------------------------------------------------------- news
-
-
-@dataclass(frozen=True, slots=True)
-class NewsRow:
-    """Something that happened to a service."""
-
-    service_id: int
-    kind: str
-    title: str
-    url: str
-    """The service's best address, with the secrets in it."""
-    at: float
-    what: str
-    """health, or what changed: layer-added, layer-removed, title …"""
-    name: str
-    """Name of the layer that changed; of a change of health its reason."""
-    before: str
-    after: str
-    number: int
-    """Number of the row in its table: with `what` and the time it identifies the news."""
 
 
 _OWN, _BEST = ENDPOINT.alias("own"), ENDPOINT.alias("best")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Integer, Select, Table, and_, bindparam, case, func, select
 
 from geocrawl.model.catalogue import ReportRow
+from geocrawl.model.statistics import Growth, KindCount, SoftwareGrowth, Statistics
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import json_elements, json_member, least, utc_text, whole
 from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
@@ -26,51 +26,6 @@ DEVIATIONS = (
     .order_by(_NUMBER.desc(), "code")
 )
 """Count the endpoints valid at the last probe by the codes of their deviations."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """Counts over the whole catalogue."""
-
-    software_versions: tuple[tuple[str, str, int], ...]
-    """(server software, its version, services), the commonest first: of ArcGIS Server alone, whose services say it."""
-    versions: tuple[tuple[str, str, int], ...]
-    """(kind, version of the protocol, services), the commonest first."""
-    deviations: tuple[tuple[str, int], ...]
-    """(code, endpoints valid at the last probe), the commonest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How many services were known over time."""
-
-    start: float
-    end: float
-    known: tuple[int, ...]
-    """Services known at the end of each of equally long parts of that time."""
-
-
-@dataclass(frozen=True, slots=True)
-class SoftwareGrowth:
-    """How many services of each server software were known over time."""
-
-    start: float
-    """Time at which the first service was found, seconds since 1970 UTC."""
-    end: float
-    """Time at which the last service was found, seconds since 1970 UTC."""
-    known: tuple[tuple[str, tuple[int, ...]], ...]
-    """(server software by the address, services known at the start and at the end of each part of that time), the
-    commonest first; '' for addresses that do not show it."""
-
-    @property
-    def counts(self) -> tuple[tuple[str, int], ...]:
-        """Return (server software, services known at the end), the commonest first."""
-        return tuple((name, known[-1]) for name, known in self.known)
-
-    @property
-    def of_all(self) -> Growth:
-        """Return how many services were known, whatever their software."""
-        return Growth(self.start, self.end, tuple(map(sum, zip(*(known[1:] for _, known in self.known), strict=True))))
 
 
 _NUMBER = func.count().label("number")
@@ -159,20 +114,6 @@ def last_service_number(connection: Connection) -> int:
 
 
 # --------------------------------------------------------------------------- kinds
-
-
-@dataclass(frozen=True, slots=True)
-class KindCount:
-    """The services of one kind."""
-
-    kind: str
-    services: int
-    alive: int
-    """Valid at their last probe, at one of their endpoints at least."""
-    delivers: int
-    """Number of the kind's services that delivered content."""
-    layers: int
-    """Named layers."""
 
 
 _LEVELS = (

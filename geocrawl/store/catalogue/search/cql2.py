@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from geocrawl.errors import install_extra
+from geocrawl.filters import QueryError, read_box
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Service, columns
 from geocrawl.sanitize import plain
-from geocrawl.store.catalogue.search.filters import QueryError, read_box
 from geocrawl.store.catalogue.search.selection import touching
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 

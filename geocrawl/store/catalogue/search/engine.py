@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geocrawl.filters import Filters, QueryError, Sort, demand_few_values
 from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.health import DAY_S
+from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.sanitize import plain
-from geocrawl.store.catalogue.search.filters import Filters, QueryError, Sort, demand_few_values
 from geocrawl.store.catalogue.search.layers import AT_ONCE, MOST_READ, MOST_SERVICES, LayerRanking
 from geocrawl.store.catalogue.search.places import shipped_places
 from geocrawl.store.catalogue.search.plan import Concept, Plan, Planner, differences, read_as
@@ -34,7 +35,6 @@ from geocrawl.store.catalogue.search.ranking import (
     of_places,
     with_soundness,
 )
-from geocrawl.store.catalogue.search.results import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.store.catalogue.search.selection import Keys, Positions, best, count, keys_of, meeting, page
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 from geocrawl.store.catalogue.search.suggest import Corrector

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import STRtree, box
 
+from geocrawl.filters import unreadable
 from geocrawl.model.catalogue import Box
-from geocrawl.store.catalogue.search.filters import unreadable
 from geocrawl.store.catalogue.search.fold import words_of
 from geocrawl.wording import Sentence
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from geocrawl.filters import DAY_S, Filters, Sort
 from geocrawl.model import Kind
-from geocrawl.store.catalogue.search.filters import DAY_S, Filters, Sort
 from geocrawl.store.catalogue.search.fold import (
     forms,
     is_unspaced,

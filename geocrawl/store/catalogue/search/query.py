@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from geocrawl.store.catalogue.search.filters import (
+from geocrawl.filters import (
     Filters,
     QueryError,
     Sort,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geocrawl.filters import EVERYWHERE, Filters, Sort
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Box
-from geocrawl.store.catalogue.search.filters import EVERYWHERE, Filters, Sort
-from geocrawl.store.catalogue.search.results import FacetValue
+from geocrawl.model.search import FacetValue
 from geocrawl.store.catalogue.search.snapshot import Flags, Names, Snapshot, of_health
 
 

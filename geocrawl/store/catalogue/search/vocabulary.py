@@ -10,8 +10,8 @@ from importlib import resources
 from itertools import product
 from typing import Any
 
+from geocrawl.filters import QueryError
 from geocrawl.model import Kind
-from geocrawl.store.catalogue.search.filters import QueryError
 from geocrawl.store.catalogue.search.fold import spellings
 
 Words = tuple[str, ...]

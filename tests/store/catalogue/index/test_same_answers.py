@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.filters import Sort
+from geocrawl.model.search import Results
 from geocrawl.store.catalogue.index.index import SqlSearchIndex
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.filters import Sort
-from geocrawl.store.catalogue.search.results import Results
 from geocrawl.store.store import Store
 from geocrawl.store.upkeep.migrate import migrate
 from tests.support.made_catalogue import make_catalogue

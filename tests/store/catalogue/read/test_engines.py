@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from geocrawl.model import Deviation, Kind, Rank, Service, StoredPage
+from geocrawl.model.search import Selection
 from geocrawl.settings import Settings
 from geocrawl.store import (
     Connection,
@@ -33,14 +34,7 @@ from geocrawl.store.catalogue.read.statistics import (
     read_statistics,
     service_numbers,
 )
-from geocrawl.store.catalogue.services import (
-    Selection,
-    read_endpoints,
-    read_layers,
-    read_services,
-    read_thumbnail,
-    selected_ids,
-)
+from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail, selected_ids
 from geocrawl.store.frontier.budgets import PATTERN_SPENT
 from geocrawl.store.frontier.kept_pages import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.store.frontier.learner import read_feedback

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.filters import Filters
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.filters import Filters
 from geocrawl.store.catalogue.search.fold import in_latin, number_apart, other_sounds
 from geocrawl.store.catalogue.search.query import read_query
 from tests.store.catalogue.search.catalogue import engine_of, record, service

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from geocrawl.filters import QueryError
 from geocrawl.store.catalogue.search.cql2 import MOST_CONDITIONS, QUERYABLES, read_filter
-from geocrawl.store.catalogue.search.filters import QueryError
 from geocrawl.store.catalogue.search.port import ServiceFacts
 from geocrawl.store.catalogue.search.snapshot import Snapshot
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from geocrawl.filters import Filters, QueryError, Sort
 from geocrawl.model import Kind
 from geocrawl.store import Store
 from geocrawl.store.catalogue.index.index import SqlSearchIndex, search_engine
 from geocrawl.store.catalogue.index.upkeep import index_again
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.filters import Filters, QueryError, Sort
 from geocrawl.store.catalogue.search.places import shipped_places
 from geocrawl.store.catalogue.search.plan import Planner, read_as
 from geocrawl.store.catalogue.search.port import Phrase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geocrawl.store.catalogue.search.filters import QueryError
+from geocrawl.filters import QueryError
 from geocrawl.store.catalogue.search.fold import words_of
 from geocrawl.store.catalogue.search.places import country_name, read_country, shipped_places
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from geocrawl.filters import Filters, QueryError, Sort
 from geocrawl.model import Kind
-from geocrawl.store.catalogue.search.filters import Filters, QueryError, Sort
 from geocrawl.store.catalogue.search.query import CONDITIONS, MAX_CHARS, Term, read_query
 
 

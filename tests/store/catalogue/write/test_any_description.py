@@ -18,8 +18,9 @@ from shapely import box
 
 from geocrawl.export.services import write_geojson
 from geocrawl.model import Deviation, Kind, Layer, Service, State, StoredPage
+from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.services import Selection, read_services
+from geocrawl.store.catalogue.services import read_services
 from geocrawl.store.database.database import open_readonly
 from tests.support.invariants import check_invariants
 from tests.support.postgres import Server

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shapely.geometry import box
 
+from geocrawl.filters import Filters, QueryError
 from geocrawl.model import Deviation, Kind, Layer, Service, State
+from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.index.index import search_engine
 from geocrawl.store.catalogue.read.show import read_why, service_at, service_detail
-from geocrawl.store.catalogue.search.filters import Filters, QueryError
-from geocrawl.store.catalogue.services import Selection, read_endpoints
+from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.store.frontier.status import read_status
 from geocrawl.urls import endpoint_key
 from tests.support.world import World, candidate, link, url, verdict

@@ -19,8 +19,9 @@ from geocrawl.model import ANSWER, Deviation, Evidence, Kind, Layer, Service
 from geocrawl.model.catalogue import SIDES, columns
 from geocrawl.model.catalogue import Layer as Layer_
 from geocrawl.model.catalogue import Service as Service_
+from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.read.show import service_detail
-from geocrawl.store.catalogue.services import Selection, read_endpoints, read_services
+from geocrawl.store.catalogue.services import read_endpoints, read_services
 from geocrawl.store.database.views import BEST, LAYER_COLUMNS, VIEWS, service_columns
 from geocrawl.store.store import Store
 from tests.support import parts

@@ -1,11 +1,11 @@
-"""What a search returns."""
+"""What a search returns, and which services are read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from geocrawl.model.catalogue import Layer, Service
+from geocrawl.model.catalogue import Box, Layer, Service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,3 +98,26 @@ class LayerResults:
     def is_complete(self) -> bool:
         """Return whether all found services were looked through."""
         return self.looked_through == self.services
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which services are read: those that fulfil every condition that is set."""
+
+    kind: str | None = None
+    box: Box | None = None
+    """Their extent intersects it."""
+    alive: bool = False
+    level: str | None = None
+    """At least this level: advertised, answers or delivers."""
+    ids: Collection[int] | None = None
+
+    @property
+    def is_about_kind_alone(self) -> bool:
+        """Return whether no condition but the kind is set."""
+        return self == Selection(self.kind)
+
+    @property
+    def is_all(self) -> bool:
+        """Return whether no condition is set."""
+        return self == Selection()

@@ -1,4 +1,4 @@
-"""Say which services a search is about, besides its words."""
+"""Say which services a search is about, besides its words, and read these conditions from texts."""
 
 from __future__ import annotations
 
