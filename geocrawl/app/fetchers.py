@@ -33,7 +33,7 @@ OnReceived = Callable[[int], object]
 def make_session_fetcher(
     session: Session,
     record: Path | None = None,
-    on_received: OnReceived = lambda received_bytes: None,
+    on_received: OnReceived | None = None,
     say: Callable[[str], object] = lambda line: None,
 ) -> Fetcher:
     """Return the fetcher of one run, which the caller closes.
@@ -80,7 +80,7 @@ def make_fetcher(
     transport: httpx.AsyncBaseTransport | None = None,
     resolver: Resolver | None = None,
     recorder: WarcRecorder | None = None,
-    on_received: OnReceived = lambda received_bytes: None,
+    on_received: OnReceived | None = None,
     may_put_off: bool = False,
     rests: RetryAfterMemory | None = None,
     for_visitors: bool = False,

@@ -65,7 +65,7 @@ class PoliteFetcher:
         transport: httpx.AsyncBaseTransport | None = None,
         resolver: Resolver | None = None,
         recorder: WarcRecorder | None = None,
-        on_received: Callable[[int], object] = lambda received_bytes: None,
+        on_received: Callable[[int], object] | None = None,
         may_put_off: bool = False,
         rests: RetryAfterMemory | None = None,
         for_visitors: bool = False,

@@ -121,7 +121,7 @@ class HttpClient:
         transport: httpx.AsyncBaseTransport | None = None,
         resolver: Resolver | None = None,
         recorder: WarcRecorder | None = None,
-        on_received: Callable[[int], object] = lambda received_bytes: None,
+        on_received: Callable[[int], object] | None = None,
     ) -> None:
         """Raise UsageError for a proxy that cannot be used. `politeness` has the places of IP addresses; `transport`
         replaces the network, `resolver` its names: without one, the addresses behind a replaced network are not known.
@@ -131,7 +131,7 @@ class HttpClient:
         """
         self._settings = settings
         self._clock = clock
-        self._reader = AnswerReader(settings, on_received)
+        self._reader = AnswerReader(settings, on_received or (lambda received_bytes: None))
         self._guard = AddressGuard(allow_private=settings.allow_private)
         self._routes = Routes(settings, environment)
         names = Names(settings.dns_timeout_s)

@@ -258,3 +258,12 @@ def gunzipped(body: bytes, most: int) -> bytes:
         return zlib.decompressobj(wbits=31).decompress(body, most)
     except zlib.error:
         return body
+
+
+_DECLARED = re.compile(rb"""\A<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""", re.IGNORECASE)
+
+
+def declared_encoding(body: bytes) -> str:
+    """Return the encoding that the XML declaration names, lower case; '' for none."""
+    found = _DECLARED.match(body)
+    return found[1].decode("ascii").lower() if found else ""

@@ -14,10 +14,16 @@ from typing import Any
 
 from lxml import etree
 
-from geocrawl.formats.text import charset_conflict, decode_declared, find_encoding, fold, header_charset
+from geocrawl.formats.text import (
+    charset_conflict,
+    declared_encoding,
+    decode_declared,
+    find_encoding,
+    fold,
+    header_charset,
+)
 from geocrawl.formats.xml_repair import (
     MAX_PROLOG_BYTES,
-    declared_encoding,
     mend,
     prolog_deviations,
     strip_prolog,

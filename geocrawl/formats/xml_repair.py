@@ -37,7 +37,6 @@ _BEGINNING = re.compile(
 """A declaration, or the root of a service's answer."""
 _HTML = re.compile(rb"<!doctype\s+html|<(?:html|head|body|script|[\w.-]*:?envelope)\b", re.IGNORECASE)
 _HEADER_LINE = re.compile(rb"\s*(?:HTTP/[\d.]+ \d{3}[^\r\n]*|[A-Za-z][A-Za-z-]{1,40}: ?[^\r\n]*)\r?\n")
-_DECLARED = re.compile(rb"""\A<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""", re.IGNORECASE)
 _DECLARATION = re.compile(rb"\A<\?xml\b[^>]{0,400}\?>", re.IGNORECASE)
 _TEXT_DECLARATION = re.compile(_DECLARATION.pattern.decode(), re.IGNORECASE)
 _DOCTYPE = re.compile(rb"<!DOCTYPE\s[^\[>]{0,2000}", re.IGNORECASE)
@@ -82,12 +81,6 @@ def prolog_deviations(body: bytes) -> list[Deviation]:
 def wide_encoding(body: bytes) -> str:
     """Return Python's codec for XML in UTF-16 or UTF-32, recognised by its first bytes; '' for any other."""
     return next((encoding for beginning, encoding in _WIDE.items() if body.startswith(beginning)), "")
-
-
-def declared_encoding(body: bytes) -> str:
-    """Return the encoding that the XML declaration names, lower case; '' for none."""
-    found = _DECLARED.match(body)
-    return found[1].decode("ascii").lower() if found else ""
 
 
 def without_declaration(text: str) -> str:

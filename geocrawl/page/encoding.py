@@ -22,10 +22,10 @@ from geocrawl.formats.text import (
     UTF_8,
     WINDOWS_1252,
     Encoding,
+    declared_encoding,
     decode_strictly,
     find_encoding,
 )
-from geocrawl.formats.xml_repair import declared_encoding
 
 
 class DecodedText(NamedTuple):

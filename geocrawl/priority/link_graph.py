@@ -212,8 +212,6 @@ class LinkGraph:
         """Restore a dump and return its `more`. Raises UsageError for one of another version, or damaged."""
         arrays = unpack_arrays(_FORMAT, state)
         self.ids = arrays["ids"]
-        if "tail_keys" in arrays:
-            self._read_former_keys(arrays)
         self._keys, self._weights, self._born = arrays["keys"], arrays["weights"], arrays["born"]
         self._tail_targets = array("q", arrays["tail_targets"].tobytes())
         self._tail_sources = array("q", arrays["tail_sources"].tobytes())
@@ -222,12 +220,6 @@ class LinkGraph:
         self._clock, self.forgotten = arrays["counts"].tolist()
         self.node_values = {n.removeprefix(_NODE_VALUES): a for n, a in arrays.items() if n.startswith(_NODE_VALUES)}
         return {name.removeprefix("more "): a for name, a in arrays.items() if name.startswith("more ")}
-
-    def _read_former_keys(self, arrays: Arrays) -> None:
-        """Convert the arrays of a dump of former versions, whose keys contained 32-bit ids, not places."""
-        keys, tail = arrays["keys"], arrays["tail_keys"]
-        arrays["keys"] = _keys_of(self.places(keys >> _SHIFT), self.places(keys & _SOURCE))
-        arrays["tail_targets"], arrays["tail_sources"] = tail >> _SHIFT, tail & _SOURCE
 
 
 def _keys_of(targets: Ints, sources: Ints) -> Ints:

@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 from lxml import etree
 
-from geocrawl.formats.text import charset_conflict, decode_declared, header_charset
+from geocrawl.formats.text import charset_conflict, declared_encoding, decode_declared, header_charset
 from geocrawl.formats.xml import (
     PARSER_OPTIONS,
     Cut,
@@ -34,7 +34,6 @@ from geocrawl.formats.xml import (
     unwrapped,
 )
 from geocrawl.formats.xml_repair import (
-    declared_encoding,
     mend,
     prolog_deviations,
     strip_prolog,

@@ -58,19 +58,6 @@ def test_ids_may_be_any_numbers_of_64_bits(added: Added) -> None:
     assert (graph.matrix() != narrow.matrix()).nnz == 0
 
 
-def test_a_dump_of_a_former_version_whose_keys_held_ids_is_read() -> None:
-    graph = graph_of([(7, [3, 9]), (3, [9])])
-    graph.add(9, [40], [0.25])
-    arrays = unpack_arrays("geocrawl-link-graph 1", graph.dump())
-    arrays["keys"] = np.array([3 << 32 | 7, 9 << 32 | 3, 9 << 32 | 7], np.int64)
-    arrays["tail_keys"] = np.array([40 << 32 | 9], np.int64)
-    del arrays["tail_targets"], arrays["tail_sources"]
-    former = LinkGraph(max_edges=MAX_EDGES)
-    former.load(pack_arrays("geocrawl-link-graph 1", arrays))
-    former.settle()
-    assert edges_of(former) == {(7, 3), (7, 9), (3, 9), (9, 40)}
-
-
 def test_a_link_seen_again_keeps_its_highest_weight() -> None:
     graph = LinkGraph(max_edges=MAX_EDGES)
     graph.add(1, [2, 3], [0.25, 0.5])
