@@ -31,8 +31,8 @@ from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.lab.training.fusion_examples import examples
 from geocrawl.lab.training.fusion_fit import Worth, fit
 from geocrawl.lab.training.fusion_weights import fusion_with
-from geocrawl.priority.fusion.value_model import Prior, write_prior
 from geocrawl.priority.registry import strategies
+from geocrawl.priority.strategies.fusion.value_model import Prior, write_prior
 
 OURS, FULL, ORACLE = "fusion", "bfs", "oracle"
 JUDGED_SEED, TRAINED_SEED = 3000, 4000

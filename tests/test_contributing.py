@@ -53,7 +53,7 @@ def _url(text: str) -> Url:
 @pytest.fixture
 def by_finds(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Strategy]:
     """Make the strategy of the text by the registry, to which the line of the text was added."""
-    module = ModuleType("geocrawl.priority.by_finds")
+    module = ModuleType("geocrawl.priority.strategies.by_finds")
     exec(compile(_block("class ByFinds"), "CONTRIBUTING.md", "exec"), vars(module))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     declared = eval("{" + _block('"by-finds": Declaration') + "}", {"Declaration": registry.Declaration})
@@ -134,7 +134,7 @@ print({each["type"] for each in _links(service, "") if each["title"] == "SPS"})
 
 READ_THE_NEW_KIND = """
 from geocrawl.page.naming import kind_in_label, kind_in_name, kind_of_protocol, may_be_service
-from geocrawl.priority.ipagerank import shipped_thesaurus
+from geocrawl.priority.strategies.ipagerank import shipped_thesaurus
 from geocrawl.store.catalogue.search.vocabulary import shipped_vocabulary
 from geocrawl.urls import StopRules, read_url, server_key
 

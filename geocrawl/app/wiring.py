@@ -25,9 +25,9 @@ from geocrawl.model import Purpose, Relevance
 from geocrawl.page.document import PageReader, is_empty_without_script, may_be_followed
 from geocrawl.ports import Clock, Fetcher, Observer, Politeness, ReadingPool, ReadsKeywords, Renderer, Strategy
 from geocrawl.priority import registry
-from geocrawl.priority.ipagerank import PageFilter, make_page_filter
 from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
 from geocrawl.priority.nearness import LinkMeasure
+from geocrawl.priority.strategies.ipagerank import PageFilter, make_page_filter
 from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.reading import InLoop, Limits, ReadingProcesses
 from geocrawl.settings import DEFAULT_STRATEGY, Settings

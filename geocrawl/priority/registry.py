@@ -26,7 +26,7 @@ class Declaration(NamedTuple):
     summary: str
     """One line for people."""
     module: str
-    """The strategy's module in `geocrawl.priority`."""
+    """The strategy's module in `geocrawl.priority.strategies`."""
     options: str = "OPTIONS"
     """Name of the mapping of options in the strategy's module."""
     presets: tuple[str, ...] = ()
@@ -176,7 +176,7 @@ def _demand_owner(key: str) -> None:
 
 
 def _module(name: str) -> Any:
-    return import_module(f"geocrawl.priority.{name}")
+    return import_module(f"geocrawl.priority.strategies.{name}")
 
 
 def _preset(name: str) -> Preset | None:

@@ -11,8 +11,8 @@ import pytest
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
-from geocrawl.priority.ipagerank import make_page_filter
 from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
+from geocrawl.priority.strategies.ipagerank import make_page_filter
 from geocrawl.store import Store
 from geocrawl.store.database.database import open_readonly
 from geocrawl.store.frontier.kept_pages import kept_pages

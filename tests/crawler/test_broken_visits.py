@@ -11,7 +11,7 @@ from geocrawl.app import wiring
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Document, Judgement, State
 from geocrawl.ports import Strategy
-from geocrawl.priority.breadth_first import BreadthFirst
+from geocrawl.priority.strategies.breadth_first import BreadthFirst
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import open_readonly
 from tests.support.crawls import Watcher, crawl, settings_for

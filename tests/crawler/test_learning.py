@@ -10,8 +10,8 @@ from geocrawl.app import wiring
 from geocrawl.crawler.learning import load
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Feedback
-from geocrawl.priority.breadth_first import BreadthFirst
 from geocrawl.priority.registry import make_strategy
+from geocrawl.priority.strategies.breadth_first import BreadthFirst
 from geocrawl.store.database.sqlite.connection import SqliteConnection
 from tests.support.crawls import Watcher, crawl, settings_for
 

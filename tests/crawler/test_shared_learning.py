@@ -13,7 +13,7 @@ from geocrawl.crawler import learning
 from geocrawl.crawler.learning import Learning
 from geocrawl.errors import PassingFault
 from geocrawl.model import Feedback, Purpose, Rank
-from geocrawl.priority.breadth_first import BreadthFirst
+from geocrawl.priority.strategies.breadth_first import BreadthFirst
 from geocrawl.store.frontier.frontier import SqlFrontier
 from tests.support.lives import end
 from tests.support.world import World, candidate, link, verdict

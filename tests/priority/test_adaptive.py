@@ -10,7 +10,16 @@ import pytest
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance, State
-from geocrawl.priority.adaptive import BLIND_PAGES, LINK_TIER, MAX_SEEDS, Adaptive, Centroid, pack, page_words, unpack
+from geocrawl.priority.strategies.adaptive import (
+    BLIND_PAGES,
+    LINK_TIER,
+    MAX_SEEDS,
+    Adaptive,
+    Centroid,
+    pack,
+    page_words,
+    unpack,
+)
 from tests.priority.documents import document, link, waiting
 
 SAMPLES = {

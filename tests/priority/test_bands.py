@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from geocrawl.priority.fusion import SEED_TIER, TIERS
-from geocrawl.priority.fusion.strategy import rank_of
 from geocrawl.priority.registry import make_strategy, strategies, tier_names
+from geocrawl.priority.strategies.fusion import SEED_TIER, TIERS
+from geocrawl.priority.strategies.fusion.strategy import rank_of
 
 
 def test_the_order_of_ranks_is_that_of_values() -> None:

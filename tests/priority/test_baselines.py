@@ -6,8 +6,8 @@ import pytest
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
-from geocrawl.priority.breadth_first import BreadthFirst
-from geocrawl.priority.random_order import Random
+from geocrawl.priority.strategies.breadth_first import BreadthFirst
+from geocrawl.priority.strategies.random_order import Random
 from tests.priority.documents import document, link, url, waiting
 
 ADDRESSES = [f"http://a.example/{number}" for number in range(50)]

@@ -12,15 +12,6 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Feedback, Link, Purpose, Rank, Relevance, State
-from geocrawl.priority.bayes import (
-    MAX_PACKED_BYTES,
-    BayesStrategy,
-    Sample,
-    model_file,
-    pack_features,
-    train_bayes,
-    unpack_features,
-)
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
@@ -32,6 +23,15 @@ from geocrawl.priority.naive_bayes import (
     write_bayes,
 )
 from geocrawl.priority.registry import make_strategy
+from geocrawl.priority.strategies.bayes import (
+    MAX_PACKED_BYTES,
+    BayesStrategy,
+    Sample,
+    model_file,
+    pack_features,
+    train_bayes,
+    unpack_features,
+)
 from tests.priority.documents import document, url, waiting
 
 SAMPLES = [

@@ -10,9 +10,9 @@ import pytest
 from geocrawl.errors import UsageError
 from geocrawl.lab.cli.train import bayes
 from geocrawl.lab.training.bayes_samples import topic_authorities
-from geocrawl.priority.bayes import BayesStrategy, topic_samples
 from geocrawl.priority.naive_bayes import read_bayes
 from geocrawl.priority.registry import make_strategy
+from geocrawl.priority.strategies.bayes import BayesStrategy, topic_samples
 from geocrawl.priority.topics import Topic, all_topics
 from geocrawl.urls import read_url
 from tests.priority.documents import document, link

@@ -6,7 +6,7 @@ import pytest
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
-from geocrawl.priority.best_first import LINK_TIER, BestFirst
+from geocrawl.priority.strategies.best_first import LINK_TIER, BestFirst
 from geocrawl.priority.text_terms import TextModel
 from tests.priority.documents import document, link, waiting
 

@@ -15,13 +15,16 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Document, Feedback, Link, Purpose, Rank, Relevance, State
-from geocrawl.priority.bayes import BayesStrategy
-from geocrawl.priority.fusion import SEED_TIER, feature_names
-from geocrawl.priority.fusion.feature_names import template_of
-from geocrawl.priority.fusion.link_groups import FALLBACK, FRONT, LinkGroups, arms_of, counts_of, group_of
-from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, WordModels, unpack_features
-from geocrawl.priority.fusion.strategy import OPTIONS, FusionStrategy
-from geocrawl.priority.fusion.value_model import (
+from geocrawl.priority.models import shipped_models
+from geocrawl.priority.naive_bayes import BayesModel, FeatureReader
+from geocrawl.priority.nearness import LAMBDA, priority
+from geocrawl.priority.strategies.bayes import BayesStrategy
+from geocrawl.priority.strategies.fusion import SEED_TIER, feature_names
+from geocrawl.priority.strategies.fusion.feature_names import template_of
+from geocrawl.priority.strategies.fusion.link_groups import FALLBACK, FRONT, LinkGroups, arms_of, counts_of, group_of
+from geocrawl.priority.strategies.fusion.link_reader import JudgedPages, LinkFeatures, WordModels, unpack_features
+from geocrawl.priority.strategies.fusion.strategy import OPTIONS, FusionStrategy
+from geocrawl.priority.strategies.fusion.value_model import (
     PRIOR_FILE,
     CrawlMemory,
     Prior,
@@ -31,9 +34,6 @@ from geocrawl.priority.fusion.value_model import (
     read_prior,
     write_prior,
 )
-from geocrawl.priority.models import shipped_models
-from geocrawl.priority.naive_bayes import BayesModel, FeatureReader
-from geocrawl.priority.nearness import LAMBDA, priority
 from geocrawl.priority.text_terms import TextModel
 from tests.priority.documents import LINKS, TOPIC, link, url, waiting
 

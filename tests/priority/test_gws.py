@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
-from geocrawl.priority.gws import GwsStrategy
 from geocrawl.priority.nearness import LinkModel, priority
 from geocrawl.priority.registry import make_strategy
+from geocrawl.priority.strategies.gws import GwsStrategy
 from tests.priority.documents import LINKS, TOPIC, document, link, waiting
 
 ON_TOPIC = "WMS layer WMS map WMS layer"

@@ -9,7 +9,7 @@ import pytest
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Link, Purpose, Rank, Relevance, State
-from geocrawl.priority.hits import HitsStrategy
+from geocrawl.priority.strategies.hits import HitsStrategy
 from geocrawl.priority.text_terms import TextModel
 from tests.priority.documents import document, link, waiting
 from tests.priority.feedback import approx, feedback

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geocrawl.model import Link, Rank, Relevance
-from geocrawl.priority.ipagerank import IPageRankStrategy, PageFilter, TopicWords, shipped_thesaurus
+from geocrawl.priority.strategies.ipagerank import IPageRankStrategy, PageFilter, TopicWords, shipped_thesaurus
 from geocrawl.priority.text_terms import TextModel
 from tests.priority.documents import document, link, waiting
 from tests.priority.feedback import approx, feedback

@@ -6,7 +6,7 @@ import pytest
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
-from geocrawl.priority.pagerank import PageRankStrategy
+from geocrawl.priority.strategies.pagerank import PageRankStrategy
 from tests.priority.documents import document, link, waiting
 from tests.priority.feedback import approx, feedback
 

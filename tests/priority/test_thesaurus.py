@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.priority.ipagerank import FAR, Thesaurus, TopicWords, form_similarity, shipped_thesaurus
+from geocrawl.priority.strategies.ipagerank import FAR, Thesaurus, TopicWords, form_similarity, shipped_thesaurus
 
 words = st.text("abcdeorsv地图服务层", min_size=1, max_size=8)
 

@@ -26,7 +26,6 @@ from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.documents import documents
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Document
-from geocrawl.priority.bayes import Sample, train_bayes
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
@@ -37,6 +36,7 @@ from geocrawl.priority.naive_bayes import (
     read_bayes,
     weight,
 )
+from geocrawl.priority.strategies.bayes import Sample, train_bayes
 from geocrawl.priority.text_terms import link_contexts, term_counts
 
 MOST_LINKS, MOST_PAGES = 33_000, 1_200

@@ -28,9 +28,9 @@ from geocrawl.lab.training.gws_models import LabelledLink
 from geocrawl.lab.training.labelled_pages import EXCLUSION, read_text, record
 from geocrawl.lab.training.overlap import TextOf, contained
 from geocrawl.model import Document
-from geocrawl.priority.bayes import LEAST_SOURCES, Sample, topic_lexicon, topic_samples, train_bayes
 from geocrawl.priority.naive_bayes import write_bayes
 from geocrawl.priority.nearness import TopicModel
+from geocrawl.priority.strategies.bayes import LEAST_SOURCES, Sample, topic_lexicon, topic_samples, train_bayes
 from geocrawl.priority.topics import Topic
 from geocrawl.urls.database import DatabaseUrl
 

@@ -16,9 +16,9 @@ from geocrawl.lab.training.bayes_samples import ON_TOPIC, domain_lexicon
 from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.labelled_pages import EXCLUSION, read_examples, record, site_of
 from geocrawl.lab.training.train import text_of
-from geocrawl.priority.bayes import LEAST_SOURCES, Sample, train_bayes
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import BAYES_PAGES_FILE, write_bayes
+from geocrawl.priority.strategies.bayes import LEAST_SOURCES, Sample, train_bayes
 
 
 def page_samples(pages: Iterable[LabelledPage]) -> Iterator[Sample]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from geocrawl.lab.training.gws_models import LabelledLink, initial_keywords
 from geocrawl.model import Document, Link, Url
-from geocrawl.priority.bayes import Sample
+from geocrawl.priority.strategies.bayes import Sample
 from geocrawl.priority.text_terms import link_contexts
 from geocrawl.priority.topics import Topic
 from geocrawl.urls import read_url

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from geocrawl.lab.recorded_worlds.walk import Walk, Web
 from geocrawl.lab.training.fusion_fit import Worth, generic_places
-from geocrawl.priority.fusion.strategy import FusionStrategy
+from geocrawl.priority.strategies.fusion.strategy import FusionStrategy
 
 DISCOUNT = 0.7
 """Factor on a page's worth for each link that leads to it."""

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.fusion.feature_names import ARM_KINDS, bucket, generic_names
-from geocrawl.priority.fusion.value_model import SHARES, SIZES
+from geocrawl.priority.strategies.fusion.feature_names import ARM_KINDS, bucket, generic_names
+from geocrawl.priority.strategies.fusion.value_model import SHARES, SIZES
 
 Floats = NDArray[np.float64]
 PENALTY = 10.0

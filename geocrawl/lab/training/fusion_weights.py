@@ -14,9 +14,9 @@ from geocrawl.lab.recorded_worlds.walk import read_web
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.lab.training.fusion_examples import DISCOUNT, HORIZON, examples
 from geocrawl.lab.training.fusion_fit import PENALTY, Worth, fit
-from geocrawl.priority.fusion.strategy import FusionStrategy
-from geocrawl.priority.fusion.value_model import Prior, write_prior
 from geocrawl.priority.registry import make_strategy
+from geocrawl.priority.strategies.fusion.strategy import FusionStrategy
+from geocrawl.priority.strategies.fusion.value_model import Prior, write_prior
 from geocrawl.settings import Settings
 from geocrawl.wording import day_of
 

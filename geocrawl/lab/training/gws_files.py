@@ -31,9 +31,9 @@ from geocrawl.lab.training.gws_models import (
 from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, read_text, record
 from geocrawl.lab.training.overlap import TextOf
 from geocrawl.model import Relevance
-from geocrawl.priority.gws import OPTIONS
 from geocrawl.priority.models import write_links, write_topic
 from geocrawl.priority.nearness import MOST_WEIGHT, TopicMeasure
+from geocrawl.priority.strategies.gws import OPTIONS
 
 
 def train_topic_file(

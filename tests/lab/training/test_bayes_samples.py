@@ -14,8 +14,8 @@ from geocrawl.lab.training.bayes_files import Sources, train_bayes_file
 from geocrawl.lab.training.bayes_samples import Authorities, authorities, domain_lexicon, page_samples, row_samples
 from geocrawl.lab.training.gws_models import LabelledLink
 from geocrawl.model import Document, Link
-from geocrawl.priority.bayes import Sample, train_bayes
 from geocrawl.priority.naive_bayes import read_bayes
+from geocrawl.priority.strategies.bayes import Sample, train_bayes
 from tests.lab.training.test_gws_models import text_of, write_world
 from tests.priority.documents import document, url
 

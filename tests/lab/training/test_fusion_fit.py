@@ -9,8 +9,8 @@ import pytest
 
 from geocrawl.errors import UsageError
 from geocrawl.lab.training.fusion_fit import Worth, fit, generic_places
-from geocrawl.priority.fusion import feature_names as see
-from geocrawl.priority.fusion.value_model import probability
+from geocrawl.priority.strategies.fusion import feature_names as see
+from geocrawl.priority.strategies.fusion.value_model import probability
 
 PLACES = {name: place for place, name in enumerate(see.generic_names())}
 

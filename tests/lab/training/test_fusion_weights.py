@@ -16,9 +16,9 @@ from geocrawl.lab.recorded_worlds.walk import Walk, Web, read_web
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.lab.training.fusion_examples import DISCOUNT, _greatest_mean, _Worths, examples
 from geocrawl.lab.training.fusion_weights import train_fusion_file
-from geocrawl.priority.fusion.feature_names import generic_names
-from geocrawl.priority.fusion.strategy import FusionStrategy
 from geocrawl.priority.registry import make_strategy
+from geocrawl.priority.strategies.fusion.feature_names import generic_names
+from geocrawl.priority.strategies.fusion.strategy import FusionStrategy
 
 
 @pytest.fixture(scope="module")

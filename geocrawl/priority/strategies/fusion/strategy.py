@@ -29,10 +29,14 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_arrays, unpack_arrays
-from geocrawl.priority.fusion import PAGES, SEED_TIER, TIERS, feature_names
-from geocrawl.priority.fusion.link_groups import LinkGroups, arms_of, counts_of
-from geocrawl.priority.fusion.link_reader import JudgedPages, LinkFeatures, LinkReader, WordModels, key_of
-from geocrawl.priority.fusion.value_model import (
+from geocrawl.priority.ingredients import Defaults, Ingredients
+from geocrawl.priority.naive_bayes import BAYES_FILE, read_bayes
+from geocrawl.priority.nearness import LAMBDA, LinkModel, TopicMeasure, TopicModel, priority
+from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.strategies.fusion import PAGES, SEED_TIER, TIERS, feature_names
+from geocrawl.priority.strategies.fusion.link_groups import LinkGroups, arms_of, counts_of
+from geocrawl.priority.strategies.fusion.link_reader import JudgedPages, LinkFeatures, LinkReader, WordModels, key_of
+from geocrawl.priority.strategies.fusion.value_model import (
     NO_GROUP,
     NO_PAGE,
     PAGE_HEAD,
@@ -46,10 +50,6 @@ from geocrawl.priority.fusion.value_model import (
     probability,
     read_prior,
 )
-from geocrawl.priority.ingredients import Defaults, Ingredients
-from geocrawl.priority.naive_bayes import BAYES_FILE, read_bayes
-from geocrawl.priority.nearness import LAMBDA, LinkModel, TopicMeasure, TopicModel, priority
-from geocrawl.priority.options import Option, parse_options
 
 NAME = "fusion"
 _FORMAT = "geocrawl-fusion 5"

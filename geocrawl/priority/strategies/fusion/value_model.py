@@ -22,8 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.priority.codec import Arrays
-from geocrawl.priority.fusion.feature_names import ARM_KINDS, BUCKETS, LINK_ARMS, SHARE_LIMITS, arm_state, bucket
 from geocrawl.priority.models import Format, malformed, read_model, write_model
+from geocrawl.priority.strategies.fusion.feature_names import (
+    ARM_KINDS,
+    BUCKETS,
+    LINK_ARMS,
+    SHARE_LIMITS,
+    arm_state,
+    bucket,
+)
 
 SIZES = 7
 """Steps of an arm's visits: 0, 1, 2-3, 4-7 … 32 and more."""

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from geocrawl.model import Document, Link, Relevance, Url
 from geocrawl.ports import QueuedLink
-from geocrawl.priority.fusion import feature_names
-from geocrawl.priority.fusion.link_groups import group_of
 from geocrawl.priority.naive_bayes import (
     ANCHOR,
     CONTEXT,
@@ -26,6 +24,8 @@ from geocrawl.priority.naive_bayes import (
     weight,
 )
 from geocrawl.priority.nearness import LinkMeasure, LinkModel
+from geocrawl.priority.strategies.fusion import feature_names
+from geocrawl.priority.strategies.fusion.link_groups import group_of
 from geocrawl.priority.text_terms import (
     REMEMBERED_WORDS,
     Keywords,

@@ -27,7 +27,7 @@ from zlib import crc32
 import numpy as np
 
 from geocrawl.priority.codec import Arrays
-from geocrawl.priority.fusion.value_model import kin
+from geocrawl.priority.strategies.fusion.value_model import kin
 
 FRONT = 8
 """Links of a group that are ranked ahead of the rest, so that several workers find work in one group."""
