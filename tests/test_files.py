@@ -17,6 +17,7 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.pages import write_warc
 from geocrawl.export.tables import export_endpoints as export
 from geocrawl.fetch.record import WarcRecorder
+from geocrawl.fetch.transport import RawResponse
 from geocrawl.files import SIDE_FILES, part_of, refuse_database, remove_abandoned, whole_file, write_whole
 from geocrawl.priority.models import write_text
 from geocrawl.priority.topics import Topic, write_topic
@@ -124,7 +125,7 @@ def test_a_recording_ends_with_its_last_whole_record_when_the_disk_is_full(tmp_p
         for number in range(5):
             recorder.write(
                 f"http://a.example/{number}",
-                httpx.Response(200, stream=httpx.ByteStream(b"")),
+                RawResponse(200, stream=httpx.ByteStream(b"")),
                 os.urandom(20_000),
                 whole=True,
             )

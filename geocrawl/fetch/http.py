@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
 from email.message import Message
-from http.cookiejar import CookieJar
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 from urllib.request import Request
 
@@ -140,8 +140,11 @@ class HttpClient:
             clock, politeness, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
         )
         connections = transport or PooledTransport(settings, self._guard, names)
-        # Not a client of httpx: its redirects, cookies and authentication would be a second mechanism beside ours.
-        self._connections = connections if recorder is None else recorder.recorded(connections)
+        self._client = httpx.AsyncClient(
+            transport=connections if recorder is None else recorder.recorded(connections),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # those of a fetch are its own (`cookies`)
+            trust_env=False,
+        )
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._fields = {purpose: _encoded({**common, "Accept": accept}) for purpose, accept in _ACCEPT.items()}
         self._fields[Purpose.MAP] += _encoded({"Origin": _ORIGIN})
@@ -198,7 +201,7 @@ class HttpClient:
         ends_at = loop.time() + self._settings.total_timeout_s
         try:
             async with asyncio.timeout_at(ends_at):
-                response = await self._connections.handle_async_request(request)
+                response = await self._client.send(request, stream=True)
             answered, answered_at = self._clock.monotonic(), loop.time()
             await wait.aclose()
             started += self._clock.monotonic() - answered  # the wait for a place is not the server's
@@ -260,7 +263,7 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._connections.aclose()
+        await self._client.aclose()
 
     def _since_ms(self, started: float) -> float:
         return (self._clock.monotonic() - started) * 1000

@@ -20,7 +20,7 @@ from pathlib import Path
 import httpx
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.fetch.transport import address_of, fields_of
+from geocrawl.fetch.transport import RawResponse, address_of, fields_of
 from geocrawl.files import SECRET, make_folder, refuse_database
 from geocrawl.formats.warc import info_record, response_record
 
@@ -126,7 +126,7 @@ class _RecordingTransport(httpx.AsyncBaseTransport):
         """Return the answer of the other transport; its body is recorded while it is read."""
         response = await self._inner.handle_async_request(request)
         body = _RecordedBody(response, address_of(request), self._recorder)
-        return httpx.Response(response.status_code, headers=response.headers, stream=body, request=request)
+        return RawResponse(response.status_code, headers=response.headers, stream=body, request=request)
 
     async def aclose(self) -> None:
         """Close the connections and the file."""

@@ -85,6 +85,15 @@ def _url(origin: str) -> httpx.URL:
     return httpx.URL(origin)
 
 
+class RawResponse(httpx.Response):
+    """A response as a server sent it. httpx, too, looks where redirects lead, and raises for what is no address."""
+
+    @property
+    def has_redirect_location(self) -> bool:
+        """Return False: `answer_reader` looks."""
+        return False
+
+
 class PooledTransport(httpx.AsyncBaseTransport):
     """Sends requests over the network."""
 
@@ -109,7 +118,7 @@ class PooledTransport(httpx.AsyncBaseTransport):
             busy.release()
             raise
         body = _Body(response, stream, busy)
-        return httpx.Response(response.status, headers=response.headers, stream=body, request=request)
+        return RawResponse(response.status, headers=response.headers, stream=body, request=request)
 
     async def _send(self, request: httpx.Request) -> tuple[httpcore.Response, Stream]:
         route: Route = request.extensions["route"]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import httpx
 
-from geocrawl.fetch.transport import address_of
+from geocrawl.fetch.transport import RawResponse, address_of
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
 from tests.crawler.fuzz_documents import HOSTILE, MUTATIONS
 from tests.probe import fuzz
@@ -159,7 +159,7 @@ class FuzzTransport(httpx.AsyncBaseTransport):
         found = self._web.answer(address_of(request))
         self._clock.advance(_LATENCY_S)
         await asyncio.sleep(0)  # nothing else waits in virtual time, and the loop is to see signals and tickers
-        return httpx.Response(found.status, headers=list(found.fields), stream=httpx.ByteStream(found.body))
+        return RawResponse(found.status, headers=list(found.fields), stream=httpx.ByteStream(found.body))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import httpx
 
 from geocrawl.fetch.names import Addresses
 from geocrawl.fetch.network import ConnectFailed, ConnectionLost
-from geocrawl.fetch.transport import EarlyEnd, address_of
+from geocrawl.fetch.transport import EarlyEnd, RawResponse, address_of
 from tests.fates.fates import HOST, QUERY, SLOW_S, MadeService, Truth
 from tests.simulation.processes import Process
 from tests.simulation.scheduler import SimulatedLoop
@@ -166,8 +166,8 @@ class FateTransport(httpx.AsyncBaseTransport):
         if reply.fault == "truncated":
             half = reply.body[: len(reply.body) // 2]
             length = (b"Content-Length", str(len(reply.body)).encode())
-            return httpx.Response(200, headers=[*fields, length], stream=_CutBody(half))
-        return httpx.Response(reply.status, headers=fields, stream=httpx.ByteStream(reply.body))
+            return RawResponse(200, headers=[*fields, length], stream=_CutBody(half))
+        return RawResponse(reply.status, headers=fields, stream=httpx.ByteStream(reply.body))
 
 
 def _failure(fault: str, host: str) -> Exception:

@@ -17,7 +17,7 @@ import httpx
 
 from geocrawl.fetch.names import Addresses
 from geocrawl.fetch.network import ConnectFailed, ConnectionLost
-from geocrawl.fetch.transport import EarlyEnd, address_of
+from geocrawl.fetch.transport import EarlyEnd, RawResponse, address_of
 from tests.simulation.processes import Process
 from tests.simulation.scheduler import START, SimulatedLoop
 from tests.simulation.web import MadeWeb, Reply
@@ -128,9 +128,9 @@ class SimulatedTransport(httpx.AsyncBaseTransport):
             fields.append((b"Retry-After", str(reply.retry_after_s).encode()))
         if reply.fault == "truncated":
             self._network.end(exchange, 0)
-            return httpx.Response(200, headers=[*fields, (b"Content-Length", b"9999")], stream=_CutBody())
+            return RawResponse(200, headers=[*fields, (b"Content-Length", b"9999")], stream=_CutBody())
         self._network.end(exchange, reply.status)
-        return httpx.Response(reply.status, headers=fields, stream=httpx.ByteStream(reply.body))
+        return RawResponse(reply.status, headers=fields, stream=httpx.ByteStream(reply.body))
 
 
 def _raise_fault(reply: Reply, host: str) -> None:

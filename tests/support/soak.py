@@ -37,7 +37,7 @@ from geocrawl.daemon.service import TICKS
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.names import Names
 from geocrawl.fetch.network import ConnectFailed
-from geocrawl.fetch.transport import PooledTransport, address_of
+from geocrawl.fetch.transport import PooledTransport, RawResponse, address_of
 from geocrawl.lab.made_worlds.folder import make as make_world
 from geocrawl.lab.recorded_worlds.addresses import key_of, split_address
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, Response, WorldWeb, error_page
@@ -271,7 +271,7 @@ class FaultyTransport(httpx.AsyncBaseTransport):
         except BaseException:
             self._clock.release()
             raise
-        return httpx.Response(answer.status_code, headers=answer.headers, stream=_Body(answer, self._clock))
+        return RawResponse(answer.status_code, headers=answer.headers, stream=_Body(answer, self._clock))
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import httpx
 
-from geocrawl.fetch.transport import address_of
+from geocrawl.fetch.transport import RawResponse, address_of
 from geocrawl.lab.recorded_worlds.addresses import read_query, split_address
 from geocrawl.lab.recorded_worlds.services import SLOW_S, Reply, operation, reply, unknown_service
 from geocrawl.lab.recorded_worlds.world import World
@@ -154,7 +154,7 @@ class ReplayTransport(httpx.AsyncBaseTransport):
         entry = Request("GET", url, answer.status, len(answer.body), answer.kind, answer.service, answer.request, key)
         self.log.append(entry)
         self.pages += entry.is_page
-        return httpx.Response(answer.status, headers=_encoded(answer.headers), stream=httpx.ByteStream(answer.body))
+        return RawResponse(answer.status, headers=_encoded(answer.headers), stream=httpx.ByteStream(answer.body))
 
 
 def _encoded(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
