@@ -11,11 +11,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
-from geocrawl.formats.json import read_json
+from geocrawl.formats.json import JsonObject, read_json
 from geocrawl.formats.xml import Reading, child, line_of, local_name, media_type_deviation, namespace_of
 from geocrawl.model import Deviation, Kind, Page, Service
 from geocrawl.probe.registry import is_capabilities, kind_of_json, kind_of_root
@@ -42,6 +42,8 @@ class Finding:
     deviations: tuple[Deviation, ...] = ()
     other_kind: Kind | None = None
     """The kind of the capabilities, when another kind was requested."""
+    value: JsonObject = field(default_factory=dict)
+    """The object in an accepted answer in JSON; empty for any other answer."""
 
 
 Read = Callable[[Page, etree._Element, Reading], Finding | None]
@@ -50,12 +52,11 @@ Read = Callable[[Page, etree._Element, Reading], Finding | None]
 
 def examine(page: Page, read: Read) -> Finding:
     """Classify an answer. Never raises, whatever the body."""
-    if (found := finding_without_body(page)) is not None:
-        return found
+    if (absent := finding_without_body(page)) is not None:
+        return absent
     reading = read_whole(page)
-    root = reading.root
-    found = read(page, root, reading) if root is not None else None
-    return found or rejection(page, reading)
+    finding = read(page, reading.root, reading) if reading.root is not None else None
+    return finding or rejection(page, reading)
 
 
 def finding_without_body(page: Page) -> Finding | None:
@@ -105,18 +106,20 @@ def _no_xml(page: Page) -> Finding:
     kind = kind_of_json(value) if value is not None else None
     if kind is not None:
         return Finding("other-kind", f"a JSON document of {kind}", other_kind=kind)
-    told = "JSON" if value is not None else page.content_type or "no Content-Type"
-    return Finding("not-capabilities", f"no XML: {told}")
+    media_type = "JSON" if value is not None else page.content_type or "no Content-Type"
+    return Finding("not-capabilities", f"no XML: {media_type}")
 
 
-def answer_deviations(page: Page) -> list[Deviation]:
+def answer_deviations(page: Page, *, is_json: bool = False) -> list[Deviation]:
     """Return departures of an accepted answer outside its document: status and media type."""
-    found = []
-    if not 200 <= page.status < 300:
-        found.append(Deviation("http-status", str(page.status)))
-    if (wrong_type := media_type_deviation(page.headers.get("content-type", ""))) is not None:
-        found.append(wrong_type)
-    return found
+    deviations = [] if 200 <= page.status < 300 else [Deviation("http-status", str(page.status))]
+    if not is_json:
+        wrong_type = media_type_deviation(page.headers.get("content-type", ""))
+    elif page.content_type in ("application/json", "text/json") or page.content_type.endswith("+json"):
+        wrong_type = None
+    else:
+        wrong_type = Deviation("content-type", page.content_type or "none")
+    return [*deviations, *((wrong_type,) if wrong_type is not None else ())]
 
 
 _STATUS = frozenset({401, 403, 407, 511})

@@ -1,14 +1,14 @@
 """Run an interview: make those requests of a kind that can help, in order, and decide the verdict by the answers.
 
-For most candidates one request decides whether a service answers. Another request is made only when it can help: the
-cause of an exception or an error may be an unknown version, and a server that fails on VERSION may send HTML or an
-empty answer. An interview ends when another version results in the same answer.
+For most candidates one request decides whether a service answers. Each further question states the reasons after
+which it can help: the cause of an exception or an error may be an unknown version, and a server that fails on VERSION
+may send HTML or an empty answer. An interview ends when another version results in the same answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from geocrawl.formats.xml import external_entity
@@ -21,9 +21,10 @@ _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-
 """Reasons that another version may change."""
 _SELDOM_CHANGE = frozenset({"html", "empty"})
 """Reasons that another version changes so seldom that they justify one more request, and none for a weak candidate."""
-_REFUSALS = frozenset({"exception", "http-400", "http-500", "http-501"})
+REFUSALS = frozenset({"exception", "http-400", "http-500", "http-501"})
 """Reasons that other words of the request may change."""
-_MAY_BE_ELSEWHERE = frozenset({"http-404", "not-capabilities"})
+ELSEWHERE = _MAY_CHANGE | {"http-404", "not-capabilities"}
+"""Reasons after which the document may be at another address."""
 _MOST_TELLING = (
     "ok",
     "truncated",
@@ -44,21 +45,7 @@ _MISSED = re.compile(
     r"missing|mandatory|required|not (?:given|specified|set|found|defined)|no (?:request|service)\b|must (?:be|have)",
     re.IGNORECASE,
 )
-"""What a server says that misses a parameter, although it was sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A request of an interview."""
-
-    version: str | None
-    """VERSION in the request; None for a request without it."""
-    url: Url
-    other_place: bool = False
-    """Whether another address than the endpoint's is requested, for which earlier answers mean little."""
-    deviation: str = ""
-    """Code of the deviation that a valid answer shows, of a request in other words than the standard's; '' for none. It
-    is made after a refusal, if the probe sees that it can help."""
+"""Messages claiming that a parameter that was sent is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +55,57 @@ class Answer:
     page: Page | Failure
     finding: Finding
 
+    @property
+    def base(self) -> Url:
+        """Return the address that links in the answer are relative to."""
+        return self.page.final if isinstance(self.page, Page) else self.page.url
 
+
+Helps = Callable[[Sequence[Answer], Candidate], bool]
+"""Function that returns whether a question can help after these answers."""
 Examine = Callable[[Page], Finding]
-CanHelp = Callable[[Question, Sequence[Answer]], bool]
-"""Function that returns whether a question can still help, after these answers."""
+
+
+def _always(_answers: Sequence[Answer], _candidate: Candidate) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request of an interview."""
+
+    url: Url | Callable[[Answer], Url]
+    """Address, or the function that makes it of the answer before."""
+    after: Collection[str] = ()
+    """Reasons of the answer before after which the question can help; the first question is always asked."""
+    helps: Helps = _always
+    deviation: str = ""
+    """Code of the deviation that a valid answer shows, of a request in other words than the standard's; '' for none."""
 
 
 def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> tuple[Question, ...]:
     """Return GetCapabilities in these versions. A document in a file is requested as it is first."""
-    questions = [
-        Question(version, capabilities_url(endpoint, service=service, version=version)) for version in versions
-    ]
-    if is_file(endpoint):
-        return Question(None, endpoint), questions[0]
-    return tuple(questions)
+    urls = [capabilities_url(endpoint, service=service, version=version) for version in versions]
+    return tuple(Question(url, _MAY_CHANGE, _differ) for url in ((endpoint, urls[0]) if is_file(endpoint) else urls))
+
+
+def _differ(answers: Sequence[Answer], candidate: Candidate) -> bool:
+    """Return whether another version may be answered better, because the versions so far were answered differently."""
+    findings = [(answer.finding.reason, answer.finding.detail) for answer in answers[-2:]]
+    if len(findings) > 1 and findings[0] == findings[1]:
+        return False
+    return findings[-1][0] not in _SELDOM_CHANGE or not (len(findings) > 1 or candidate.weak)
 
 
 def lower_case_question(endpoint: Url, service: str) -> Question:
     """Return GetCapabilities with the names of its parameters in lower case (WMS 1.3.0, 6.8.1: in any)."""
     modern = capabilities_url(endpoint, service=service).address
     lower = read_url(modern.replace("SERVICE=", "service=").replace("REQUEST=", "request="))
-    return Question(None, lower or endpoint, deviation=_LOWER_CASE)
+    return Question(lower or endpoint, REFUSALS, _misses_a_parameter, _LOWER_CASE)
+
+
+def _misses_a_parameter(answers: Sequence[Answer], _: Candidate) -> bool:
+    return any(_MISSED.search(answer.finding.detail) for answer in answers)
 
 
 def named_for(service: Service, parameters: Mapping[str, str]) -> Mapping[str, str]:
@@ -103,17 +120,24 @@ def is_file(endpoint: Url) -> bool:
     return endpoint.address.partition("?")[0].lower().endswith(".xml")
 
 
-def run(
-    candidate: Candidate, questions: Sequence[Question], examine: Examine, can_help: CanHelp | None = None
-) -> Interview:
-    """Make requests until the answers decide; the verdict is on the most informative answer."""
+def ask(
+    candidate: Candidate, questions: Sequence[Question], examine: Examine
+) -> Generator[Ask, Page | Failure, list[Answer]]:
+    """Make requests until the answers decide; return all answers."""
     answers: list[Answer] = []
     for question in questions:
-        if answers and not _worth_asking(question, answers, candidate, can_help):
+        last = answers[-1] if answers else None
+        if last and not (last.finding.reason in question.after and question.helps(answers, candidate)):
             continue
-        page = yield Ask(question.url)
-        answers.append(Answer(page, _noted(question, examined(page, examine))))
-    return verdict_on(answers, candidate)
+        url = question.url(answers[-1]) if callable(question.url) else question.url
+        page = yield Ask(url)
+        answers.append(Answer(page, _noted(question, _examined(page, examine))))
+    return answers
+
+
+def run(candidate: Candidate, questions: Sequence[Question], examine: Examine) -> Interview:
+    """Make requests until the answers decide; the verdict is on the most informative answer."""
+    return verdict_on((yield from ask(candidate, questions, examine)), candidate)
 
 
 def _noted(question: Question, finding: Finding) -> Finding:
@@ -123,35 +147,14 @@ def _noted(question: Question, finding: Finding) -> Finding:
     return replace(finding, service=service, deviations=(*finding.deviations, Deviation(question.deviation)))
 
 
-def examined(page: Page | Failure, examine: Examine) -> Finding:
-    """Classify an answer; a failure by its code. A document that takes text from elsewhere proves nothing."""
+def _examined(page: Page | Failure, examine: Examine) -> Finding:
+    """Classify an answer; a failure by its code. An XML document that takes text from elsewhere proves nothing."""
     if isinstance(page, Failure):
         return Finding(str(page.code), page.detail)
     finding = examine(page)
-    if finding.service is not None and (place := external_entity(page.body)):
+    if finding.service is not None and not finding.value and (place := external_entity(page.body)):
         return Finding("external-entity", place[:_MAX_DETAIL_CHARS], deviations=finding.deviations)
     return finding
-
-
-def _worth_asking(question: Question, answers: list[Answer], candidate: Candidate, can_help: CanHelp | None) -> bool:
-    """Return whether another version may be answered better, by the answers so far."""
-    last = answers[-1].finding
-    if question.other_place:
-        return last.reason in _MAY_CHANGE or last.reason in _MAY_BE_ELSEWHERE
-    if question.deviation == _LOWER_CASE:
-        return last.reason in _REFUSALS and any(_MISSED.search(each.finding.detail) for each in answers)
-    if question.deviation:
-        return last.reason in _REFUSALS and can_help is not None and can_help(question, answers)
-    if last.reason not in _MAY_CHANGE or (len(answers) > 1 and _same(answers[-1], answers[-2])):
-        return False
-    if last.reason in _SELDOM_CHANGE and (len(answers) > 1 or candidate.weak):
-        return False
-    return can_help is None or can_help(question, answers)
-
-
-def _same(one: Answer, other: Answer) -> bool:
-    """Return whether two versions were answered in the same way."""
-    return (one.finding.reason, one.finding.detail) == (other.finding.reason, other.finding.detail)
 
 
 def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:

@@ -7,7 +7,7 @@ read as XML, so pages, exceptions and capabilities of another kind are classifie
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,11 +26,10 @@ from geocrawl.formats.json import (
     text_of,
 )
 from geocrawl.formats.text import unescape_html
-from geocrawl.model import Candidate, Deviation, Failure, Page, Url, Verdict
-from geocrawl.ports import Ask
-from geocrawl.probe.answer import Finding, by_status, rejection
+from geocrawl.model import Failure, Page, Url
+from geocrawl.probe.answer import Finding, answer_deviations, by_status, finding_without_body, rejection
 from geocrawl.probe.extents import NO_BOX, Box, crs_code, in_system
-from geocrawl.probe.interview import Answer, verdict_on
+from geocrawl.probe.interview import Answer, Question
 from geocrawl.probe.registry import kind_of_json
 from geocrawl.probe.stream import read_whole
 from geocrawl.urls import read_url, with_parameters
@@ -46,47 +45,27 @@ ReadJson = Callable[[Page, JsonObject], Finding | None]
 """Function that reads a document of the requested kind; returns None for another document."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonAnswer:
-    """An answer with its classification and its JSON object."""
-
-    page: Page | Failure
-    finding: Finding
-    value: JsonObject
-    """Empty when the answer was not accepted."""
-
-    @property
-    def base(self) -> Url:
-        """Return the address that links in the answer are relative to."""
-        return self.page.final if isinstance(self.page, Page) else self.page.url
-
-
-def examine_json(page: Page | Failure, read: ReadJson) -> JsonAnswer:
+def examine_json(page: Page, read: ReadJson) -> Finding:
     """Classify an answer. Never raises, whatever the body."""
-    if isinstance(page, Failure):
-        return JsonAnswer(page, Finding(str(page.code), page.detail), {})
     if (refused := _without_json(page)) is not None:
-        return JsonAnswer(page, refused, {})
+        return refused
     if page.cut:
-        return JsonAnswer(page, Finding("over-limit", f"more than {len(page.body)} bytes of JSON"), {})
+        return Finding("over-limit", f"more than {len(page.body)} bytes of JSON")
     reading = read_json(page.body, page.headers.get("content-type", ""))
     if reading.value is None:
-        finding = by_status(page) or Finding(reading.fault, reading.detail, deviations=reading.deviations)
-        return JsonAnswer(page, finding, {})
-    found = read(page, reading.value)
-    if found is None:
-        return JsonAnswer(page, _other_object(page, reading.value), {})
-    deviations = (*_answer_deviations(page), *reading.deviations, *found.deviations)
-    return JsonAnswer(page, replace(found, deviations=deviations), reading.value)
+        return by_status(page) or Finding(reading.fault, reading.detail, deviations=reading.deviations)
+    finding = read(page, reading.value)
+    if finding is None:
+        return _other_object(page, reading.value)
+    deviations = (*answer_deviations(page, is_json=True), *reading.deviations, *finding.deviations)
+    return replace(finding, deviations=deviations, value=reading.value)
 
 
 def _without_json(page: Page) -> Finding | None:
     """Classify an answer with no body or with markup; return None for any other answer."""
-    if page.location is not None:
-        return Finding("moved", page.location.address)
+    if (absent := finding_without_body(page)) is not None:
+        return absent
     body = page.body[:_FRONT_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not body:
-        return by_status(page) or Finding("empty", "no bytes in the answer")
     if body.startswith(b"<") and not _WARNING_BEFORE.match(body):
         return rejection(page, read_whole(page))
     return None
@@ -97,11 +76,6 @@ def json_of(page: Page | Failure) -> JsonObject | None:
     if isinstance(page, Failure) or page.location is not None or not 200 <= page.status < 300:
         return None
     return read_json(page.body, page.headers.get("content-type", "")).value
-
-
-def json_verdict(answers: Sequence[JsonAnswer], candidate: Candidate) -> Verdict:
-    """Return the verdict on the most informative answer, the first of equals."""
-    return verdict_on([Answer(each.page, each.finding) for each in answers], candidate)
 
 
 def error_of(value: JsonObject) -> tuple[str, str] | None:
@@ -141,16 +115,6 @@ def _other_object(page: Page, value: JsonObject) -> Finding:
     return Finding("not-capabilities", f"JSON with {', '.join(list(value)[:12])}"[:_MAX_DETAIL_CHARS])
 
 
-def _answer_deviations(page: Page) -> list[Deviation]:
-    """Return departures of an accepted answer outside its document: status and media type."""
-    found = []
-    if not 200 <= page.status < 300:
-        found.append(Deviation("http-status", str(page.status)))
-    if page.content_type not in ("application/json", "text/json") and not page.content_type.endswith("+json"):
-        found.append(Deviation("content-type", page.content_type or "none"))
-    return found
-
-
 # --------------------------------------------------------------------------- requests in several forms
 
 
@@ -160,26 +124,15 @@ _LOOK_BYTES = 65_536
 _LINK = re.compile(r"<(?:link|a)\s[^<>]{1,2000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(rel|type|href)\s*=\s*(?:"([^"<>]{0,1500})"|'([^'<>]{0,1500})')""", re.IGNORECASE)
 
-Asking = Generator[Ask, Page | Failure, list[JsonAnswer]]
 
+def plain_then_json(endpoint: Url) -> tuple[Question, ...]:
+    """Return the address unchanged, and after a page for people the JSON that it links to, else `f=json`."""
 
-def in_turn(urls: Iterable[Url], read: ReadJson, goes_on: Collection[str] = FOR_PEOPLE) -> Asking:
-    """Request these addresses until the answer's reason is not in `goes_on`; return all answers."""
-    answers: list[JsonAnswer] = []
-    for url in urls:
-        answers.append(examine_json((yield Ask(url)), read))
-        if answers[-1].finding.reason not in goes_on:
-            break
-    return answers
+    def as_json(first: Answer) -> Url:
+        stated = stated_json(first.page) if isinstance(first.page, Page) else None
+        return stated or with_parameters(endpoint, {"f": "json"})
 
-
-def plain_then_json(endpoint: Url, read: ReadJson) -> Asking:
-    """Request the address unchanged; after a page for people, the JSON that it links to, else `f=json`."""
-    first = examine_json((yield Ask(endpoint)), read)
-    if first.finding.reason not in FOR_PEOPLE:
-        return [first]
-    stated = stated_json(first.page) if isinstance(first.page, Page) else None
-    return [first, examine_json((yield Ask(stated or with_parameters(endpoint, {"f": "json"}))), read)]
+    return Question(endpoint), Question(as_json, FOR_PEOPLE)
 
 
 def stated_json(page: Page) -> Url | None:

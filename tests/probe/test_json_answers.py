@@ -45,13 +45,13 @@ def everything(page: Page, value: JsonObject) -> Finding | None:
     ],
 )
 def test_json_that_is_not_the_document_is_classified(status: int, body: Body, reason: str, detail: str) -> None:
-    found = examine_json(answer(body, status=status), nothing_known).finding
+    found = examine_json(answer(body, status=status), nothing_known)
     assert (found.reason, found.detail) == (reason, detail)
 
 
 def test_json_that_was_cut_is_not_read_though_what_came_is_whole() -> None:
     found = examine_json(replace(answer({"a": 1}), cut=True), everything)
-    assert (found.finding.reason, found.value) == ("over-limit", {})
+    assert (found.reason, found.value) == ("over-limit", {})
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_departures_beside_an_accepted_document_are_noted(
 ) -> None:
     found = examine_json(answer({"a": 1}, status=status, content_type=content_type), everything)
     assert found.value == {"a": 1}
-    assert list(found.finding.deviations) == [Deviation(*each) for each in deviations]
+    assert list(found.deviations) == [Deviation(*each) for each in deviations]
 
 
 def test_further_questions_are_answered_by_successes_alone() -> None:

@@ -55,8 +55,8 @@ from geocrawl.probe.extents import (
     is_web_mercator,
     middle_of,
 )
-from geocrawl.probe.interview import lead
-from geocrawl.probe.json_answers import FOR_PEOPLE, in_turn, json_verdict
+from geocrawl.probe.interview import REFUSALS, Question, ask, lead, verdict_on
+from geocrawl.probe.json_answers import FOR_PEOPLE, examine_json
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Shown, View
 from geocrawl.urls import below, read_url, with_parameters
 
@@ -359,17 +359,15 @@ def _of_service(value: JsonObject, place: str, rest: str, name: str) -> Iterator
 # --------------------------------------------------------------------------- interview
 
 
-_ANOTHER_FORM_MAY_HELP = FOR_PEOPLE | {"http-400", "http-500", "http-501"}
-
-
 def interview(candidate: Candidate) -> Interview:
     """Request `f=json`, and if that is refused `f=pjson`. Two requests at most."""
-    forms = (with_parameters(candidate.endpoint.url, {"f": form}) for form in ("json", "pjson"))
-    answers = yield from in_turn(forms, read_arcgis, _ANOTHER_FORM_MAY_HELP)
-    verdict = json_verdict(answers, candidate)
+    json, pjson = (with_parameters(candidate.endpoint.url, {"f": form}) for form in ("json", "pjson"))
+    questions = Question(json), Question(pjson, FOR_PEOPLE | REFUSALS - {"exception"})
+    answers = yield from ask(candidate, questions, partial(examine_json, read=read_arcgis))
+    verdict = verdict_on(answers, candidate)
     if verdict.status is not Status.VALID:
         return verdict
-    return replace(verdict, leads=leads_of(answers[-1].value, answers[-1].base))
+    return replace(verdict, leads=leads_of(answers[-1].finding.value, answers[-1].base))
 
 
 # --------------------------------------------------------------------------- content

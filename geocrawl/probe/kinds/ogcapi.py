@@ -35,11 +35,10 @@ from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import PIXELS, Sides, middle_of
-from geocrawl.probe.interview import lead
+from geocrawl.probe.interview import Answer, ask, lead, verdict_on
 from geocrawl.probe.json_answers import (
-    JsonAnswer,
+    examine_json,
     json_of,
-    json_verdict,
     linked,
     links_of,
     plain_then_json,
@@ -394,12 +393,13 @@ _MISSING = {"conformance": "no-conformance", "collections": "no-collections"}
 
 def interview(candidate: Candidate) -> Interview:
     """Request the landing page, then the parts that it links to."""
-    answers = yield from plain_then_json(candidate.endpoint.url, read_ogcapi)
-    verdict = json_verdict(answers, candidate)
+    questions = plain_then_json(candidate.endpoint.url)
+    answers = yield from ask(candidate, questions, partial(examine_json, read=read_ogcapi))
+    verdict = verdict_on(answers, candidate)
     if verdict.status is not Status.VALID:
         return verdict
     landing = answers[-1]
-    api = Description(landing.base).with_document(landing.value)
+    api = Description(landing.base).with_document(landing.finding.value)
     missing: list[Deviation] = []
     parts = _parts(landing, MAX_REQUESTS - len(answers))
     for name, url in parts:
@@ -418,13 +418,13 @@ def interview(candidate: Candidate) -> Interview:
     )
 
 
-def _parts(landing: JsonAnswer, most: int) -> list[tuple[str, Url]]:
+def _parts(landing: Answer, most: int) -> list[tuple[str, Url]]:
     """Return the parts that are still to be requested, the more informative first: collections, then conformance."""
     wanted = []
-    if "collections" not in landing.value and not is_collection(landing.value):
-        wanted.append(("collections", linked(landing.value, landing.base, _COLLECTIONS)))
-    if "conformsTo" not in landing.value:
-        wanted.append(("conformance", linked(landing.value, landing.base, _CONFORMANCE)))
+    if "collections" not in landing.finding.value and not is_collection(landing.finding.value):
+        wanted.append(("collections", linked(landing.finding.value, landing.base, _COLLECTIONS)))
+    if "conformsTo" not in landing.finding.value:
+        wanted.append(("conformance", linked(landing.finding.value, landing.base, _CONFORMANCE)))
     return [(name, url) for name, url in wanted if url is not None][:most]
 
 
@@ -435,9 +435,9 @@ def _why(page: Page | Failure) -> str:
     return f"HTTP {page.status}" if not 200 <= page.status < 300 else "no JSON"
 
 
-def _root(landing: JsonAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
+def _root(landing: Answer, candidate: Candidate) -> tuple[Candidate, ...]:
     """Return the API that a part (a collection) names as its root, as a candidate."""
-    root = linked(landing.value, landing.base, ("root",))
+    root = linked(landing.finding.value, landing.base, ("root",))
     if root is None or service_endpoint(Kind.OGCAPI, root).key == candidate.endpoint.key:
         return ()
     return (lead(Kind.OGCAPI, root, landing.base),)

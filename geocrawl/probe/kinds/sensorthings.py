@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, line_of, object_of, objects, text_of
@@ -12,7 +13,8 @@ from geocrawl.model import Candidate, Item, Kind, Layer, Page, Service, Status
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.json_answers import examine_json, json_of, json_verdict
+from geocrawl.probe.interview import Question, run
+from geocrawl.probe.json_answers import examine_json, json_of
 from geocrawl.urls import below, with_parameters
 
 _SETS = frozenset({"Things", "Datastreams", "Observations"})
@@ -75,8 +77,8 @@ def _streams(value: JsonObject | None) -> tuple[Layer, ...]:
 
 def interview(candidate: Candidate) -> Interview:
     """Request the entity sets, and from a valid service its first data streams. Two requests at most."""
-    page = yield Ask(candidate.endpoint.url)
-    verdict = json_verdict([examine_json(page, read_sensorthings)], candidate)
+    question = Question(candidate.endpoint.url)
+    verdict = yield from run(candidate, (question,), partial(examine_json, read=read_sensorthings))
     if verdict.status is not Status.VALID or verdict.service is None:
         return verdict
     asked = {"$top": str(_STREAMS), "$select": "name,description"}

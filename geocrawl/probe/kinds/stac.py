@@ -8,6 +8,7 @@ crawl found leads to the root as the service. An address that a person typed is 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from geocrawl.formats.json import (
@@ -42,11 +43,11 @@ from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, with_fingerprint
 from geocrawl.probe.content import Attempts, judge_features
-from geocrawl.probe.interview import lead
+from geocrawl.probe.interview import ask, lead, verdict_on
 from geocrawl.probe.json_answers import (
     WebLink,
+    examine_json,
     json_of,
-    json_verdict,
     linked,
     links_of,
     plain_then_json,
@@ -216,11 +217,12 @@ _IS_THE_SERVICE = ("given", ANSWER)
 
 def interview(candidate: Candidate) -> Interview:
     """Request the catalogue, after a page for people as JSON, then its collections; three requests at most."""
-    answers = yield from plain_then_json(candidate.endpoint.url, read_stac)
-    verdict = json_verdict(answers, candidate)
+    questions = plain_then_json(candidate.endpoint.url)
+    answers = yield from ask(candidate, questions, partial(examine_json, read=read_stac))
+    verdict = verdict_on(answers, candidate)
     if verdict.status is not Status.VALID or verdict.service is None:
         return verdict
-    value, base = answers[-1].value, answers[-1].base
+    value, base = answers[-1].finding.value, answers[-1].base
     if (root := _root(value, base, candidate)) is not None:
         return replace(verdict, status=Status.INVALID, reason="part", service=None, detail=_of(root), leads=(root,))
     service, pages = verdict.service, pages_of(value, base)

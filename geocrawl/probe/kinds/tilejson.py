@@ -35,7 +35,8 @@ from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.content import Attempts, Look, judge_image, refusal, sample_addresses
 from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box, to_mercator
-from geocrawl.probe.json_answers import examine_json, json_verdict, on_host_of
+from geocrawl.probe.interview import Question, run
+from geocrawl.probe.json_answers import examine_json, on_host_of
 from geocrawl.probe.levels import EDGE_M, Grid, Level, filled, sample_levels
 from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, Levels, Shown, Tiles, View, by_tiles
@@ -132,8 +133,7 @@ def _formats(value: JsonObject) -> tuple[str, ...]:
 
 def interview(candidate: Candidate) -> Interview:
     """Request the document. One request."""
-    page = yield Ask(candidate.endpoint.url)
-    return json_verdict([examine_json(page, read_tilejson)], candidate)
+    return run(candidate, (Question(candidate.endpoint.url),), partial(examine_json, read=read_tilejson))
 
 
 # --------------------------------------------------------------------------- tiles

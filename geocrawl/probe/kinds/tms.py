@@ -37,7 +37,7 @@ from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.content import Attempts, judge_image, sample_addresses, spread
 from geocrawl.probe.extents import Box, Sides, in_system, is_web_mercator
-from geocrawl.probe.interview import Answer, examined, is_file, lead, verdict_on
+from geocrawl.probe.interview import ELSEWHERE, Question, ask, is_file, lead, verdict_on
 from geocrawl.probe.json_answers import on_host_of
 from geocrawl.probe.levels import EDGE_M, Level, level_from_south, sample_levels
 from geocrawl.probe.ows.owslib_reader import read_wms_section
@@ -166,17 +166,11 @@ def _box(root: etree._Element, code: str) -> Box:
 # --------------------------------------------------------------------------- interview
 
 
-_OTHER_SPELLING_MAY_HELP = frozenset({"http-400", "http-404", "http-500", "html", "exception", "empty"})
-
-
 def interview(candidate: Candidate) -> Interview:
     """Request the address unchanged, then with the final slash added or removed. Two requests at most."""
-    answers: list[Answer] = []
-    for url in (candidate.endpoint.url, other_spelling(candidate.endpoint.url)):
-        if answers and answers[-1].finding.reason not in _OTHER_SPELLING_MAY_HELP:
-            break
-        page = yield Ask(url)
-        answers.append(Answer(page, examined(page, lambda page: examine(page, read_tms))))
+    url = candidate.endpoint.url
+    questions = Question(url), Question(other_spelling(url), ELSEWHERE)
+    answers = yield from ask(candidate, questions, partial(examine, read=read_tms))
     verdict = verdict_on(answers, candidate)
     page = answers[-1].page
     if verdict.status is not Status.VALID or not isinstance(page, Page):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from lxml import etree
@@ -108,8 +109,8 @@ def _titles(root: etree._Element) -> dict[str, str]:
 
 def interview(candidate: Candidate) -> Interview:
     """Request the capabilities of WMS 1.1.1 with tile sets. One request."""
-    question = Question("1.1.1", _capabilities(candidate.endpoint.url))
-    return run(candidate, (question,), lambda page: examine(page, read_wmsc))
+    question = Question(_capabilities(candidate.endpoint.url))
+    return run(candidate, (question,), partial(examine, read=read_wmsc))
 
 
 def _capabilities(endpoint: Url) -> Url:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from lxml import etree
 
@@ -126,7 +127,7 @@ class OwsProbe:
 
     def interview(self, candidate: Candidate) -> Interview:
         """Request capabilities until the answers decide: one request a version at most, and one in lower case."""
-        return run(candidate, self.questions(candidate.endpoint.url), lambda page: examine(page, self._form))
+        return run(candidate, self.questions(candidate.endpoint.url), partial(examine, form=self._form))
 
     def questions(self, endpoint: Url) -> tuple[Question, ...]:
         """Return all requests that may be made, in order."""

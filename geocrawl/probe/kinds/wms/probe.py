@@ -21,10 +21,9 @@ from lxml import etree
 from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import attribute, child, line_of, local_name, namespace_of, text_of, texts
 from geocrawl.model import Candidate, Deviation, Dimension, Kind, Layer, Service, Url
-from geocrawl.ports import Interview
 from geocrawl.probe.extents import PIXEL_M, axes_are_swapped, is_extent, read_box
-from geocrawl.probe.interview import Answer, Question, is_file, run
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, examine, version_of, with_layers
+from geocrawl.probe.interview import REFUSALS, Answer, Question, is_file
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, version_of, with_layers
 from geocrawl.probe.ows.items import read_wms_keywords
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import capabilities_url, read_url
@@ -41,7 +40,6 @@ _UNKNOWN_REQUEST = re.compile(
     r"|\b(?:request|operation)\b.{0,40}(?:unknown|not (?:supported|recogni[sz]ed|known)|invalid)",
     re.IGNORECASE,
 )
-_OLDEST = "oldest-dialect"
 
 
 # --------------------------------------------------------------------------- layers
@@ -217,25 +215,18 @@ class WmsProbe(OwsProbe):
     def __init__(self) -> None:
         super().__init__(FORM, ("1.3.0", None, "1.1.1"), lower_case=True)
 
-    def interview(self, candidate: Candidate) -> Interview:
-        """Request capabilities until the answers decide, the oldest version only after a hint at it."""
-
-        def can_help(question: Question, answers: Sequence[Answer]) -> bool:
-            texts = (candidate.evidence.link, *(each.finding.detail for each in answers))
-            if question.deviation == _OLDEST:
-                return any(_OLD.search(text) or _UNKNOWN_REQUEST.search(text) for text in texts)
-            return True
-
-        questions = self.questions(candidate.endpoint.url)
-        return run(candidate, questions, lambda page: examine(page, FORM), can_help)
-
     def questions(self, endpoint: Url) -> tuple[Question, ...]:
         """Return all requests that may be made, in order: that of 1.0.0 before the one in lower case."""
         questions = super().questions(endpoint)
         if is_file(endpoint):
             return questions
-        oldest = Question("1.0.0", _oldest_request(endpoint), deviation=_OLDEST)
+        oldest = Question(_oldest_request(endpoint), REFUSALS, _hints_at_oldest, "oldest-dialect")
         return (*questions[:-1], oldest, questions[-1])
+
+
+def _hints_at_oldest(answers: Sequence[Answer], candidate: Candidate) -> bool:
+    texts = (candidate.evidence.link, *(answer.finding.detail for answer in answers))
+    return any(_OLD.search(text) or _UNKNOWN_REQUEST.search(text) for text in texts)
 
 
 def _oldest_request(endpoint: Url) -> Url:

@@ -16,7 +16,7 @@ from geocrawl.formats.xml import child, children, text_of, texts
 from geocrawl.model import Kind, Layer, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
-from geocrawl.probe.interview import Question, is_file
+from geocrawl.probe.interview import ELSEWHERE, Question, is_file
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.stream import ItemSpec
@@ -139,7 +139,7 @@ class WmtsProbe(OwsProbe):
     def questions(self, endpoint: Url) -> tuple[Question, ...]:
         """Return all requests that may be made, in order, that of the RESTful document last."""
         document = None if is_file(endpoint) else restful_document(endpoint)
-        elsewhere = (Question(None, document, other_place=True),) if document else ()
+        elsewhere = (Question(document, ELSEWHERE),) if document else ()
         return (*super().questions(endpoint), *elsewhere)
 
 
