@@ -25,7 +25,7 @@ from geocrawl.files import refuse_database
 from geocrawl.priority import registry
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
-from geocrawl.store import Connection, OpenSnapshot
+from geocrawl.store import Connection, OpenSnapshot, Store
 from geocrawl.store.frontier.status import CatalogStatus, read_status
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, moment, span
@@ -320,6 +320,12 @@ def check_database(
             return check_connection(connection, at, silent_s=silent_s, needs_daemon=needs_daemon)
     except GeocrawlError as error:
         return [Finding("database-unusable", Severity.UNKNOWN, "database", str(error))], None
+
+
+def status_at(place: DatabaseUrl) -> CatalogStatus:
+    """Return the state of a catalogue, its queue and its daemon. Raises DatabaseFault when it cannot be read."""
+    with Store.open_readonly(place) as connection:
+        return read_status(connection, connection.now())
 
 
 def check_connection(

@@ -36,9 +36,9 @@ from geocrawl.web.pages import found_layers, overview, search, service, statisti
 from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import Previews, info, legend, preview
-from geocrawl.web.reader import CatalogReader, Finder, renumbered
+from geocrawl.web.reader import CatalogueReader, Finder
 from geocrawl.web.records import items, landing, metadata, oai, schemas
-from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, site_of
+from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, renumbered, site_of
 
 Make = Callable[[Request], Awaitable[Response]]
 _ITEM = f"{ITEMS}/{{number}}"
@@ -53,8 +53,7 @@ def make_application(options: Options, settings: Settings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        reader = CatalogReader(options.path)
-        finder = Finder(CatalogReader(options.path, threads=1))
+        reader, finder = CatalogueReader(options.path), Finder(options.path)
         renderers = Workers(_RENDERERS, "answers")
         previews = Previews(settings, options.path) if options.preview else None
         app.state.site = Site(options, reader, finder, Answers(reader.generation, renderers), previews)

@@ -13,8 +13,7 @@ from starlette.responses import Response
 
 from geocrawl.model.details import NewsRow
 from geocrawl.model.kinds import short_name
-from geocrawl.store.catalogue.read.history import read_news
-from geocrawl.store.catalogue.read.statistics import last_service_number, service_numbers
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.answers import LazyResponse, Problem, wanted_language
 from geocrawl.web.downloads import newest_found
 from geocrawl.web.publishing import published
@@ -28,7 +27,7 @@ _MOST = 100
 async def _news(request: Request) -> list[NewsRow]:
     """Return the latest news: of all services, or of those that the request searches for as `items` does."""
     numbers = await newest_found(request)
-    return await site_of(request).reader.read(lambda connection: read_news(connection, _MOST, numbers))
+    return await site_of(request).reader.read(lambda catalogue: catalogue.news(_MOST, numbers))
 
 
 def _own(request: Request, base: str) -> tuple[str, str]:
@@ -176,7 +175,7 @@ async def robots(request: Request) -> Response:
 
 async def sitemap(request: Request) -> Response:
     """Return the index of sitemaps, one for each `PART` numbers of services."""
-    last = await site_of(request).reader.read(last_service_number)
+    last = await site_of(request).reader.read(Catalogue.last_number)
     return _xml(lambda: sitemap_index(base_url(request), last))
 
 
@@ -186,7 +185,7 @@ async def sitemap_part(request: Request) -> Response:
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
         raise Problem(404, "there is no such sitemap; /sitemap.xml lists them")
     first = int(text) * PART - 1
-    rows = await site_of(request).reader.read(lambda connection: service_numbers(connection, first, PART))
+    rows = await site_of(request).reader.read(lambda catalogue: catalogue.last_answers(first, PART))
     base = base_url(request)
     return _xml(lambda: url_set((f"{base}{ITEMS}/{number}", at) for number, at in rows if number <= first + PART))
 

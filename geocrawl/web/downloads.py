@@ -19,8 +19,7 @@ from geocrawl.export.services import export_services
 from geocrawl.export.tables import COLUMNS, csv_bytes, endpoint_values, without_secrets
 from geocrawl.filters import Sort
 from geocrawl.model.search import Selection
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.parameters import MAX_LIMIT, Asked, read_asked
 from geocrawl.web.site import site_of
 
@@ -49,7 +48,7 @@ async def download(request: Request) -> Response:
     form = request.query_params["f"].lower()
     asked = read_asked(request, time.time())
     numbers = await numbers_found(request, asked if "limit" in asked.all else replace(asked, limit=MAX_LIMIT))
-    body = await site_of(request).reader.read(lambda connection: _written(connection, form, numbers))
+    body = await site_of(request).reader.read(lambda catalogue: _written(catalogue, form, numbers))
     named = f'attachment; filename="services.{FILES[form].ending}"'
     return Response(body, headers={"Content-Disposition": named}, media_type=FILES[form].media_type)
 
@@ -72,15 +71,15 @@ async def newest_found(request: Request) -> list[int] | None:
     )
 
 
-def _written(connection: Connection, form: str, numbers: Collection[int]) -> bytes:
+def _written(catalogue: Catalogue, form: str, numbers: Collection[int]) -> bytes:
     selection = Selection(ids=numbers)
     if form == "csv":
-        endpoints = map(without_secrets, read_endpoints(connection, selection))
+        endpoints = map(without_secrets, catalogue.read_endpoints(selection))
         return csv_bytes(COLUMNS, (tuple(endpoint_values(each).values()) for each in endpoints))
     with TemporaryDirectory() as folder:
         out = Path(folder) / "services"
-        layers = islice(read_layers(connection, selection), _MOST_LAYERS)
-        export_services(read_services(connection, selection), layers, form, out, now=time.time())
+        layers = islice(catalogue.read_layers(selection), _MOST_LAYERS)
+        export_services(catalogue.read_services(selection), layers, form, out, now=time.time())
         return _zipped(out) if form == "qgis" else out.read_bytes()
 
 

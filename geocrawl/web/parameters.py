@@ -6,13 +6,13 @@ import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from starlette.requests import Request
 
 from geocrawl.filters import Filters, QueryError, Sort
 from geocrawl.model import Kind
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.show import addresses_at
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.catalogue.search.cql2 import Condition, read_filter
 from geocrawl.store.catalogue.search.query import CONDITIONS, alternatives
 from geocrawl.urls import read_url
@@ -99,14 +99,19 @@ class Asked:
         """Return the queries of which any may find a service, for a program: it writes a comma between them."""
         return alternatives(self.text)
 
-    def numbers_at(self, connection: Connection) -> list[int]:
+    @property
+    def order(self) -> dict[str, Any]:
+        """Return the order and the page as options of a search."""
+        return {"sort": self.sorts, "turned": self.turned, "limit": self.limit, "offset": self.offset}
+
+    def numbers_at(self, catalogue: Catalogue) -> list[int]:
         """Return the numbers that are asked for: those given, else those of the services at the address."""
         if self.ids is not None:
             return list(dict.fromkeys(self.ids))
         # Several, with commas, or one that has a comma.
         urls = (read_url(each.strip()) for each in dict.fromkeys((self.address, *self.address.split(",")[:_MOST_IDS])))
-        found = (addresses_at(connection, url) for url in urls if url is not None)
-        return list(dict.fromkeys(each.service_id for addresses in found for each in addresses))
+        addresses = (address for url in urls if url is not None for address in catalogue.addresses_at(url))
+        return list(dict.fromkeys(address.service_id for address in addresses))
 
     @property
     def bbox(self) -> str:

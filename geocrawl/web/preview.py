@@ -29,8 +29,8 @@ from geocrawl.web.answers import Problem, SizedCache, wanted_language
 from geocrawl.web.guard import Client
 from geocrawl.web.preview_exchanges import Exchange, Relay
 from geocrawl.web.preview_requests import ServicePreviews
-from geocrawl.web.reader import detail_of, identity_of, number_of
-from geocrawl.web.site import site_of
+from geocrawl.web.reader import identity_of
+from geocrawl.web.site import detail_of, number_of, site_of
 from geocrawl.web.texts import Words
 from geocrawl.wording import Sentence
 

@@ -1,7 +1,8 @@
-"""Hold the parts that the answers are made with, and make links and pages."""
+"""Hold the parts that the answers are made with, read the service of a request, and make links and pages."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from geocrawl import __version__
+from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declared
 from geocrawl.store.catalogue.search.places import country_name
 from geocrawl.web import charts
-from geocrawl.web.answers import LazyResponse, wanted_language
+from geocrawl.web.answers import LazyResponse, Problem, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
+from geocrawl.web.reader import CatalogueReader, Finder
 from geocrawl.web.texts import Words, sentence_of
 from geocrawl.wording import iso
 
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from geocrawl.web.answers import Answers
     from geocrawl.web.options import Options
     from geocrawl.web.preview import Previews
-    from geocrawl.web.reader import CatalogReader, Finder
 
 STATIC = Path(__file__).parent / "static"
 ITEMS = "/collections/services/items"
@@ -42,7 +44,7 @@ class Site:
     """What the answers are made with."""
 
     options: Options
-    reader: CatalogReader
+    reader: CatalogueReader
     finder: Finder
     answers: Answers
     previews: Previews | None
@@ -58,6 +60,56 @@ def base_url(request: Request) -> str:
     """Return the address of the root of the pages as the public knows it, without a slash at the end."""
     public = site_of(request).options.public_url
     return public.rstrip("/") if public else str(request.base_url).rstrip("/")
+
+
+# --------------------------------------------------------------------------- the service of a request
+
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+
+
+def number_of(request: Request) -> int:
+    """Return the number of the service in a request's path. Raises Problem 404 for other text."""
+    text = str(request.path_params["number"])
+    if not _NUMBER.fullmatch(text):
+        raise unknown(text)
+    return int(text)
+
+
+async def renumbered(request: Request) -> str:
+    """Return the address of a request under the number that its service has now; '' where the number is the same.
+    A path begins with the number of its service nowhere but there: `…/items/25/badge.svg`."""
+    text = str(request.path_params.get("number", ""))
+    if not _NUMBER.fullmatch(text):
+        return ""
+    number = await site_of(request).reader.read(lambda catalogue: catalogue.number(int(text)))
+    if number == int(text):
+        return ""
+    before, _, after = request.url.path.rpartition(f"/{text}")
+    return str(request.url.replace(scheme="", netloc="", path=f"{before}/{number}{after}"))
+
+
+async def detail_of(request: Request, number: int) -> ServiceDetail:
+    """Return a service with its history. Raises Problem 404 for a number that no service has (any more)."""
+    detail = await find_detail(request, number)
+    if detail is None:
+        raise unknown(str(number))
+    return detail
+
+
+async def find_detail(request: Request, number: int) -> ServiceDetail | None:
+    """Return a service with its history; None for a number that no service has (any more)."""
+    now = time.time()
+    detail = await site_of(request).reader.read(lambda catalogue: catalogue.service(number, past_until=now))
+    return detail if detail is not None and detail.service.id == number else None
+
+
+def unknown(text: str) -> Problem:
+    """Return the problem of an unknown service."""
+    shown = text if len(text) <= 40 else f"{text[:39]}…"
+    return Problem(404, f"there is no service {shown} in the catalogue; it may have been removed")
+
+
+# --------------------------------------------------------------------------- links and pages
 
 
 class Links:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import Field
 
 from geocrawl import __version__
 from geocrawl.errors import NothingFound, UsageError, needs_extra
-from geocrawl.filters import QueryError
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.web.answers import Problem
 from geocrawl.web.application import hosts_of
 from geocrawl.web.assistants import tools
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import Options
-from geocrawl.web.reader import SEARCH_S, CatalogReader
+from geocrawl.web.reader import CatalogueReader
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -41,30 +36,16 @@ Limit = Annotated[int, Field(ge=1, le=tools.MOST_HITS)]
 _BOX = "west, south, east, north in degrees; that of the layer by default."
 
 
-class _Asked:
-    """Asks one catalogue, one question at a time, with an engine that keeps facts of the search."""
+async def _answer(answer: Awaitable[_Result]) -> _Result:
+    """Return an answer; what is wrong with a question is told to the assistant (ToolError)."""
+    from mcp.server.mcpserver.exceptions import ToolError
 
-    def __init__(self, options: Options) -> None:
-        self._reader = CatalogReader(options.path, threads=1)
-        self._connection: Connection | None = None
-        self._engine: SearchEngine | None = None
-
-    async def ask(self, question: Callable[[Connection], _Result]) -> _Result:
-        """Return the answer of a question; what is wrong with it is told to the assistant (ToolError)."""
-        from mcp.server.mcpserver.exceptions import ToolError
-
-        try:
-            return await self._reader.read(question)
-        except Problem as problem:
-            raise ToolError(problem.detail) from None
-        except (QueryError, NothingFound, UsageError) as error:
-            raise ToolError(str(error)) from None
-
-    def engine(self, connection: Connection) -> SearchEngine:
-        """Return the engine of a connection; a new one after the catalogue was opened again."""
-        if self._engine is None or self._connection is not connection:
-            self._engine, self._connection = search_engine(connection), connection
-        return self._engine
+    try:
+        return await answer
+    except Problem as problem:
+        raise ToolError(str(problem.detail)) from None
+    except (NothingFound, UsageError) as error:
+        raise ToolError(str(error)) from None
 
 
 def make_server(options: Options) -> MCPServer[Any]:
@@ -77,13 +58,13 @@ def make_server(options: Options) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer(
         "geocrawl", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING", subscriptions=False
     )
-    for tool in _tools(_Asked(options)):
+    for tool in _tools(CatalogueReader(options.path, threads=1)):
         annotations = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
         server.add_tool(tool, annotations=annotations)
     return server
 
 
-def _tools(asked: _Asked) -> tuple[Callable[..., Any], ...]:
+def _tools(reader: CatalogueReader) -> tuple[Callable[..., Any], ...]:
     """Return the tools; their names, docstrings and parameters are what an assistant reads."""
 
     async def search(
@@ -93,17 +74,11 @@ def _tools(asked: _Asked) -> tuple[Callable[..., Any], ...]:
     ) -> dict[str, Any]:
         """Find services by words in any language and conditions: 'land use kind:wms country:DE alive:30d
         level:delivers bbox:5,47,15,55', "a phrase", -without. Returns numbers, titles, addresses, health, extents."""
-        end = time.monotonic() + SEARCH_S
-
-        def check() -> None:
-            if time.monotonic() > end:
-                raise TimeoutError
-
-        return await asked.ask(lambda it: tools.search(asked.engine(it), query, limit, offset, check))
+        return await _answer(reader.search(lambda it, check: tools.search(it, query, limit, offset, check)))
 
     async def show(service: Service) -> dict[str, Any]:
         """Show what is known of a service: address, provider, contact, licence, extent, formats, health, quality."""
-        return await asked.ask(lambda connection: tools.show(connection, service))
+        return await _answer(reader.read(lambda catalogue: tools.show(catalogue, service)))
 
     async def layers(
         service: Service,
@@ -111,11 +86,11 @@ def _tools(asked: _Asked) -> tuple[Callable[..., Any], ...]:
         limit: Annotated[int, Field(ge=1, le=tools.MOST_LAYERS)] = 50,
     ) -> dict[str, Any]:
         """List the layers of a service (feature types, coverages, collections …) with names, titles, extents."""
-        return await asked.ask(lambda connection: tools.layers(connection, service, words, limit))
+        return await _answer(reader.read(lambda catalogue: tools.layers(catalogue, service, words, limit)))
 
     async def health(service: Service) -> dict[str, Any]:
         """Tell how the addresses of a service have answered: state, availability, answer times, events."""
-        return await asked.ask(lambda connection: tools.health(connection, service))
+        return await _answer(reader.read(lambda catalogue: tools.health(catalogue, service)))
 
     async def request_addresses(
         service: Service,
@@ -125,7 +100,7 @@ def _tools(asked: _Asked) -> tuple[Callable[..., Any], ...]:
     ) -> dict[str, Any]:
         """Write ready addresses: GetCapabilities (or its like), and with a layer of a WMS or ArcGIS map a picture of
         it (GetMap, export). Nothing is requested."""
-        return await asked.ask(lambda it: tools.request_addresses(it, service, layer, bbox, width))
+        return await _answer(reader.read(lambda it: tools.request_addresses(it, service, layer, bbox, width)))
 
     return search, show, layers, health, request_addresses
 

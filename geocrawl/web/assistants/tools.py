@@ -1,4 +1,4 @@
-"""Answer an assistant: each tool is a function of a connection that returns a bounded and masked answer as JSON."""
+"""Answer an assistant: each tool is a function of a catalogue that returns a bounded and masked answer as JSON."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from geocrawl.model.details import EndpointHistory, ServiceDetail
 from geocrawl.model.search import SearchHit, Selection
 from geocrawl.probe.extents import to_mercator
 from geocrawl.probe.previews import MERCATOR, View
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import history_of_service
-from geocrawl.store.catalogue.read.show import current_number, service_detail
-from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.services import read_services
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.layers import systems_of
 from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, ServicePreviews
 from geocrawl.web.publishing import client_address, is_masked, published
@@ -31,14 +27,14 @@ MOST_QUERY_CHARS = 500
 _MOST_CHARS, _MOST_ABSTRACT, _MOST_LISTED, _MOST_EVENTS = 2_000, 300, 50, 20
 
 
-def search(engine: SearchEngine, query: str, limit: int, offset: int, check: Callable[[], None]) -> Answer:
+def search(catalogue: Catalogue, query: str, limit: int, offset: int, check: Callable[[], None]) -> Answer:
     """Return the services that a query finds, the best first. `check` raises when it has taken too long.
 
     Raises UsageError for a query that is too long, QueryError for one that cannot be read."""
     if len(query) > MOST_QUERY_CHARS:
         raise UsageError(f"the query has more than {MOST_QUERY_CHARS} characters; shorten it")
     limit, offset = min(max(limit, 1), MOST_HITS), max(offset, 0)
-    found = engine.search(query, limit=limit, offset=offset, check=check)
+    found = catalogue.find(query, limit=limit, offset=offset, check=check)
     return bounded(
         {
             "total": found.total,
@@ -68,17 +64,17 @@ def _hit(hit: SearchHit) -> Answer:
     }
 
 
-def show(connection: Connection, number: int) -> Answer:
+def show(catalogue: Catalogue, number: int) -> Answer:
     """Return what is known of a service. Raises NothingFound for a number that the catalogue has not."""
-    service = next(read_services(connection, Selection(ids=(current_number(connection, number),))), None)
+    service = next(catalogue.read_services(Selection(ids=(catalogue.number(number),))), None)
     if service is None:
         raise _unknown(number)
     return bounded({"service": service.id, **service_properties(service), "extent": service.box})
 
 
-def layers(connection: Connection, number: int, words: str, limit: int) -> Answer:
+def layers(catalogue: Catalogue, number: int, words: str, limit: int) -> Answer:
     """Return the layers of a service that have all the words in name, title or abstract."""
-    detail = _detail(connection, number)
+    detail = _detail(catalogue, number)
     wanted = words.casefold().split()
     by_position = {row.position: row for row in detail.layers}
     found = [
@@ -103,14 +99,11 @@ def _layer(row: Layer, by_position: Mapping[int, Layer]) -> Answer:
     }
 
 
-def health(connection: Connection, number: int) -> Answer:
+def health(catalogue: Catalogue, number: int) -> Answer:
     """Return how the addresses of a service have answered."""
-    number = _detail(connection, number).service.id
-    return bounded({"service": number, "addresses": [_history(each) for each in _histories(connection, number)]})
-
-
-def _histories(connection: Connection, number: int) -> Sequence[EndpointHistory]:
-    return history_of_service(connection, number, time.time())
+    number = _detail(catalogue, number).service.id
+    histories = catalogue.history(number, time.time())
+    return bounded({"service": number, "addresses": [_history(history) for history in histories]})
 
 
 def _history(history: EndpointHistory) -> Answer:
@@ -127,12 +120,12 @@ def _history(history: EndpointHistory) -> Answer:
     }
 
 
-def request_addresses(connection: Connection, number: int, layer: str, box: Box | None, width: int) -> Answer:
+def request_addresses(catalogue: Catalogue, number: int, layer: str, box: Box | None, width: int) -> Answer:
     """Return the address that describes a service, and for a layer of a WMS or an ArcGIS map one of a picture of it.
 
     `box`: west, south, east, north in degrees; that of the layer by default. Raises UsageError for a box that is none,
     NothingFound for a layer that the service has not."""
-    detail = _detail(connection, number)
+    detail = _detail(catalogue, number)
     service = detail.service
     answer: Answer = {"service": service.id, "capabilities": client_address(service.kind, service.url)}
     if is_masked(service.url):
@@ -167,11 +160,11 @@ def _checked(box: Box) -> tuple[float, float, float, float]:
     return (west, south, max(east, west + grown), max(north, south + grown))
 
 
-def _detail(connection: Connection, number: int) -> ServiceDetail:
-    service = service_detail(connection, current_number(connection, number))
-    if service is None:
+def _detail(catalogue: Catalogue, number: int) -> ServiceDetail:
+    detail = catalogue.service(number)
+    if detail is None:
         raise _unknown(number)
-    return service
+    return detail
 
 
 def _unknown(number: int) -> NothingFound:

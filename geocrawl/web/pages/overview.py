@@ -10,11 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl import __version__
-from geocrawl.model.details import NewsRow
 from geocrawl.model.search import Results
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import read_news
-from geocrawl.store.catalogue.read.statistics import count_layers
 from geocrawl.store.catalogue.search.cql2 import QUERYABLES
 from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.charts import coverage, shade_of
@@ -40,12 +36,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 async def overview(request: Request) -> Response:
     """Return the first page: what this catalogue holds, counted in services as the search counts them."""
-
-    def question(connection: Connection) -> tuple[int, list[NewsRow]]:
-        return count_layers(connection), read_news(connection, _MOST_NEWS)
-
     site = site_of(request)
-    layers, news = await site.reader.read(question)
+    layers, news = await site.reader.read(lambda catalogue: (catalogue.layer_count(), catalogue.news(_MOST_NEWS)))
     whole = await site.finder.whole()
     counts, _, worldwide = coverage(await site.finder.extents(), _SQUARE_DEG)
     values = {

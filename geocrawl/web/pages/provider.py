@@ -8,7 +8,6 @@ from starlette.responses import Response
 from geocrawl.export.mending import explain
 from geocrawl.export.report_card import card_json
 from geocrawl.model.catalogue import ProviderCard
-from geocrawl.store.catalogue.read.provider_report import provider_card, provider_counts
 from geocrawl.web.answers import Problem
 from geocrawl.web.site import document, page, site_of
 
@@ -19,7 +18,7 @@ _MOST_SERVICES = 200
 async def provider_page(request: Request) -> Response:
     """Return the card of the provider that is named, else the providers with the most services."""
     if not request.query_params.get("name"):
-        counts = await site_of(request).reader.read(lambda connection: provider_counts(connection, _MOST_PROVIDERS))
+        counts = await site_of(request).reader.read(lambda catalogue: catalogue.providers(_MOST_PROVIDERS))
         return page(request, "providers.html", {"providers": counts})
     card = await _card(request)
     findings = [(code, explain(code), services) for code, services in card.findings]
@@ -30,7 +29,7 @@ async def provider_page(request: Request) -> Response:
 async def provider_document(request: Request) -> Response:
     """Return the same for programs."""
     if not request.query_params.get("name"):
-        counts = await site_of(request).reader.read(lambda connection: provider_counts(connection, _MOST_PROVIDERS))
+        counts = await site_of(request).reader.read(lambda catalogue: catalogue.providers(_MOST_PROVIDERS))
         return document({"providers": [{"provider": name, "services": number} for name, number in counts]})
     card = await _card(request)
     return document(lambda: card_json(card))
@@ -38,7 +37,7 @@ async def provider_document(request: Request) -> Response:
 
 async def _card(request: Request) -> ProviderCard:
     name = request.query_params["name"]
-    card = await site_of(request).reader.read(lambda connection: provider_card(connection, name))
+    card = await site_of(request).reader.read(lambda catalogue: catalogue.provider(name))
     if card is None:
         raise Problem(404, f"no service names the provider “{name[:80]}”")
     return card

@@ -19,7 +19,7 @@ from geocrawl.model.kinds import QgisLayer
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
 from geocrawl.web.answers import Problem
-from geocrawl.web.reader import detail_of, number_of
+from geocrawl.web.site import detail_of, number_of
 
 
 def chosen_layer(request: Request, detail: ServiceDetail) -> Layer | None:

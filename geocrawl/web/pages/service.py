@@ -24,9 +24,8 @@ from geocrawl.web.pages.qgis_layer import chosen_layer, source_of
 from geocrawl.web.pages.snippets import snippets
 from geocrawl.web.preview_requests import MOST_FEATURES, ServicePreviews
 from geocrawl.web.publishing import is_masked
-from geocrawl.web.reader import detail_of, number_of
 from geocrawl.web.records.record import linked_data
-from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
+from geocrawl.web.site import ITEMS, Links, base_url, detail_of, number_of, page, site_of
 from geocrawl.web.texts import Words
 from geocrawl.wording import day_of
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from geocrawl.app.findings import status_at
 from geocrawl.crawler.report import sub_queues
 from geocrawl.model import State
 from geocrawl.model.kinds import short_name
-from geocrawl.model.statistics import Growth, Survival
+from geocrawl.model.statistics import Survival
 from geocrawl.priority.registry import tier_names
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import read_survival
-from geocrawl.store.catalogue.read.statistics import kind_counts, read_growth, read_software_growth, read_statistics
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.catalogue.search.places import country_name
-from geocrawl.store.frontier.status import CatalogStatus, read_status
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, growth_curve, software_curves, steps
 from geocrawl.web.site import page, site_of
@@ -30,15 +27,21 @@ _MOST_QUEUE_BARS = 12
 
 async def operations(request: Request) -> Response:
     """Return the page."""
-
-    def question(connection: Connection) -> tuple[CatalogStatus, Growth | None]:
-        return read_status(connection, connection.now()), read_growth(connection, _TIMES)
-
-    status, growth = await site_of(request).reader.read(question)
+    status, growth = await site_of(request).reader.read(
+        lambda catalogue: (status_at(catalogue.place), catalogue.growth(_TIMES))
+    )
     words = Words(wanted_language(request))
     values = {
         "status": status,
-        "tiles": _tiles(status, words),
+        "tiles": [
+            ("services", words.number(status.services)),
+            ("layers", words.number(status.layers)),
+            ("alive", words.number(status.health.get("alive", 0))),
+            ("visited", words.number(status.frontier.states.get(State.VISITED, 0))),
+            ("waiting", words.number(sum(status.frontier.waiting_by_tier.values()))),
+            ("hosts", words.number(status.frontier.hosts)),
+            ("size", f"{status.size.used_bytes / 2**20:,.1f} MiB"),
+        ],
         "harvest": growth_curve(growth, words("harvest-curve")),
         "sub_queues": sub_queues(status.frontier, tier_names(status.strategy, {})),
         "states": [(words(f"state-{name}"), count) for name, count in status.frontier.states.items() if count],
@@ -46,19 +49,6 @@ async def operations(request: Request) -> Response:
         "refused": list(status.refused.items())[:_MOST_QUEUE_BARS],
     }
     return page(request, "operations.html", values)
-
-
-def _tiles(status: CatalogStatus, words: Words) -> Sequence[tuple[str, str]]:
-    frontier = status.frontier
-    return [
-        ("services", words.number(status.services)),
-        ("layers", words.number(status.layers)),
-        ("alive", words.number(status.health.get("alive", 0))),
-        ("visited", words.number(frontier.states.get(State.VISITED, 0))),
-        ("waiting", words.number(sum(frontier.waiting_by_tier.values()))),
-        ("hosts", words.number(frontier.hosts)),
-        ("size", f"{status.size.used_bytes / 2**20:,.1f} MiB"),
-    ]
 
 
 # --------------------------------------------------------------------------- the whole catalogue
@@ -71,10 +61,10 @@ async def statistics(request: Request) -> Response:
     site = site_of(request)
     read = site.reader.read
     kinds, counts, survival, software = await asyncio.gather(  # each looks through all services
-        read(kind_counts),
-        read(read_statistics),
-        read(read_survival),
-        read(lambda connection: read_software_growth(connection, _TIMES)),
+        read(Catalogue.kind_counts),
+        read(Catalogue.statistics),
+        read(Catalogue.survival),
+        read(lambda catalogue: catalogue.software_growth(_TIMES)),
     )
     facets = (await site.finder.whole()).facets
     words = Words(wanted_language(request))

@@ -14,12 +14,10 @@ from geocrawl.model.details import EndpointHistory
 from geocrawl.model.kinds import short_name
 from geocrawl.model.search import Results
 from geocrawl.store.catalogue.search.places import country_name
-from geocrawl.store.catalogue.services import read_thumbnail
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.parameters import Asked, read_asked
-from geocrawl.web.reader import detail_of, find_detail, number_of
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service
-from geocrawl.web.site import ITEMS, base_url, document, site_of
+from geocrawl.web.site import ITEMS, base_url, detail_of, document, find_detail, number_of, site_of
 from geocrawl.web.texts import Words
 from geocrawl.wording import iso
 
@@ -137,7 +135,7 @@ def _width(text: str) -> int:
 async def thumbnail(request: Request) -> Response:
     """Return the small picture that the last content check kept."""
     number = number_of(request)
-    image = await site_of(request).reader.read(lambda connection: read_thumbnail(connection, number))
+    image = await site_of(request).reader.read(lambda catalogue: catalogue.thumbnail(number))
     if image is None:
         raise Problem(404, "no picture of this service is kept")
     return Response(image, headers={"Cache-Control": "public, max-age=3600"}, media_type="image/png")

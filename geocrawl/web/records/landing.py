@@ -8,7 +8,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.store.catalogue.read.statistics import read_growth
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.records.schemas import SCHEMA
 from geocrawl.web.site import ITEMS, base_url, document, site_of
@@ -94,7 +93,7 @@ async def collection(request: Request) -> Response:
 
 async def _collection(request: Request) -> dict[str, Any]:
     base = base_url(request)
-    growth = await site_of(request).reader.read(lambda connection: read_growth(connection, 1))
+    growth = await site_of(request).reader.read(lambda catalogue: catalogue.growth(1))
     place = f"{base}/collections/services"
     return {
         "id": "services",

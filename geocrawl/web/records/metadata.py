@@ -16,14 +16,12 @@ from geocrawl.export.dcat import Page, write_jsonld, write_turtle
 from geocrawl.export.iso import RECORDS, file_of, record_bytes
 from geocrawl.model.catalogue import Service
 from geocrawl.model.search import Selection
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.services import read_services
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.answers import LazyResponse, preferences
 from geocrawl.web.downloads import numbers_found
 from geocrawl.web.parameters import read_asked
 from geocrawl.web.publishing import published
-from geocrawl.web.reader import number_of, unknown
-from geocrawl.web.site import ITEMS, base_url, site_of
+from geocrawl.web.site import ITEMS, base_url, number_of, site_of, unknown
 
 _TEXTS = ("title", "abstract", "provider", "keywords", "fees", "access_constraints", "contact", "online_resource")
 _XML = "application/xml"
@@ -105,8 +103,8 @@ def _form(request: Request) -> Form:
 async def services_of(request: Request, numbers: Collection[int]) -> list[Service]:
     """Return services by their numbers, in the order of these, with texts fit for the public."""
 
-    def question(connection: Connection) -> dict[int, Service]:
-        return {each.id: fit(each) for each in read_services(connection, Selection(ids=numbers))}
+    def question(catalogue: Catalogue) -> dict[int, Service]:
+        return {service.id: fit(service) for service in catalogue.read_services(Selection(ids=numbers))}
 
     services = await site_of(request).reader.read(question)
     return [services[number] for number in numbers if number in services]

@@ -21,8 +21,7 @@ from geocrawl.export.iso import GMD, MDB, PREFIX, as_xml, identifier, iso19115_3
 from geocrawl.export.properties import name_of
 from geocrawl.model.catalogue import Service
 from geocrawl.model.kinds import short_name
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.harvest import Harvested, is_gone, read_harvest, read_span
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.answers import LazyResponse
 from geocrawl.web.records.metadata import services_of
 from geocrawl.web.site import base_url, site_of
@@ -147,7 +146,7 @@ def _checked(given: list[tuple[str, str]]) -> dict[str, str]:
 async def _answered(request: Request, arguments: Mapping[str, str]) -> Callable[[], etree._Element]:
     verb = arguments["verb"]
     if verb == "Identify":
-        first, _ = await site_of(request).reader.read(read_span)
+        first, _ = await site_of(request).reader.read(Catalogue.span)
         return lambda: _identify(request, first)
     if verb == "ListMetadataFormats":
         if "identifier" in arguments:
@@ -203,8 +202,8 @@ async def _one(request: Request, named: str) -> tuple[_Gone | None, Service | No
     if services:
         return None, services[0]
 
-    def question(connection: Connection) -> float | None:
-        return read_span(connection)[1] if is_gone(connection, int(text)) else None
+    def question(catalogue: Catalogue) -> float | None:
+        return catalogue.span()[1] if catalogue.is_gone(int(text)) else None
 
     at = await site_of(request).reader.read(question)
     if at is None:
@@ -215,10 +214,9 @@ async def _one(request: Request, named: str) -> tuple[_Gone | None, Service | No
 async def _list(request: Request, arguments: Mapping[str, str]) -> Callable[[], etree._Element]:
     name, since, until, after = _read_token(arguments) if "resumptionToken" in arguments else _read_span(arguments)
 
-    def question(connection: Connection) -> tuple[list[Harvested], float]:
-        return read_harvest(connection, after, since, until, _PART + 1), read_span(connection)[1]
-
-    found, latest = await site_of(request).reader.read(question)
+    found, (_, latest) = await site_of(request).reader.read(
+        lambda catalogue: (catalogue.harvest(after, since, until, _PART + 1), catalogue.span())
+    )
     if not found:
         raise _Fault("noRecordsMatch", "no record has changed in that time")
     part = found[:_PART]
