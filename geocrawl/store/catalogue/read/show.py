@@ -169,11 +169,6 @@ _WHY_SAME = (
         SAME_SERVICE.c.signal,
     )
 )
-_BEST = (
-    select(ENDPOINT.c.url)
-    .select_from(SERVICE.join(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id))
-    .where(SERVICE.c.id == bindparam("service"))
-)
 _ADDRESS_COLUMNS = (ENDPOINT.c.id, ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.service_id)
 _ADDRESSES_OF_SERVICE = (
     select(*_ADDRESS_COLUMNS)
@@ -189,12 +184,6 @@ def why_same(connection: Connection, service_id: int) -> tuple[SameRow, ...]:
         SameRow(first, second, signal, detail, bool(same), at)
         for first, second, signal, detail, same, at in connection.execute(_WHY_SAME, {"service": service_id})
     )
-
-
-def best_address(connection: Connection, service_id: int) -> str:
-    """Return the address of a service to show and use (`EndpointClusters.best_endpoint`); '' when it has none."""
-    row = connection.execute(_BEST, {"service": service_id}).fetchone()
-    return row[0] if row else ""
 
 
 def addresses_of(connection: Connection, service_id: int) -> tuple[Address, ...]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
-from geocrawl.store.catalogue.read.show import addresses_at, best_address, why_same
+from geocrawl.store.catalogue.read.show import addresses_at, addresses_of, why_same
 from geocrawl.store.catalogue.write.clusters import Description, Edge, EndpointClusters, describe, match, partition
 from geocrawl.store.database.connection import Connection
 from geocrawl.urls import service_endpoint
@@ -148,7 +148,7 @@ def test_clusters_content_and_best_address_do_not_depend_on_the_order_of_probes(
         frozenset({"b.example/wms"}),
     }
     (one,) = addresses_at(connection, url(ADDRESSES[0]))
-    assert best_address(connection, one.service_id) == ADDRESSES[1]
+    assert addresses_of(connection, one.service_id)[0].url == ADDRESSES[1]
     content = connection.execute("SELECT abstract FROM service WHERE id = ?", (one.service_id,)).fetchone()
     assert content == ("the best",)
     left = connection.execute("SELECT count(*), count(DISTINCT service_id) FROM layer").fetchone()
@@ -158,9 +158,9 @@ def test_clusters_content_and_best_address_do_not_depend_on_the_order_of_probes(
 def test_the_best_address_is_one_that_is_valid(world: World) -> None:
     record(world, "https://a.example/wms", ATLAS)
     record(world, "http://www.a.example/wms/", ATLAS)
-    assert best_address(world.database.connection, 1) == "https://a.example/wms"
+    assert addresses_of(world.database.connection, 1)[0].url == "https://a.example/wms"
     record(world, "https://a.example/wms", None)
-    assert best_address(world.database.connection, 1) == "http://www.a.example/wms/"
+    assert addresses_of(world.database.connection, 1)[0].url == "http://www.a.example/wms/"
 
 
 def say(world: World, one: str, other: str, *, same: bool) -> None:
