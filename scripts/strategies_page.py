@@ -18,8 +18,9 @@ _HITS = "Liu, Li: *Topic crawler algorithm with link structure* (2017)"
 _ADAPTIVE = "Min, Huang: *User-defined topic focused crawler* (2015)"
 _SCHEDULE = "[005](decisions/005-iterate-on-a-schedule.md)"
 _SKYREACH = "Li, Zhao, Yu: *SkyReach*"
+_OURS = "no paper: it is ours"
 PAPERS = {
-    "fusion": "no paper: it is ours; [008](decisions/008-fusion.md), [012](decisions/012-groups-of-links.md)",
+    "fusion": f"{_OURS}; [008](decisions/008-fusion.md), [012](decisions/012-groups-of-links.md)",
     "gws": f"{_GWS}; [001](decisions/001-zero-priority-links-wait.md)",
     "best-first": f"{_HITS}, as a rival",
     "best-first-page": f"{_HITS}, and {_ADAPTIVE}, as a rival of both",
@@ -33,7 +34,7 @@ PAPERS = {
     "bfs": "the generic crawler with which the papers compare theirs",
     "random": "no paper: the lowest bar",
 }
-"""Strategy → the paper that it is from, and pages about decisions that were made on it."""
+"""Strategy → the paper that it is from, and pages about decisions that were made on it; others are ours."""
 
 _BEGINNING = """# Strategies and their papers
 
@@ -54,7 +55,7 @@ def page() -> str:
 def _section(name: str) -> Iterator[str]:
     yield f"## {name}\n"
     yield f"{_sentence(strategies()[name])}\n"
-    yield f"From {PAPERS[name]}.\n"
+    yield f"From {PAPERS.get(name, _OURS)}.\n"
     if options := strategy_options(name):
         yield from ("| setting (`--set`) | default | meaning |", "|---|---|---|")
         for option, each in options.items():

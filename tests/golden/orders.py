@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from geocrawl.priority.registry import presets, strategies
 from tests.golden.layout import hash_of
 from tests.golden.replay import crawl_demo, crawl_world
 from tests.support.commands import geocrawl
 from tests.support.places import shared_folder
 
-STRATEGIES = (
-    *("fusion", "gws", "best-first", "best-first-page", "best-first-anchor", "best-n-first", "hits", "adaptive"),
-    *("ipagerank", "pagerank", "bayes", "bfs", "random"),
-    *("gws:paper", "best-first:paper", "best-first-page:paper", "best-first-page:gain", "best-first-page:chi2"),
-    *("best-first-anchor:paper", "best-n-first:paper", "hits:paper", "adaptive:paper", "ipagerank:paper"),
-    *("pagerank:paper", "bayes:paper", "bayes:anchors", "bayes:pages"),
-)
+STRATEGIES = (*strategies(), *presets())
 FIRST = 20
 """Requests of an order that are kept with their addresses, the others by a hash."""
 AS_USED = "as-used"
@@ -27,9 +20,15 @@ AS_USED = "as-used"
 MADE, PAGES, BUDGET = ("mixed", "portal", "agency"), 300, 120
 """Kinds of made webs, their pages, and how many of them a crawl downloads."""
 OFTEN = {"hits.p": "40", "ipagerank.q": "40", "pagerank.q": "40", "bayes.revise": "40", "fusion.every": "40"}
-"""So often are links ranked anew on made webs, whose crawls are short; on the demo's as often as by default."""
-RECORDED, RECORDED_BUDGET = ("portal", "agency", "mixed"), 2_000
-"""Recorded worlds, and the pages that a crawl of one downloads."""
+"""So often are links ranked again on made webs, whose crawls are short; on the demo's as often as by default."""
+RECORDED = {
+    "portal": ("fusion", "bayes", "hits:paper"),
+    "agency": ("best-first-page", "gws:paper", "pagerank:paper"),
+    "mixed": ("hits", "best-first-page:gain", "bayes:pages"),
+}
+"""Recorded worlds, and the strategies that crawl each."""
+RECORDED_BUDGET = 2_000
+"""Pages that a crawl of a recorded world downloads."""
 RECORDED_DEPTH = 5
 """Links that crawls of recorded worlds follow, but for the default strategy: links that are too deep are held, too."""
 
@@ -53,7 +52,7 @@ def more_names() -> list[str]:
 
 def recorded_names() -> list[str]:
     """Return the names of the orders on recorded worlds: nine strategies, three a world."""
-    return [f"recorded/{world}/{file_name(each)}" for world in RECORDED for each in STRATEGIES][::10]
+    return [f"recorded/{world}/{file_name(strategy)}" for world, chosen in RECORDED.items() for strategy in chosen]
 
 
 def file_name(strategy: str) -> str:
@@ -101,10 +100,3 @@ def _made_web(kind: str) -> Path:
 @cache
 def _kept() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="geocrawl-golden-")
-
-
-def listed_strategies() -> Iterator[str]:
-    """Yield the strategies and presets that `geocrawl strategies` lists."""
-    for each in json.loads(geocrawl("strategies", "--json").out):
-        yield each["name"]
-        yield from (preset["name"] for preset in each["presets"])
