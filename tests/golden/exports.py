@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import shapely
 
+from tests.golden import columns
 from tests.golden.catalogue import Catalogue
 from tests.golden.layout import Layout
 from tests.support.commands import geocrawl
@@ -41,7 +42,7 @@ def texts(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     for name, options in PLAIN.items():
         said = geocrawl("export", *options, "--db", catalogue.url)
         assert said.code == 0, f"{name}: {said.err}"
-        lines = _listed(f"{said.out}{said.err}", name, catalogue.layout)
+        lines = _listed(f"{columns.of_text(said.out)}{said.err}", name, catalogue.layout)
         yield f"exports/{name}", catalogue.masked("".join(f"{line}\n" for line in lines))
     linked = json.loads(_written(catalogue, "dcat", "services.jsonld").read_text("utf-8"))
     yield "exports/dcat-json", catalogue.masked(f"{catalogue.layout.json(linked)}\n")
@@ -86,8 +87,10 @@ def _geopackage(path: Path, layout: Layout) -> str:
         ]
         for table in (name for name in tables if not name.startswith("rtree_")):
             cursor = connection.execute(f'SELECT * FROM "{table}" ORDER BY 1, 2')
-            columns = [column[0] for column in cursor.description]
-            rows = [_row(f"{table} {number}", columns, row) for number, row in enumerate(cursor, 1)]
+            names = [column[0] for column in cursor.description]
+            found = [dict(zip(names, row, strict=True)) for row in cursor]
+            chosen = [columns.of_row(row) if table in ("services", "layers") else row for row in found]
+            rows = [_row(f"{table} {number}", row) for number, row in enumerate(chosen, 1)]
             lines += layout.listed(rows, KEPT)
     return "\n".join([*lines, ""])
 
@@ -98,13 +101,13 @@ def _geoparquet(path: Path, layout: Layout) -> str:
 
     table = pyarrow.parquet.read_table(path)
     geo = json.loads(table.schema.metadata[b"geo"])
-    rows = [_row(str(number), list(row), list(row.values())) for number, row in enumerate(table.to_pylist(), 1)]
-    types = [f"{field.name}: {field.type}" for field in table.schema]
+    rows = [_row(str(number), columns.of_row(row)) for number, row in enumerate(table.to_pylist(), 1)]
+    types = [f"{field.name}: {field.type}" for field in table.schema if columns.is_chosen(field.name)]
     return "\n".join([layout.json(geo), *types, *layout.listed(rows, KEPT), ""])
 
 
-def _row(name: str, columns: Sequence[str], values: Sequence[Any]) -> str:
-    return "\n".join(f"{name} {column} = {_shown(value)}" for column, value in zip(columns, values, strict=True))
+def _row(name: str, row: Mapping[str, Any]) -> str:
+    return "\n".join(f"{name} {column} = {_shown(value)}" for column, value in row.items())
 
 
 def _shown(value: Any) -> str:

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from PIL import Image
 
+from tests.golden import columns
 from tests.golden.catalogue import CONTACT, Catalogue
 from tests.golden.layout import Layout
 from tests.golden.masks import VOLATILE_HEADERS
@@ -30,8 +31,6 @@ PAGES = {
     "collections": "/collections",
     "collection": "/collections/services",
     "sortables": "/collections/services/sortables",
-    "queryables": "/collections/services/queryables",
-    "schema": "/collections/services/schema",
     "search": ITEMS,
     "search-water": f"{ITEMS}?q=water",
     "item-1": f"{ITEMS}/1",
@@ -57,6 +56,8 @@ HTML_ALONE = {
     "nothing-there": "/nothing",
 }
 PROGRAMS = {
+    "queryables": "/collections/services/queryables",
+    "schema": "/collections/services/schema",
     **{f"items/{number}": f"{ITEMS}/{number}" for number in (4, 7, 15, 25)},
     "search/box": f"{ITEMS}?bbox=100,20,130,50",
     "search/datetime": f"{ITEMS}?datetime=2020-01-01/..&limit=2",
@@ -74,7 +75,7 @@ PROGRAMS = {
     "bad/box": f"{ITEMS}?bbox=1,2,3",
     "bad/sort": f"{ITEMS}?sortby=colour",
     "search/filter": f"{ITEMS}?limit=3&filter=type = 'wfs' AND quality > 10",
-    "bad/filter": f"{ITEMS}?filter=colour = 'red'",
+    "bad/filter": f"{ITEMS}?filter=title LIKE",
     "bad/datetime": f"{ITEMS}?datetime=yesterday",
     "bad/format": "/?f=xml",
     "bad/item": f"{ITEMS}/999",
@@ -173,11 +174,11 @@ def _shown(status: int, headers: list[tuple[str, str]], body: bytes, layout: Lay
     if not body:
         text = ""
     elif "json" in kind:
-        text = layout.json(json.loads(body))
+        text = layout.json(columns.of_json(json.loads(body)))
     elif kind.startswith(("image/png", "image/jpeg")):
         text = _picture(body)
     else:
-        text = layout.markup(body.decode())
+        text = layout.markup(columns.of_page(body.decode()))
     return "\n".join([*lines, "", text.rstrip(), ""])
 
 

@@ -7,7 +7,9 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
+from tests.golden import columns
 from tests.golden.catalogue import Catalogue, asked_of
 from tests.support.commands import geocrawl
 
@@ -272,12 +274,10 @@ def _blocks(catalogue: Catalogue, usages: str) -> Iterator[str]:
 
 def _indented(catalogue: Catalogue, text: str) -> str:
     """Return JSON in lines, of lists four items; other text as it is."""
-    if not text.startswith(("{", "[")):
-        return text
-    try:
-        return catalogue.layout.json(json.loads(text)) + "\n"
-    except ValueError:  # JSON lines
-        return text
+    if text.startswith(("{", "[")):
+        with suppress(ValueError):  # JSON lines
+            return catalogue.layout.json(columns.of_json(json.loads(text))) + "\n"
+    return columns.of_text(text)
 
 
 def _arguments(catalogue: Catalogue, usage: str) -> Iterator[str]:

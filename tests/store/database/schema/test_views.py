@@ -81,8 +81,8 @@ def columns_of(connection: sqlite3.Connection, view: str) -> list[str]:
 
 def test_the_columns_of_the_views_stay(catalogue: Path) -> None:
     with closing(sqlite3.connect(catalogue)) as connection:
-        found = {view: " ".join(columns_of(connection, view)) for view in VIEWS}
-    assert found == COLUMNS
+        shown = {view: " ".join(columns_of(connection, view)) for view in VIEWS}
+    assert {view: names for view, names in COLUMNS.items() if not shown[view].startswith(names)} == {}
 
 
 def test_each_column_of_a_service_and_of_a_layer_has_its_expression() -> None:

@@ -1,0 +1,156 @@
+"""Every face of a catalogue has exactly the columns that `model/catalogue.py` declares for it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from geocrawl import Catalog
+from geocrawl.model.catalogue import SIDES, Column, EndpointService, Layer, Service, columns, file_columns, view_columns
+from geocrawl.settings import Settings
+from geocrawl.web.application import make_application
+from geocrawl.web.options import Options
+from tests.store.catalogue.search.catalogue import service
+from tests.support.commands import geocrawl
+from tests.support.places import ROOT
+from tests.support.world import World, candidate, verdict
+
+ITEM = "/collections/services/items/1"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalogue of a service whose facts are all known."""
+    path = tmp_path_factory.mktemp("columns") / "c.db"
+    known = replace(
+        service("Roads", "Road Office", ("roads",), (5.0, 45.0, 10.0, 50.0)),
+        keywords=("roads",),
+        online_resource="http://a.example/",
+        fees="none",
+        access_constraints="none",
+        contact={"person": "Ann"},
+    )
+    world = World(path)
+    world.record(candidate("a.example/wms"), verdict("ok", known), world.clock.now())
+    world.store.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def client(path: Path) -> Iterator[TestClient]:
+    """A client of the pages and interfaces of that catalogue."""
+    application = make_application(Options(path, requests_per_minute=0), Settings())
+    with TestClient(application, base_url="http://localhost") as client:
+        yield client
+
+
+def exported(path: Path, form: str) -> str:
+    said = geocrawl("export", "--format", form, "--db", str(path))
+    assert said.code == 0, said.err
+    return said.out
+
+
+def rows_of(path: Path, table: str) -> list[str]:
+    """Return the columns of a table of SQLite."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def written(path: Path, form: str) -> Path:
+    """Return a file that an export wrote next to a catalogue."""
+    file = path.with_name(f"services.{form}")
+    said = geocrawl("export", "--format", form, "--out", str(file), "--db", str(path))
+    assert said.code == 0, said.err
+    return file
+
+
+def parquet_columns(path: Path) -> list[str]:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: make dev-env")
+    return [name for name in parquet.read_schema(written(path, "geoparquet")).names if name not in ("geometry", "bbox")]
+
+
+def documented(view: str) -> list[str]:
+    """Return the columns of a view that docs/database.md describes."""
+    _, _, described = (ROOT / "docs" / "database.md").read_text("utf-8").partition(f"### `{view}`")
+    return re.findall(r"^\| `(\w+)` \|", described.partition("\n#")[0], re.MULTILINE)
+
+
+OF_ENDPOINTS = {"service_id" if name == "id" else name for name in (*file_columns(EndpointService), *SIDES)}
+FACES: dict[str, tuple[Callable[[Path], Iterable[str]], Iterable[str]]] = {
+    "view of services": (lambda path: rows_of(path, "v_services"), view_columns(Service)),
+    "view of layers": (lambda path: rows_of(path, "v_layers"), view_columns(Layer)),
+    "CSV": (lambda path: next(csv.reader(io.StringIO(exported(path, "csv")))), OF_ENDPOINTS),
+    "JSON lines": (lambda path: json.loads(exported(path, "jsonl")), OF_ENDPOINTS),
+    "GeoJSON": (
+        lambda path: json.loads(exported(path, "geojson"))["features"][0]["properties"],
+        file_columns(Service),
+    ),
+    "GeoPackage": (
+        lambda path: rows_of(written(path, "gpkg"), "services"),
+        (*file_columns(Service), "geom"),
+    ),
+    "layers of a GeoPackage": (
+        lambda path: rows_of(written(path, "gpkg"), "layers"),
+        (*file_columns(Layer), *SIDES, "fid"),
+    ),
+    "GeoParquet": (parquet_columns, file_columns(Service)),
+    "docs/database.md": (lambda path: documented("v_services"), view_columns(Service)),
+    "layers in docs/database.md": (lambda path: documented("v_layers"), view_columns(Layer)),
+}
+"""Face → (what reads its columns, what is declared for it)."""
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_a_face_has_exactly_the_declared_columns(face: str, path: Path) -> None:
+    read, declared = FACES[face]
+    assert sorted(read(path)) == sorted(declared)
+
+
+def named(wanted: Callable[[Column], object]) -> list[Column]:
+    """Return the columns of services that some condition holds for."""
+    return [column for column in columns(Service).values() if wanted(column)]
+
+
+def test_a_record_and_its_schema_have_each_column_that_is_declared_for_records(client: TestClient) -> None:
+    declared = {column.record: column.schema for column in named(lambda column: column.record)}
+    record = client.get(ITEM, headers={"Accept": "application/geo+json"}).json()["properties"]
+    schema = client.get("/collections/services/schema?f=json").json()["properties"]
+    assert {name: schema[name] | of_name for name, of_name in declared.items()} == {
+        name: schema[name] for name in declared
+    }
+    composed = {"contacts", "externalIds", "formats", "keywords", "rights", "geocrawl:qualityParts"}
+    assert record.keys() == {*declared, *composed}
+
+
+def test_filters_may_name_each_column_that_is_declared_for_them(client: TestClient) -> None:
+    declared = {
+        (column.record or column.name).removeprefix("geocrawl:") for column in named(lambda each: each.queryable)
+    }
+    properties = client.get("/collections/services/queryables?f=json").json()["properties"]
+    assert properties.keys() == {"id", "geometry", *declared}
+    assert {client.get(f"/collections/services/items?filter={name} IS NULL").status_code for name in declared} == {200}
+
+
+@pytest.mark.parametrize("language", [0, 1], ids=["English", "Chinese"])
+def test_the_page_of_a_service_lists_each_column_with_a_label(language: int, client: TestClient) -> None:
+    page = client.get(ITEM, headers={"Accept": "text/html", "Accept-Language": ("en", "zh")[language]}).text
+    facts = re.search(r'(?s)id="about-title".*?</dl>', page)
+    assert facts is not None
+    labels = [column.label[language] for column in named(lambda column: column.label) if column.label]
+    assert re.findall(r"<dt>(.*?)</dt>", facts[0]) == labels
+
+
+def test_a_program_gets_every_column(path: Path) -> None:
+    with Catalog(path) as catalog:
+        found = next(iter(catalog.services()))
+    assert {name for name in columns(Service) if not hasattr(found, name)} == set()
