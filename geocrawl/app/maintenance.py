@@ -14,6 +14,7 @@ from geocrawl.model.details import Address
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings
 from geocrawl.store import Connection, Store
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep import backup
 from geocrawl.store.upkeep.promises import CarriedOver, carry_over, read_promises
 from geocrawl.urls.database import DatabaseUrl
@@ -71,15 +72,15 @@ def restore(settings: Settings, source: Path, target: DatabaseUrl) -> Restored:
 
 
 def decide_same(
-    path: DatabaseUrl, choose: Callable[[Connection], Sequence[tuple[Address, Address]]], *, same: bool
+    path: DatabaseUrl, choose: Callable[[Catalogue], Sequence[tuple[Address, Address]]], *, same: bool
 ) -> Sequence[tuple[Address, Address]]:
     """Record a person's decision that the endpoints of each pair are one service, or are not. Returns the pairs.
 
-    `choose(connection)` reads the pairs from the database.
+    `choose(catalogue)` reads the pairs.
     """
     clock = SystemClock()
     with Store.open(path, clock=clock, create=False) as store:
-        decided = choose(store.connection)
+        decided = choose(Catalogue(store.connection))
         pairs = [(one.endpoint_id, other.endpoint_id) for one, other in decided]
         store.catalog().decide(*pairs, same=same, at=clock.now())
         return decided

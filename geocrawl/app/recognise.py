@@ -19,10 +19,11 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Document, Failure, Link, Page, Relevance, Url
 from geocrawl.model.details import Why
 from geocrawl.page.document import PageReader
-from geocrawl.ports import Probe, QueuedLink
+from geocrawl.ports import Probe, QueuedLink, Strategy
 from geocrawl.probe.registry import probes
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
-from geocrawl.store import Connection, OptOut, stored_strategy, stored_topic
+from geocrawl.store import Connection, OptOut, Store, stored_strategy, stored_topic
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.frontier.learner import read_feedback, read_state
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of
@@ -120,13 +121,26 @@ def fetch_page(
 
 
 def explain(
-    settings: Settings, connection: Connection, url: Url, found: Why, say: Callable[[str], object]
-) -> tuple[str, Mapping[str, object], str]:
-    """Return (strategy, the parts of the rank, the rule that refuses it or '') of an address.
+    settings: Settings, path: DatabaseUrl, url: Url, say: Callable[[str], object]
+) -> tuple[Why, str, Mapping[str, object], str]:
+    """Return (what is known, strategy, the parts of the rank, the rule that refuses it or '') of an address.
 
-    `found` is the result of `read_why` for the address. A strategy that learns explains with its state so far; `say`
-    receives a line when that state cannot be read.
+    A strategy that learns explains with its state so far; `say` receives a line when that state cannot be read.
     """
+    with Store.open_readonly(path) as connection:
+        found = Catalogue(connection).why(url)
+        name, strategy = _strategy(settings, connection, say)
+        is_forgotten = OptOut(connection).covers(url.host)
+    refused = "forgotten" if is_forgotten else text_rule(settings, date_of(SystemClock().now()))(url)
+    page, parent = found.page, found.parent
+    if page is None:
+        return found, name, {}, refused
+    relevance = Relevance.HIGH if parent is None else Relevance(parent.relevance or 0)
+    return found, name, strategy.explain(QueuedLink(page.id, url, page.anchor, page.depth, relevance)), refused
+
+
+def _strategy(settings: Settings, connection: Connection, say: Callable[[str], object]) -> tuple[str, Strategy]:
+    """Return the name of the strategy in force, and the strategy with what it has learnt so far."""
     stored = stored_strategy(connection)
     name = settings.strategy or stored or DEFAULT_STRATEGY
     strategy = wiring.make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
@@ -137,11 +151,4 @@ def explain(
             raise
         except Exception as error:  # a dump may be damaged in any way, and the address can still be explained
             say(f"what {name} has learnt cannot be read ({described(error)}): the rank is explained without it")
-    refused = (
-        "forgotten" if OptOut(connection).covers(url.host) else text_rule(settings, date_of(SystemClock().now()))(url)
-    )
-    page, parent = found.page, found.parent
-    if page is None:
-        return name, {}, refused
-    relevance = Relevance.HIGH if parent is None else Relevance(parent.relevance or 0)
-    return name, strategy.explain(QueuedLink(page.id, url, page.anchor, page.depth, relevance)), refused
+    return name, strategy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from geocrawl.model.watches import MOST_FAILURES
@@ -11,8 +11,7 @@ from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.search.engine import SearchEngine
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep.watches import Watches
 
 
@@ -29,7 +28,7 @@ class Sent:
 
 
 class WatchRound:
-    """Looks and delivers; keeps the search engine, which holds facts of all services, from one round to the next."""
+    """Looks and delivers; keeps the search, which holds facts of all services, from one round to the next."""
 
     def __init__(self, settings: Settings, store: Store, clock: Clock, log: Callable[..., object]) -> None:
         """`log(event, **values)` writes a line for each message."""
@@ -38,7 +37,7 @@ class WatchRound:
         self._clock = clock
         self._log = log
         self._watches = Watches(store.database)
-        self._engine: SearchEngine | None = None
+        self._catalogue = Catalogue(store.connection)
 
     async def send(self, *, again: bool = False) -> Sent:
         """Write what changed since the last round, and deliver what waits, one message after the other.
@@ -46,7 +45,7 @@ class WatchRound:
         `again`: also to recipients whose failures ask for a pause.
         """
         run, watches = self._store.runner.run, self._watches
-        found = await run(watches.look, self.numbers, self._clock.now())
+        found = await run(watches.look, self._catalogue.numbers, self._clock.now())
         messages, failures = 0, list[str]()
         for delivery in await run(watches.due, self._clock.now(), again=again):
             error = await deliver(delivery, self._settings, self._store.path, self._clock.now())
@@ -62,9 +61,3 @@ class WatchRound:
                 messages += 1
                 self._log("notices delivered", watch=delivery.watch.id, to=recipient, notices=len(delivery.notices))
         return Sent(found, messages, tuple(failures))
-
-    def numbers(self, query: str) -> Collection[int]:
-        """Return the numbers of the services that a query finds."""
-        if self._engine is None:
-            self._engine = search_engine(self._store.connection)
-        return self._engine.numbers(query)

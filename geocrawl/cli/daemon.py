@@ -109,7 +109,7 @@ def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
 
     Example: geocrawl workers --db postgresql://geocrawl@db.example.org/geocrawl
     """
-    with opt.reading(overrides) as connection:
+    with opt.connection(overrides) as connection:
         found = read_workers(connection, connection.now())
     if not found and not json:
         typer.echo("No crawl runs on this catalogue.")

@@ -21,10 +21,8 @@ from geocrawl.cli.progress import observe
 from geocrawl.config import user_folder
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import EnvironmentFault
-from geocrawl.model.search import Selection
 from geocrawl.settings import Settings
-from geocrawl.store import Store
-from geocrawl.store.catalogue.services import read_endpoints
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep.backup import remove_if_only_of
 from geocrawl.urls import read_url
 from geocrawl.urls.database import DatabaseUrl
@@ -108,8 +106,8 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
 
 
 def _print_catalogue(path: DatabaseUrl) -> None:
-    with Store.open_readonly(path) as connection:
-        rows = list(read_endpoints(connection, Selection()))
+    with Catalogue(path) as catalogue:
+        rows = list(catalogue.read_endpoints())
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))
     typer.echo("")
     output.print_table(

@@ -20,9 +20,7 @@ from geocrawl.export.tables import export_endpoints
 from geocrawl.files import is_standard_output
 from geocrawl.filters import Filters
 from geocrawl.model.search import Selection
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.wording import counted
 
 Library = Annotated[
@@ -97,14 +95,13 @@ def export(
     in_full = opt.settings_from(overrides).export_secrets
     opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
     is_replaced = out is not None and out.is_file() and not is_standard_output(out)
-    with opt.reading(overrides) as connection, connection.snapshot():
-        selection = selection_of(connection, words_typed(words), filters)
+    with opt.reading(overrides, with_secrets=in_full) as catalogue, catalogue.snapshot():
+        selection = selection_of(catalogue, words_typed(words), filters)
         if chosen in OF_ENDPOINTS:
-            rows = read_endpoints(connection, selection)
+            rows = catalogue.read_endpoints(selection)
             count, what = export_endpoints(rows, chosen, out, with_secrets=in_full, with_mark=bom), "endpoint"
         else:
-            services = read_services(connection, selection, with_secrets=in_full)
-            layers = read_layers(connection, selection)
+            services, layers = catalogue.read_services(selection), catalogue.read_layers(selection)
             write_services = partial(export_services, now=time.time(), with_secrets=in_full, library_url=library_url)
             count = write_services(services, layers, chosen, out, base=public_url.rstrip("/"))
             what = "connection" if chosen == "qgis" else "service"
@@ -133,14 +130,8 @@ def _checked_format(chosen: str, library_url: str) -> str:
     return chosen
 
 
-def selection_of(connection: Connection, text: str, filters: Filters) -> Selection:
-    """Return the services that a query and the options ask for.
-
-    Only words and reference systems need the search; the views know the rest.
-    """
+def selection_of(catalogue: Catalogue, text: str, filters: Filters) -> Selection:
+    """Return the services that a query and the options ask for; print in what they differ from it."""
     if text.strip() or filters.systems:
-        engine = search_engine(connection)
-        output.say_differences(engine.search(text, filters, limit=0))
-        return Selection(ids=engine.numbers(text, filters))
-    kind = filters.kinds[0] if filters.kinds else None
-    return Selection(kind, filters.box, filters.alive, filters.level or None)
+        output.say_differences(catalogue.find(text, filters, limit=0))
+    return catalogue.selection(text, filters)

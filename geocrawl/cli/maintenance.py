@@ -23,8 +23,8 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.details import Address
 from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
-from geocrawl.store import Connection, read_blocked
-from geocrawl.store.catalogue.read.show import addresses_at, addresses_of, current_number
+from geocrawl.store import read_blocked
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep.backup import back_up
 from geocrawl.store.upkeep.forget import undo
 from geocrawl.store.upkeep.migrate import migrate as copy
@@ -114,7 +114,7 @@ def split(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = Fal
 def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json: bool) -> None:
     settings = opt.settings_from(overrides)
     decided = decide_same(
-        opt.database_path_from(settings), lambda connection: _pairs(connection, one, other, same), same=same
+        opt.database_path_from(settings), lambda catalogue: _pairs(catalogue, one, other, same), same=same
     )
     if json:
         output.echo_json([{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided])
@@ -124,12 +124,12 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
         typer.echo(f"{short_name(a.kind)} {a.url} and {b.url} {said}.")
 
 
-def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
+def _pairs(catalogue: Catalogue, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
     """Return the endpoints that were named, in pairs of one kind.
 
     Raises NothingFound for a service that is not there, UsageError for two that cannot be one.
     """
-    ones, others = _addresses(connection, one), _addresses(connection, other)
+    ones, others = _addresses(catalogue, one), _addresses(catalogue, other)
     if same:
         ones, others = _best_of(one, ones), _best_of(other, others)
     found = [
@@ -153,11 +153,9 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
     return found[:1] if text.isdecimal() else found
 
 
-def _addresses(connection: Connection, text: str) -> tuple[Address, ...]:
-    if text.isdecimal():
-        found = addresses_of(connection, current_number(connection, int(text))) if len(text) < 19 else ()
-    else:
-        found = addresses_at(connection, service_address(text))
+def _addresses(catalogue: Catalogue, text: str) -> tuple[Address, ...]:
+    number = opt.number_of(text)
+    found = catalogue.addresses_at(service_address(text)) if number is None else catalogue.addresses(number)
     if not found:
         raise NothingFound(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
     return found
@@ -190,7 +188,7 @@ def forget(
 
 
 def _print_forgotten(overrides: opt.Overrides, *, json: bool) -> None:
-    with opt.reading(overrides) as connection:
+    with opt.connection(overrides) as connection:
         rows = read_blocked(connection)
     if json:
         output.echo_json([asdict(row) for row in rows])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
     from geocrawl.store import Connection, Store
+    from geocrawl.store.catalogue.catalogue import Catalogue
     from geocrawl.urls.database import DatabaseUrl
 
 E = TypeVar("E", bound=StrEnum)
@@ -235,13 +236,27 @@ def writing(overrides: Mapping[str, object]) -> Iterator[Store]:
         yield store
 
 
+def reading(overrides: Mapping[str, object], *, with_secrets: bool = False) -> Catalogue:
+    """Open the catalogue to read it; create and change nothing. `with_secrets`: addresses in full, with their keys."""
+    from geocrawl.store.catalogue.catalogue import Catalogue
+
+    return Catalogue(path_from(overrides), with_secrets=with_secrets)
+
+
 @contextmanager
-def reading(overrides: Mapping[str, object]) -> Iterator[Connection]:
-    """Open the catalogue to read it; create and change nothing."""
+def connection(overrides: Mapping[str, object]) -> Iterator[Connection]:
+    """Open the database to read the queue and what else a crawl keeps next to the catalogue."""
     from geocrawl.store import Store
 
-    with Store.open_readonly(path_from(overrides)) as connection:
-        yield connection
+    with Store.open_readonly(path_from(overrides)) as opened:
+        yield opened
+
+
+def number_of(text: str) -> int | None:
+    """Return the number of a service that a person typed; None for text that is no number, 0 for one that none has."""
+    if not text.isdecimal():
+        return None
+    return int(text) if len(text) < 19 else 0
 
 
 def shipped(name: str, in_checkout: str) -> Path:

@@ -34,7 +34,7 @@ def list_(
 ) -> None:
     """List the kept pages, the best first: score, when kept, compressed size, address, title."""
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as connection:
+    with opt.connection(overrides) as connection:
         rows, total = list_kept(connection, min_score, limit), count_kept(connection, min_score)
     output.print_rows(
         rows,
@@ -70,7 +70,7 @@ def show(
         raise UsageError("--raw: a page may contain characters that control a terminal; write it to a file or a pipe")
     address = gather_seeds([url])[0]
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as connection:
+    with opt.connection(overrides) as connection:
         page = kept_page(connection, address)
     if page is None:
         raise NothingFound(f"{address.address} is not kept (`geocrawl pages list` lists the kept pages)")
@@ -103,7 +103,7 @@ def export(
         geocrawl pages export --format text --out texts --min-score 0.5
     """
     settings = opt.settings_from(overrides)
-    with opt.reading(overrides) as connection:
+    with opt.connection(overrides) as connection:
         if not list_kept(connection, min_score, 1):
             typer.echo(NOTHING_KEPT, err=True)
             raise typer.Exit(1)

@@ -54,10 +54,10 @@ def publish(
     if language not in LANGUAGES:
         raise UsageError(f"--language {language!r}: one of {', '.join(LANGUAGES)}")
     filters = filters_of(kind, bbox, crs, alive, level)
-    with opt.reading(overrides) as connection, connection.snapshot():
-        selection = selection_of(connection, words_typed(words), filters)
+    with opt.reading(overrides) as catalogue, catalogue.snapshot():
+        selection = selection_of(catalogue, words_typed(words), filters)
         options = Options(title, base_url.rstrip("/"), language)
-        found = write(connection, selection, out, options)
+        found = write(catalogue, selection, out, options)
     removed = f", {counted(found.removed, 'file')} removed" if found.removed else ""
     typer.echo(
         f"{counted(found.services, 'service')} published to {out}: "

@@ -17,7 +17,6 @@ from geocrawl.filters import Filters, Sort, read_box, read_level, read_system
 from geocrawl.model.catalogue import SIDES
 from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.sanitize import plain
-from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.wording import counted
 
 FORMATS = ("table", "json", "jsonl", "csv")
@@ -96,14 +95,12 @@ def search(
     in_full = opt.settings_from(overrides).export_secrets
     show_in_full(in_full)
     text = words_typed(words)
-    with opt.reading(overrides) as connection:
-        engine = search_engine(connection, shows_secrets=in_full)
+    with opt.reading(overrides, with_secrets=in_full) as catalogue:
         if layers:
-            found_layers = engine.layers(text, filters, sort=order, limit=limit, offset=offset)
-            _print_layers(found_layers, chosen, offset)
+            _print_layers(catalogue.find_layers(text, filters, sort=order, limit=limit, offset=offset), chosen, offset)
             return
-        found = engine.search(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
-        is_offered = bool(found.hits) or not system or offers_reference_system(connection, system)
+        found = catalogue.find(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
+        is_offered = bool(found.hits) or not system or catalogue.offers_reference_system(system)
     _print(found, chosen, offset, with_facets=facets)
     if not found.hits:
         said = _nothing(found, offset) if is_offered else f"No layer in the catalogue is offered in {system}."

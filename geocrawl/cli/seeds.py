@@ -108,7 +108,7 @@ def remove(
 
 def _stored_seeds(overrides: opt.Overrides, region: str | None, language: str | None) -> list[SeedRow]:
     """Return the daemon's start pages, optionally of one region and one language."""
-    with opt.reading(overrides) as connection:
+    with opt.connection(overrides) as connection:
         rows = read_seeds(connection)
     return [
         row
@@ -215,7 +215,7 @@ def _progress(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[], object]
 
 
 def _led_to(overrides: opt.Overrides) -> Mapping[str, int]:
-    with opt.reading(overrides) as connection:
+    with opt.connection(overrides) as connection:
         return services_by_seed(connection)
 
 

@@ -23,10 +23,7 @@ from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail, 
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import changes_since, history_of_address, history_of_service
-from geocrawl.store.catalogue.read.show import current_number, read_why, service_at, service_detail
-from geocrawl.urls import endpoint_key, service_keys
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.wording import counted, moment, percent, read_duration, seconds, span
 
 _NAME_WIDTH = 40
@@ -40,24 +37,19 @@ def show(
 ) -> None:
     """Print everything known about one service: its layers, its addresses, how it was found."""
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as connection:
-        if service.isdecimal():
-            number = current_number(connection, int(service)) if len(service) < 19 else 0
-            found = service_detail(connection, number)
-        else:
-            found = _service_at(connection, service)
+    with opt.reading(overrides) as catalogue:
+        number = opt.number_of(service)
+        found = _service_at(catalogue, service) if number is None else catalogue.service(number)
     if found is None:
         raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
     output.print_lines(service_lines(found), json=json, value=_detail_value(found))
 
 
-def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
+def _service_at(catalogue: Catalogue, text: str) -> ServiceDetail | None:
     """Return the service at an address; of several, the one of the kind that the address names."""
     url = service_address(text)
     candidate = Detector(declarations()).of_url(url)
-    kind = str(candidate.endpoint.kind) if candidate else ""
-    found = (service_at(connection, key, kind) for key in service_keys(url))
-    return next((service for service in found if service is not None), None)
+    return catalogue.service_at(url, str(candidate.endpoint.kind) if candidate else "")
 
 
 def _detail_value(detail: ServiceDetail) -> Mapping[str, object]:
@@ -163,9 +155,7 @@ def why(
     """Explain an address: state, rank and its parts, depth, where it was found, what refused it."""
     asked = gather_seeds([url])[0]
     settings = opt.settings_from(overrides)
-    with opt.reading(overrides) as connection:
-        found = read_why(connection, asked)
-        strategy, parts, refused = explain(settings, connection, asked, found, _say)
+    found, strategy, parts, refused = explain(settings, opt.database_path_from(settings), asked, _say)
     value = {"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)}
     output.print_lines(why_lines(asked, found, strategy, parts, refused, time.time()), json=json, value=value)
     if found.page is None and not found.endpoints:
@@ -279,11 +269,12 @@ def history(
 
     Example: geocrawl history 17
     """
-    with opt.reading(overrides) as connection:
-        if service.isdecimal() and len(service) < 19:
-            found = history_of_service(connection, current_number(connection, int(service)), time.time())
+    number = opt.number_of(service)
+    with opt.reading(overrides) as catalogue:
+        if number is None:
+            found = catalogue.history_at(service_address(service), time.time())
         else:
-            found = history_of_address(connection, endpoint_key(service_address(service)), time.time())
+            found = catalogue.history(number, time.time())
     if not found:
         raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
     lines = (line for each in found for line in history_lines(each))
@@ -336,8 +327,8 @@ def changes(
         seconds = read_duration(since)
     except ValueError as error:
         raise UsageError(f"--since {since!r}: {error}") from None
-    with opt.reading(overrides) as connection:
-        rows = list(changes_since(connection, time.time() - seconds, limit + 1))
+    with opt.reading(overrides) as catalogue:
+        rows = list(catalogue.changes(time.time() - seconds, limit + 1))
     shown = rows[:limit]
     if json:
         output.echo_json(shown)

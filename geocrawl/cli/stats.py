@@ -21,22 +21,9 @@ from geocrawl.export.report import write_report_csv, write_report_html
 from geocrawl.export.report_card import card_json, card_lines, write_cards_html
 from geocrawl.files import is_standard_output, write_whole
 from geocrawl.model.kinds import short_name
-from geocrawl.model.search import Selection
 from geocrawl.model.statistics import Survival
 from geocrawl.sanitize import plain
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.read.history import read_survival
-from geocrawl.store.catalogue.read.provider_report import provider_cards
-from geocrawl.store.catalogue.read.statistics import (
-    kind_counts,
-    month_report,
-    read_growth,
-    read_software_growth,
-    read_statistics,
-)
-from geocrawl.store.catalogue.services import read_services
-from geocrawl.store.frontier.yields import signal_yields
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web import charts
 from geocrawl.wording import counted, day_of
 
@@ -80,12 +67,12 @@ def stats(
     if picture or out is not None:
         _draw(picture, out, overrides, json=json)
         return
-    with opt.reading(overrides) as connection:
+    with opt.reading(overrides) as catalogue:
         if not survival and plot is None:
             columns, nothing = _KIND_COLUMNS, "The catalogue holds no service yet."
-            output.print_rows(kind_counts(connection), columns, astuple, json=json, nothing=nothing)
+            output.print_rows(catalogue.kind_counts(), columns, astuple, json=json, nothing=nothing)
             return
-        found = read_survival(connection)
+        found = catalogue.survival()
     if plot is not None:
         _draw("survival", plot, overrides, option="--plot")
     if json:
@@ -108,8 +95,8 @@ def _draw(
     if picture not in PICTURES:
         raise UsageError(f"--picture {picture!r}: expected one of {', '.join(PICTURES)}")
     _check_file(picture, out, option)
-    with opt.reading(overrides) as connection:
-        drawn = PICTURES[picture](connection)
+    with opt.reading(overrides) as catalogue:
+        drawn = PICTURES[picture](catalogue)
     if out is None:
         _print_bars(drawn)
     else:
@@ -171,8 +158,8 @@ def report(
     if not month:
         raise UsageError("name a month, such as --month 2026-10, or --by provider")
     start, end = bounds_of(month)
-    with opt.reading(overrides) as connection, connection.snapshot():
-        rows = month_report(connection, start, end)
+    with opt.reading(overrides) as catalogue, catalogue.snapshot():
+        rows = catalogue.month(start, end)
         with opened(out) as stream:
             count = write_report_csv(rows, stream) if format_ == "csv" else write_report_html(rows, stream, month=month)
     if not is_standard_output(out):
@@ -186,8 +173,8 @@ def _report_by(by: str, words: str, out: Path | None, overrides: opt.Overrides, 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"--out {out}: report cards are written as a page, whose name ends in .html")
     count = 0
-    with opt.reading(overrides) as connection, connection.snapshot():
-        cards = provider_cards(connection, words)
+    with opt.reading(overrides) as catalogue, catalogue.snapshot():
+        cards = catalogue.provider_cards(words)
         if out is not None:
             with opened(out) as stream:
                 count = write_cards_html(cards, stream)
@@ -222,8 +209,8 @@ def signals(overrides: opt.Overrides, json: opt.Json = False) -> None:
     One row for each signal and kind: endpoints found, those with a verdict, valid ones, and valid ones that no other
     signal found.
     """
-    with opt.reading(overrides) as connection:
-        rows = signal_yields(connection)
+    with opt.reading(overrides) as catalogue:
+        rows = catalogue.signals()
     columns = ("signal", "kind", "found", "probed", "valid", "only here")
     output.print_rows(rows, columns, astuple, json=json, nothing="No candidates yet.")
     if not rows:
@@ -262,36 +249,36 @@ def _bars(heading: str, rows: Sequence[tuple[str, float]]) -> Picture:
     return Picture(heading + left_out, charts.bars(shown, heading), [(*row, f"{row[1]:,}") for row in shown])
 
 
-def _kinds(connection: Connection) -> Picture:
-    return _bars("Services by kind", [(short_name(each.kind), each.services) for each in kind_counts(connection)])
+def _kinds(catalogue: Catalogue) -> Picture:
+    return _bars("Services by kind", [(short_name(each.kind), each.services) for each in catalogue.kind_counts()])
 
 
-def _countries(connection: Connection) -> Picture:
-    found = search_engine(connection).search(limit=1, facets=True).facets.get("country", ())
+def _countries(catalogue: Catalogue) -> Picture:
+    found = catalogue.find(limit=1, facets=True).facets.get("country", ())
     return _bars("Services by country", [(each.label or each.value, each.count) for each in found])
 
 
-def _software(connection: Connection) -> Picture:
-    growth = read_software_growth(connection, 1)
+def _software(catalogue: Catalogue) -> Picture:
+    growth = catalogue.software_growth(1)
     counts = growth.counts if growth else ()
     return _bars(
         "Services by server software, as addresses show it", [(name or "not shown", count) for name, count in counts]
     )
 
 
-def _software_over_time(connection: Connection) -> Picture:
-    growth = read_software_growth(connection, _PARTS)
+def _software_over_time(catalogue: Catalogue) -> Picture:
+    growth = catalogue.software_growth(_PARTS)
     heading, unknown = "Known services over time by server software, as addresses show it", "not shown"
     rows = [(name or unknown, count, f"{count:,}") for name, count in growth.counts] if growth else []
     return Picture(heading, charts.software_curves(growth, heading, unknown), rows)
 
 
-def _deviations(connection: Connection) -> Picture:
-    return _bars("Endpoints by tolerated deviation", read_statistics(connection).deviations)
+def _deviations(catalogue: Catalogue) -> Picture:
+    return _bars("Endpoints by tolerated deviation", catalogue.statistics().deviations)
 
 
-def _survival(connection: Connection) -> Picture:
-    found = read_survival(connection)
+def _survival(catalogue: Catalogue) -> Picture:
+    found = catalogue.survival()
     end = max(found.observed_days, *(day for day, _ in found.curve[-1:]), 1.0)
     heading = f"Share still alive of {counted(found.services, 'endpoint')}, {found.deaths:,} of them down or gone"
     if not found.services:
@@ -303,8 +290,8 @@ def _survival(connection: Connection) -> Picture:
     return Picture(heading, chart, [(f"after {day:,.0f} days", share, f"{share:.0%}") for day, share in shown])
 
 
-def _harvest(connection: Connection) -> Picture:
-    growth = read_growth(connection, _PARTS)
+def _harvest(catalogue: Catalogue) -> Picture:
+    growth = catalogue.growth(_PARTS)
     if growth is None:
         heading = "No service is known yet"
         return Picture(heading, charts.growth_curve(None, heading), [])
@@ -315,8 +302,8 @@ def _harvest(connection: Connection) -> Picture:
     return Picture(heading, charts.growth_curve(growth, heading), rows)
 
 
-def _map(connection: Connection) -> Picture:
-    boxes = [each.box for each in read_services(connection, Selection()) if each.box is not None]
+def _map(catalogue: Catalogue) -> Picture:
+    boxes = [each.box for each in catalogue.read_services() if each.box is not None]
     cells, inside, worldwide = charts.coverage(boxes)
     beside = f", {worldwide:,} more span most of the world" if worldwide else ""
     heading = f"Extents of {counted(inside, 'service')}{beside}"
@@ -324,7 +311,7 @@ def _map(connection: Connection) -> Picture:
     return Picture(heading, charts.world_map(cells, base_map, heading), [])
 
 
-PICTURES: Mapping[str, Callable[[Connection], Picture]] = {
+PICTURES: Mapping[str, Callable[[Catalogue], Picture]] = {
     "kinds": _kinds,
     "countries": _countries,
     "software": _software,

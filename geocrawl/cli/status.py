@@ -272,7 +272,7 @@ def check(
     if repair:
         _repair(overrides)
         return
-    findings, status = check_database(opt.reading(overrides), silent_s=silent_for * 3600)
+    findings, status = check_database(opt.connection(overrides), silent_s=silent_for * 3600)
     state = worst(findings)
     text = f"{state.subject}: {state.text}" if state.subject != "database" else state.text
     if status is not None and not state.severity:
@@ -326,7 +326,7 @@ def examine(overrides: opt.Overrides, now: float) -> Iterator[Finding]:
         sentence = f"{place}: there is none yet; `geocrawl crawl URL` or `seeds add URL` makes it"
         yield Finding("database-missing", Severity.OK, "database", sentence)
         return
-    yield from check_database(opt.reading(overrides), now, needs_daemon=False)[0]
+    yield from check_database(opt.connection(overrides), now, needs_daemon=False)[0]
 
 
 def _repair(overrides: opt.Overrides) -> None:
@@ -371,6 +371,6 @@ def metrics(
     from geocrawl.daemon.metrics import write_metrics
 
     opt.refuse_catalogue(out, overrides)
-    with opt.reading(overrides) as connection:
+    with opt.connection(overrides) as connection:
         findings, status = check_connection(connection, connection.now())
     write_metrics(status, findings, opt.settings_from(overrides).traffic_per_day_bytes, out)

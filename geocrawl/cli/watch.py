@@ -19,11 +19,9 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.watches import MOST_FAILURES, Watch
 from geocrawl.notices import read_recipient
 from geocrawl.sanitize import masked, plain
-from geocrawl.store import Connection, Store
-from geocrawl.store.catalogue.index.index import search_engine
-from geocrawl.store.catalogue.read.show import service_at
+from geocrawl.store import Store
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep.watches import Watches
-from geocrawl.urls import endpoint_key
 from geocrawl.wording import counted, iso, moment
 
 
@@ -55,11 +53,11 @@ def add(
     is_webhook = not recipient.startswith(("mail:", "file:"))
     key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
     with Store.open(path, clock=SystemClock(), create=False) as store:
-        what = _subject(store.connection, words_typed(subject).strip())
-        engine = search_engine(store.connection)
+        catalogue = Catalogue(store.connection)
+        what = _subject(catalogue, words_typed(subject).strip())
         if isinstance(what, str):
-            output.say_differences(engine.search(what, limit=0))
-        watch = Watches(store.database).add(what, recipient, key, engine.numbers, time.time())
+            output.say_differences(catalogue.find(what, limit=0))
+        watch = Watches(store.database).add(what, recipient, key, catalogue.numbers, time.time())
     typer.echo(
         f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now, to {recipient}"
     )
@@ -103,7 +101,7 @@ def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
         raise typer.Exit(3)
 
 
-def _subject(connection: Connection, text: str) -> int | str:
+def _subject(catalogue: Catalogue, text: str) -> int | str:
     """Return the number of the service that a text names by number or address, else the text, which is a query.
 
     Raises NothingFound for an address at which no service was found, UsageError for a text without a word, which as a
@@ -114,11 +112,11 @@ def _subject(connection: Connection, text: str) -> int | str:
             f"{text!r}: names no service and no query; give a service's number or address, or words and conditions "
             "such as 'land use country:DE' (every service: 'alive:yes')"
         )
-    if text.isdecimal() and len(text) < 19:
-        return int(text)
+    if number := opt.number_of(text):
+        return number
     if "://" not in text or " " in text:
         return text
-    detail = service_at(connection, endpoint_key(gather_seeds([text])[0]))
+    detail = catalogue.service_at(gather_seeds([text])[0])
     if detail is None:
         raise NothingFound(f"{masked(text)}: no service was found there (`geocrawl why` says what is known of it)")
     return detail.service.id

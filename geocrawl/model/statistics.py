@@ -76,3 +76,19 @@ class Survival:
     """How long the one that is known longest was watched: nothing can be said of more."""
     curve: tuple[tuple[float, float], ...]
     """(days since it was first seen valid, share still alive), from (0, 1) on, a step for each day with a death."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignalYield:
+    """Candidates of one kind that one signal named."""
+
+    signal: str
+    """As in `Evidence.signal`: query, path, text, script, script-file, form, sibling …"""
+    kind: str
+    candidates: int
+    """Endpoints that it named."""
+    probed: int
+    """Of these, with a verdict."""
+    valid: int
+    alone: int
+    """Valid ones that no other signal named."""

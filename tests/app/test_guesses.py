@@ -9,8 +9,8 @@ import pytest
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.progress import LogObserver, log_to
+from geocrawl.store.catalogue.read.statistics import signal_yields
 from geocrawl.store.database.database import open_readonly
-from geocrawl.store.frontier.yields import signal_yields
 from tests.app.recorded_web import Answer, Answers, environment
 from tests.app.test_records_in_crawls import CAPABILITIES as CSW
 from tests.app.test_records_in_crawls import PAGE, SETTINGS

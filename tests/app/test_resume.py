@@ -16,7 +16,6 @@ from geocrawl.app.recognise import explain
 from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
 from geocrawl.store import stored_strategy
-from geocrawl.store.catalogue.read.show import read_why
 from geocrawl.store.store import Store
 from geocrawl.urls import read_url
 from tests.support.killed_crawl import (
@@ -92,8 +91,7 @@ def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
     said: list[str] = []
     assert seed is not None
     run_crawl(settings, tmp_path / "crawl.db", [seed], observer=Watcher(lambda moment: None))
-    with Store.open_readonly(tmp_path / "crawl.db") as connection:
-        name, reasons, _ = explain(settings, connection, seed, read_why(connection, seed), said.append)
+    _, name, reasons, _ = explain(settings, tmp_path / "crawl.db", seed, said.append)
     crawled, asked = made
     assert said == []
     assert (name, reasons) == (LEARNER, {"digest": crawled.digest})

@@ -18,7 +18,7 @@ def add_kind(root: Path) -> None:
 
 
 def add_command(root: Path) -> None:
-    """Add the command `providers`: its file, its query, its line in the registry."""
+    """Add the command `providers`: its file, its line in the registry."""
     _write_files(root, "## Add a command")
     line = _line("## Add a command", r'^    "providers": .*,$')
     _insert(root / "geocrawl/cli/registry.py", "COMMANDS: Mapping[str, str] = {\n", f"{line}\n")

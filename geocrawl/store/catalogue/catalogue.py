@@ -20,15 +20,16 @@ from typing import TYPE_CHECKING, Any, Self
 from geocrawl.filters import Filters
 from geocrawl.model import Url
 from geocrawl.model.catalogue import EndpointService, Layer, ProviderCard, ReportRow, Service
-from geocrawl.model.details import Address, EndpointHistory, EndpointRow, NewsRow, ServiceDetail
+from geocrawl.model.details import Address, EndpointHistory, NewsRow, ServiceDetail, Why
 from geocrawl.model.search import LayerResults, Results, Selection
-from geocrawl.model.statistics import Growth, KindCount, SoftwareGrowth, Statistics, Survival
+from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics, Survival
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.store.catalogue.read import history, provider_report, show, statistics
 from geocrawl.store.catalogue.read.harvest import Harvested, is_gone, read_harvest, read_span
-from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail, selected_ids
+from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import open_readonly
+from geocrawl.urls import service_keys
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase, place_of
 
 if TYPE_CHECKING:
@@ -98,11 +99,15 @@ class Catalogue:
         """Return the numbers of the services that `find` with `apart` returns, in its order."""
         return self.engine.in_order(text, filters, **options)
 
+    def numbers(self, text: str = "", filters: Filters = ALL) -> frozenset[int]:
+        """Return the numbers of all services that a query finds."""
+        return self.engine.numbers(text, filters)
+
     def selection(self, text: str = "", filters: Filters = ALL) -> Selection:
         """Return the services that a query and conditions choose. Kind, box, level and being alive need no search."""
         simple = Filters(kinds=filters.kinds[:1], box=filters.box, alive=filters.alive, level=filters.level)
         if text.strip() or filters != simple:
-            return Selection(ids=self.engine.numbers(text, filters))
+            return Selection(ids=self.numbers(text, filters))
         kind = filters.kinds[0] if filters.kinds else None
         return Selection(kind, filters.box, filters.alive, filters.level or None)
 
@@ -125,21 +130,22 @@ class Catalogue:
         `past_until`: the time until which its histories and news are read, too."""
         return show.service_detail(self._connection, self.number(number), past_until=past_until)
 
-    def service_at(self, key: str, kind: str = "") -> ServiceDetail | None:
-        """Return the service at an address (`urls.endpoint_key`), of several the one of `kind`; None for none."""
-        return show.service_at(self._connection, key, kind)
+    def service_at(self, url: Url, kind: str = "") -> ServiceDetail | None:
+        """Return the service at an address, of several the one of `kind`; None where there is none."""
+        found = (show.service_at(self._connection, key, kind) for key in service_keys(url))
+        return next((service for service in found if service is not None), None)
 
     def addresses(self, number: int) -> tuple[Address, ...]:
         """Return the addresses of a service, the best first."""
-        return show.addresses_of(self._connection, number)
+        return show.addresses_of(self._connection, self.number(number))
 
     def addresses_at(self, url: Url) -> tuple[Address, ...]:
         """Return the endpoints at an address that answered at some time, one a kind."""
         return show.addresses_at(self._connection, url)
 
-    def endpoints_at(self, key: str) -> tuple[EndpointRow, ...]:
-        """Return the endpoints of this identity, one a kind, with a verdict or without."""
-        return show.endpoints_at(self._connection, key)
+    def why(self, url: Url) -> Why:
+        """Return the page at an address, the page on which it was found, and the endpoints of the address."""
+        return show.read_why(self._connection, url)
 
     def read_services(self, selection: Selection = EVERYTHING) -> Iterator[Service]:
         """Yield the selected services by their numbers; one is read at a time."""
@@ -154,10 +160,6 @@ class Catalogue:
         """Yield the layers of the selected services, by service and in the order of its document."""
         return read_layers(self._connection, selection)
 
-    def numbers(self, selection: Selection) -> frozenset[int]:
-        """Return the numbers of the selected services."""
-        return selected_ids(self._connection, selection)
-
     def thumbnail(self, number: int) -> bytes | None:
         """Return the latest picture of a service that a content check kept, a PNG; None for none."""
         return read_thumbnail(self._connection, number)
@@ -168,9 +170,10 @@ class Catalogue:
         """Return availability, response times and changes of each address of a service."""
         return history.history_of_service(self._connection, self.number(number), now)
 
-    def history_at(self, key: str, now: float) -> tuple[EndpointHistory, ...]:
-        """Return the same for an address (`urls.endpoint_key`), one a kind."""
-        return history.history_of_address(self._connection, key, now)
+    def history_at(self, url: Url, now: float) -> tuple[EndpointHistory, ...]:
+        """Return the same for each endpoint at an address, one a kind."""
+        found = (history.history_of_address(self._connection, key, now) for key in service_keys(url))
+        return next(filter(None, found), ())
 
     def changes(self, since: float, most: int) -> Iterator[dict[str, object]]:
         """Yield changes of health and of content, newest first."""
@@ -201,6 +204,10 @@ class Catalogue:
     def kind_counts(self) -> list[KindCount]:
         """Return the counts of each kind, the commonest first."""
         return statistics.kind_counts(self._connection)
+
+    def signals(self) -> list[SignalYield]:
+        """Return what each way of finding services found, by kind, the most valid endpoints first."""
+        return statistics.signal_yields(self._connection)
 
     def layer_count(self) -> int:
         """Return the number of named layers."""

@@ -19,9 +19,7 @@ from geocrawl.export.tables import export_endpoints
 from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.search import Selection
-from geocrawl.store import Connection
-from geocrawl.store.catalogue.read.history import read_news
-from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.charts import coverage
 from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_index, url_set
 from geocrawl.web.publishing import as_json, published
@@ -78,7 +76,7 @@ class _Whole:
     """By the numbers of services; 0 for a number that no service has."""
 
 
-def publish(connection: Connection, selection: Selection, root: Path, options: Options) -> Published:
+def publish(catalogue: Catalogue, selection: Selection, root: Path, options: Options) -> Published:
     """Publish the selected services to a folder.
 
     Raises UsageError for a folder with other files, EnvironmentFault when it cannot be written: what stood there is a
@@ -90,11 +88,11 @@ def publish(connection: Connection, selection: Selection, root: Path, options: O
         look = pages.look_of(options.title, options.base_url, options.language)
         for each in pages.ASSETS:
             folder.write(f"static/{each.name}", each.read_bytes())
-        whole = _services(connection, selection, folder, look)
-        _exports(connection, selection, folder)
+        whole = _services(catalogue, selection, folder, look)
+        _exports(catalogue, selection, folder)
         index = _index(folder, whole)
         folder.settle()
-        _first_page(connection, selection, folder, look, whole, index)
+        _first_page(catalogue, selection, folder, look, whole, index)
         folder.remove_gone()
         folder.remember(made_by)
         return Published(whole.services, folder.files, folder.written, folder.removed, folder.made_anew)
@@ -103,16 +101,16 @@ def publish(connection: Connection, selection: Selection, root: Path, options: O
 # --------------------------------------------------------------------------- services
 
 
-def _services(connection: Connection, selection: Selection, folder: SiteFolder, look: pages.Look) -> _Whole:
+def _services(catalogue: Catalogue, selection: Selection, folder: SiteFolder, look: pages.Look) -> _Whole:
     """Write pages, records, cards and lists of the services; return what the rest is made of."""
     whole = _Whole()
-    rows = _with_layers(read_services(connection, selection), read_layers(connection, selection))
+    rows = _with_layers(catalogue.read_services(selection), catalogue.read_layers(selection))
     folders = list[tuple[int, int, str, str]]()
     for number, group in groupby(rows, key=lambda row: row[0].id // pages.IN_FOLDER):
         own = list(group)
         sources = dict[int, str]()
         for service, layers in own:
-            picture = read_thumbnail(connection, service.id) if service.has_thumbnail else None
+            picture = catalogue.thumbnail(service.id) if service.has_thumbnail else None
             sources[service.id] = digest_of(service, layers, picture and content_name(picture))
             _service(folder, look, service, layers, picture, sources[service.id])
             _take_in(whole, service, layers)
@@ -226,13 +224,13 @@ def _with_layers(services: Iterable[Service], layers: Iterable[Layer]) -> Iterat
 # --------------------------------------------------------------------------- what is made of all services
 
 
-def _exports(connection: Connection, selection: Selection, folder: SiteFolder) -> None:
+def _exports(catalogue: Catalogue, selection: Selection, folder: SiteFolder) -> None:
     with folder.written_by("services.csv") as path:
-        endpoints = read_endpoints(connection, selection)
+        endpoints = catalogue.read_endpoints(selection)
         export_endpoints((endpoint for endpoint in endpoints if endpoint.id), "csv", path)
     for name, format_ in (("services.geojson", "geojson"), ("services.ttl", "dcat")):
         with folder.written_by(name) as path:
-            export_services(read_services(connection, selection), (), format_, path)
+            export_services(catalogue.read_services(selection), (), format_, path)
 
 
 def _index(folder: SiteFolder, whole: _Whole) -> str:
@@ -259,10 +257,10 @@ def _index(folder: SiteFolder, whole: _Whole) -> str:
 
 
 def _first_page(
-    connection: Connection, selection: Selection, folder: SiteFolder, look: pages.Look, whole: _Whole, index: str
+    catalogue: Catalogue, selection: Selection, folder: SiteFolder, look: pages.Look, whole: _Whole, index: str
 ) -> None:
     """Write feeds and sitemap, where the site's address is known, and last the first page, which leads to the index."""
-    news = read_news(connection, _MOST_NEWS, None if selection.is_all else [*_numbers(whole)])
+    news = catalogue.news(_MOST_NEWS, None if selection.is_all else [*_numbers(whole)])
     base = look.base_url
     if base:
         feed = partial(_feed, look, whole, news)

@@ -7,9 +7,9 @@ from pathlib import Path
 from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
+from geocrawl.store.catalogue.read.statistics import signal_yields
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import open_readonly
-from geocrawl.store.frontier.yields import signal_yields
 from geocrawl.urls import read_url
 from tests.support.crawls import Watcher
 

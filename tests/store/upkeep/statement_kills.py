@@ -25,8 +25,8 @@ from geocrawl.errors import DatabaseFault
 from geocrawl.model import Kind, Service
 from geocrawl.model.details import Address
 from geocrawl.settings import Settings
-from geocrawl.store import Connection, Store
-from geocrawl.store.catalogue.read.show import addresses_of
+from geocrawl.store import Store
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.database.opt_out import read_blocked
 from geocrawl.store.database.schema.tables import METADATA
 from geocrawl.store.upkeep.backup import back_up
@@ -339,9 +339,9 @@ def _split(places: tuple[str, ...]) -> None:
 
 
 def _decide(url: str, *, same: bool) -> None:
-    def pairs(connection: Connection) -> list[tuple[Address, Address]]:
+    def pairs(catalogue: Catalogue) -> list[tuple[Address, Address]]:
         numbers = (1, 2, 3) if same else (1,)
-        by_id = {each.endpoint_id: each for number in numbers for each in addresses_of(connection, number)}
+        by_id = {each.endpoint_id: each for number in numbers for each in catalogue.addresses(number)}
         return [(by_id[1], by_id[2]), (by_id[1], by_id[3])]
 
     maintenance.decide_same(place_of(url), pairs, same=same)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from lxml import html
 
 from geocrawl.model.search import Selection
-from geocrawl.store import Store
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.static_site.folder import MANIFEST
 from geocrawl.web.static_site.publish import Options, Published, publish
 
@@ -20,8 +20,8 @@ BASE = "https://maps.example.org/catalogue"
 
 def published(catalogue: Path | str, folder: Path, selection: Selection | None = None, **options: str) -> Published:
     """Publish a catalogue to a folder."""
-    with Store.open_readonly(catalogue) as connection, connection.snapshot():
-        return publish(connection, selection or Selection(), folder, Options(**options))
+    with Catalogue(catalogue) as door, door.snapshot():
+        return publish(door, selection or Selection(), folder, Options(**options))
 
 
 def files_of(site: Path) -> dict[str, bytes]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Integer, Select, Table, and_, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Float, Integer, Label, Select, Table, and_, bindparam, case, func, select
 
 from geocrawl.model.catalogue import ReportRow
-from geocrawl.model.statistics import Growth, KindCount, SoftwareGrowth, Statistics
+from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import json_elements, json_member, least, utc_text, whole
-from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
+from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, EVIDENCE, HEALTH_EVENT, PROBE, SERVICE
 from geocrawl.store.database.views import V_SERVICES, software
 
 _NUMBER = func.count().label("number")
@@ -143,6 +143,42 @@ def kind_counts(connection: Connection) -> list[KindCount]:
 def count_layers(connection: Connection) -> int:
     """Return the number of named layers."""
     return int(connection.execute(_NAMED_LAYERS).fetchone()[0])
+
+
+# --------------------------------------------------------------------------- signals
+
+_SIGNALS_OF_ENDPOINT = (
+    select(EVIDENCE.c.endpoint_id, func.count(EVIDENCE.c.signal.distinct()).label("signals"))
+    .group_by(EVIDENCE.c.endpoint_id)
+    .cte("named")
+)
+_IS_VALID = ENDPOINT.c.status == "valid"
+_CANDIDATES = func.count(ENDPOINT.c.id.distinct()).label("candidates")
+
+
+def _count_where(condition: ColumnElement[bool], label: str) -> Label[int]:
+    return func.count(case((condition, ENDPOINT.c.id)).distinct()).label(label)
+
+
+_VALID = _count_where(_IS_VALID, "valid")
+_YIELD = (
+    select(
+        *(EVIDENCE.c.signal, ENDPOINT.c.kind, _CANDIDATES, _count_where(ENDPOINT.c.status.is_not(None), "probed")),
+        *(_VALID, _count_where(_IS_VALID & (_SIGNALS_OF_ENDPOINT.c.signals == 1), "alone")),
+    )
+    .select_from(
+        EVIDENCE.join(ENDPOINT, ENDPOINT.c.id == EVIDENCE.c.endpoint_id).join(
+            _SIGNALS_OF_ENDPOINT, _SIGNALS_OF_ENDPOINT.c.endpoint_id == ENDPOINT.c.id
+        )
+    )
+    .group_by(EVIDENCE.c.signal, ENDPOINT.c.kind)
+    .order_by(_VALID.desc(), _CANDIDATES.desc(), EVIDENCE.c.signal, ENDPOINT.c.kind)
+)
+
+
+def signal_yields(connection: Connection) -> list[SignalYield]:
+    """Return a row for each signal and kind, the most valid endpoints first."""
+    return [SignalYield(*row) for row in connection.execute(_YIELD)]
 
 
 # --------------------------------------------------------------------------- a month
