@@ -67,7 +67,7 @@ class Owner:
 
     @classmethod
     def read(cls, text: str) -> Owner:
-        """Return the owner that `text` names, also in the form of former versions; pid 0 for an invalid text."""
+        """Return the owner that `text` names; pid 0 for an invalid text."""
         facts, _, pid = text.rpartition(":")
         machine, _, token = facts.partition(" ")
         return cls(machine, int(pid) if pid.isdecimal() else 0, token)

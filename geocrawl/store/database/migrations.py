@@ -11,25 +11,9 @@ from geocrawl.errors import DatabaseFault
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-REVISIONS = (
-    "0017",
-    "0018",
-    "0019",
-    "0020",
-    "0021",
-    "0022",
-    "0023",
-    "0024",
-    "0025",
-    "0026",
-    "0027",
-    "0028",
-    "0029",
-    "0030",
-    "0031",
-)
-"""The revisions of the schema that this program knows, oldest first: older databases are refused."""
-_LAST_TO_UPGRADE_OLDER = "434ee4d"
+REVISIONS = ("0028", "0032")
+"""The revisions of the schema that this program knows, oldest first: databases of others are refused."""
+_UPGRADES_OLDER = "0504a682"
 """The commit whose program upgrades databases from before `REVISIONS`."""
 _MIGRATIONS = Path(__file__).parent / "schema" / "migrations"
 
@@ -37,18 +21,19 @@ _MIGRATIONS = Path(__file__).parent / "schema" / "migrations"
 def known_revision(place: object, revision: str) -> str:
     """Return the revision of the database at `place` as text.
 
-    Raises DatabaseFault for one that is too old or of a newer geocrawl, and for that of another program that uses
-    Alembic."""
+    Raises DatabaseFault for one of a development version or of a newer geocrawl, and for that of another program that
+    uses Alembic."""
     if re.fullmatch("[0-9]{4}", str(revision)) is None:
         raise DatabaseFault(f"{place}: is a database of another program; name another --db")
-    if revision < REVISIONS[0]:
-        raise DatabaseFault(
-            f"{place}: is too old (schema {revision}, this program upgrades from {REVISIONS[0]}); upgrade it first by "
-            f"`geocrawl seeds add …` with the program of commit {_LAST_TO_UPGRADE_OLDER}"
-        )
-    if revision not in REVISIONS:
+    if revision > REVISIONS[-1]:
         raise DatabaseFault(
             f"{place}: was written by a newer geocrawl (schema {revision}, this one knows {REVISIONS[-1]}); upgrade it"
+        )
+    if revision not in REVISIONS:
+        first = f"let the program of commit {_UPGRADES_OLDER} upgrade it first (`geocrawl seeds add …`), or "
+        raise DatabaseFault(
+            f"{place}: was written by a development version (schema {revision}, this program upgrades from "
+            f"{REVISIONS[0]}); {first if revision < REVISIONS[0] else ''}begin a new one (--db names another place)"
         )
     return str(revision)
 

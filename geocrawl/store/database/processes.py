@@ -76,8 +76,8 @@ def read_jobs(connection: Connection) -> tuple[JobRun, ...]:
 
 def read_holder(connection: Connection) -> Holder | None:
     """Return the daemon that has the lock, alive or not; None when there is none."""
-    facts = json.loads(stored_fact(connection, DAEMON_LOCK) or "{}")
-    return Holder(**facts) if "token" in facts else None  # a former version's daemon does not run
+    facts = stored_fact(connection, DAEMON_LOCK)
+    return Holder(**json.loads(facts)) if facts else None
 
 
 def alive_holder(connection: Connection, now: float) -> Holder | None:

@@ -71,7 +71,7 @@ _PROBE_OF_SERVICE = (
     .where(_IS_VALID, _IS_PROBE)
     .cte("way", recursive=True)
 )
-# Its rows differ from each other, so that a way in a circle, as former versions stored them, ends.
+# Its rows differ from each other, so that a way in a circle ends.
 _WAY = _PROBE_OF_SERVICE.union(
     select(_PROBE_OF_SERVICE.c.service, _PARENT.c.found_on)
     .join_from(_PROBE_OF_SERVICE, _PARENT, _PARENT.c.id == _PROBE_OF_SERVICE.c.url)

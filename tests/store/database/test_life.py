@@ -71,7 +71,6 @@ def test_a_name_is_read_as_it_was_written() -> None:
     owner = Owner("here", 17, "0123abcd")
     assert (owner.text, owner.short, str(owner)) == ("here 0123abcd:17", "here:17", "process 17 on here")
     assert Owner.read(owner.text) == owner
-    assert Owner.read("here boot namespace 12:17").short == "here:17", "as former versions wrote it"
     assert Owner.read("nobody").pid == 0
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-from collections import Counter
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -23,9 +22,8 @@ import pytest
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import State
 from geocrawl.settings import Settings
-from geocrawl.store.catalogue.index.index import search_engine
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.database import migrations
-from geocrawl.store.database.keys import twin_key
 from geocrawl.store.database.migrations import REVISIONS
 from geocrawl.store.database.postgres import opening as postgres
 from geocrawl.store.database.postgres.connection import WRITERS
@@ -35,10 +33,11 @@ from geocrawl.store.store import Store
 from tests.support.daemons import wait_for
 from tests.support.invariants import check_invariants
 from tests.support.postgres import Server
-from tests.support.world import ManualClock, World, link
+from tests.support.world import ManualClock, World, link, verdict
 
 FOLDER = Path(__file__).parent
-"""Holds a catalogue of the schema 0017 of each engine: 40 pages of the demo's web, crawled by the program of then."""
+"""Holds a catalogue of the schema 0028 on each engine, with rows of every table: the demo's web, crawled and probed
+with a limit on depth by the program of commit 0504a682, whose daemon was killed in the end."""
 LAYOUT = (
     "SELECT table_name, column_name, ordinal_position, data_type, collation_name, is_nullable, column_default "
     "FROM information_schema.columns WHERE table_schema = 'geocrawl'",
@@ -65,38 +64,41 @@ def upgrade() -> None:
     op.create_index("later_name", "later", ["name"])
     {more}
 '''
+CHANGED = {"outlinks": {"moved"}, "pattern": {"fruitless", "late"}}
+PASSING = ("strategy:learner-until", "daemon:lease", "worker:")
+"""Facts that the former program alone read, and the heartbeat of this process."""
 KILLED = """
 import os, signal, sys
 from alembic import op
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.store import Store
 
-add_column = op.add_column
+execute = op.execute
 def killed(*arguments):
-    add_column(*arguments)
+    execute(*arguments)
     os.kill(os.getpid(), signal.SIGKILL)
-op.add_column = killed
+op.execute = killed
 Store.open(sys.argv[1], clock=SystemClock())
 """
 """Opens a database to upgrade it, and is killed when a part of the upgrade is done."""
 
 
-def old_file(folder: Path) -> str:
-    path = folder / "old.db"
-    path.write_bytes(gzip.decompress((FOLDER / "catalogue_0017.db.gz").read_bytes()))
+def old_file(folder: Path, name: str = "old.db") -> str:
+    path = folder / name
+    path.write_bytes(gzip.decompress((FOLDER / "catalogue_0028.db.gz").read_bytes()))
     return str(path)
 
 
 def old_on_server(server: Server) -> str:
     url = server.new_database()
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(gzip.decompress((FOLDER / "catalogue_0017_postgres.sql.gz").read_bytes()))
+        connection.execute(gzip.decompress((FOLDER / "catalogue_0028_postgres.sql.gz").read_bytes()))
     return url
 
 
 @pytest.fixture(params=["disk", "postgres"])
 def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a database of the schema 0017."""
+    """The URL of a database of the schema 0028."""
     if request.param == "disk":
         yield old_file(tmp_path)
         return
@@ -126,27 +128,20 @@ def write(url: str, statement: str) -> None:
 
 
 def contents(url: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the rows of all tables in the columns of the schema 0017, and each running total as one sum."""
-    tables = [table for table in METADATA.sorted_tables if table.name not in ("ip_place", "service_alias")]
-    added = {
-        "url": {"kills", "link_relevance", "visit_tier", "led"},
-        "service": {"read_by"},
-        "endpoint": {"failing_s", "woken_at", "moved_to", "server"},
-        "host": {"refusals"},
-        "evidence": {"masked_page"},
-        "outlinks": {"moved"},
-    }
-    found = {}
-    for table in tables:
-        names = {column.name for column in table.columns} - added.get(table.name, set())
-        listed = ", ".join(f'"{name}"' for name in sorted(names))
-        found[table.name] = rows(url, f"SELECT {listed} FROM {table.name}")
-    totals = Counter[str]()
-    for name, value in found["counter"]:
-        totals[name.partition("@")[0]] += value
-    del totals["turn"]  # on PostgreSQL it was a sequence
-    found["counter"] = sorted(totals.items())
-    return found
+    """Return the rows of all tables in the columns of the schema 0028, without what an upgrade changes on purpose."""
+    tables = {}
+    for table in METADATA.sorted_tables:
+        names = sorted({column.name for column in table.columns} - CHANGED.get(table.name, set()))
+        quoted = ", ".join(f'"{name}"' for name in names)
+        tables[table.name] = rows(url, f"SELECT {quoted} FROM {table.name}")
+    tables["meta"] = [row for row in tables["meta"] if not row[0].startswith(PASSING)]
+    return tables
+
+
+def limit_depth(url: str, limit: str) -> None:
+    """Let the last crawl have had this limit on depth; 1000000: none."""
+    kind = "bytea" if url.startswith("postgresql") else "BLOB"
+    write(url, f"UPDATE meta SET value = CAST('{limit}' AS {kind}) WHERE name = 'max_depth'")
 
 
 def open_and_close(url: str) -> None:
@@ -170,50 +165,87 @@ def add_revision(monkeypatch: pytest.MonkeyPatch, folder: Path, more: str = "") 
 
 def test_an_upgraded_database_holds_what_it_held_and_is_crawled_on(old_url: str) -> None:
     before = contents(old_url)
-    assert len(before["url"]) > 100 and len(before["service"]) > 5
+    assert [name for name, of_table in before.items() if not of_table and name != "search_change"] == []
     world = World(old_url, Settings(delay_s=0, max_fruitless_per_pattern=0, max_depth=5))  # as its last crawl
     after = contents(old_url)
-    after["meta"] = [row for row in after["meta"] if not row[0].startswith("worker:")]  # the heartbeat of this process
-    assert (version(old_url), after) == (REVISIONS[-1], before)
-    assert rows(old_url, "SELECT DISTINCT kills FROM url") == [(0,)]
-    assert all(server == twin_key(key) for key, server in rows(old_url, "SELECT key, server FROM endpoint"))
-    assert any(json.loads(twins) for (twins,) in rows(old_url, "SELECT twins FROM v_services"))
+    assert {name: (before[name], after[name]) for name in before if before[name] != after[name]} == {}
+    assert version(old_url) == REVISIONS[-1]
+    assert world.database.meta("strategy:learner-until") is None
     world.clock.time = 2e9
+    while probe := world.frontier.lease(pages=False):
+        world.settle(probe, verdict=verdict())
     visited = [world.visit(link(f"later{n}.example/", tier=20)) for n in range(12)]
     assert [world.row(each)[0] for each in visited] == [State.VISITED] * 12
     check_invariants(world.database.connection)
-    with Store.open_readonly(old_url) as connection:
-        assert search_engine(connection).search("base map").services
 
 
-def test_an_upgrade_masks_the_pages_that_named_endpoints(old_url: str) -> None:
-    write(
-        old_url, "UPDATE evidence SET page = 'http://p.example/?key=sesame' WHERE id = (SELECT min(id) FROM evidence)"
-    )
+def test_the_catalogue_is_read_as_it_was_written(old_url: str) -> None:
     open_and_close(old_url)
-    shown = rows(old_url, "SELECT page, masked_page FROM evidence WHERE masked_page IS NOT NULL")
-    assert shown == [("http://p.example/?key=sesame", "http://p.example/?key=***")]
+    numbers = [number for (number,) in rows(old_url, "SELECT id FROM service ORDER BY id")]
+    with Catalogue(old_url) as catalogue:
+        found = catalogue.find("map").services
+        details = [catalogue.service(number) for number in numbers]
+        changes = list(catalogue.changes(0.0, 10))
+    assert found > 5 and len(details) == len(numbers) > 20 and changes
+    assert all(each is not None and each.service.url for each in details)
+
+
+def test_links_of_visited_pages_go_where_no_limit_on_depth_is_set(old_url: str) -> None:
+    limit_depth(old_url, "1000000")
+    before = rows(old_url, "SELECT count(*) FROM outlinks")
+    open_and_close(old_url)
+    assert before != [(0,)] and rows(old_url, "SELECT count(*) FROM outlinks") == [(0,)]
+
+
+def test_addresses_that_were_served_late_count_no_more_as_fruitless(old_url: str) -> None:
+    write(old_url, "UPDATE pattern SET fruitless = 7, late = 3")
+    open_and_close(old_url)
+    assert set(rows(old_url, "SELECT fruitless, late FROM pattern")) == {(4, 0)}
 
 
 def test_a_killed_upgrade_leaves_the_database_as_it_was_and_the_next_one_is_whole(old_url: str) -> None:
     before = contents(old_url)
     done = subprocess.run([sys.executable, "-c", KILLED, old_url], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert (version(old_url), contents(old_url)) == ("0017", before)
+    assert (version(old_url), contents(old_url)) == ("0028", before)
     open_and_close(old_url)
     after = contents(old_url)
     assert {n: (before[n], after[n]) for n in before if before[n] != after[n]} == {}
 
 
-def test_totals_that_were_spread_over_rows_are_one_again(postgres_server: Server) -> None:
-    url = old_on_server(postgres_server)
-    before = contents(url)
-    assert rows(url, "SELECT name FROM counter WHERE name LIKE '%@%'")
-    last = rows(url, "SELECT last_value FROM turn_number")
-    open_and_close(url)
-    assert contents(url)["counter"] == before["counter"]
-    assert rows(url, "SELECT name FROM counter WHERE name LIKE '%@%'") == []
-    assert rows(url, "SELECT value FROM counter WHERE name = 'turn'") == last
+MANY = 1_000_000
+NUMBERS = {
+    "sqlite": f"WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {MANY})",
+    "postgresql": f"WITH n(n) AS (SELECT generate_series(1, {MANY}))",
+}
+MANY_ROWS = (
+    "{numbers} INSERT INTO url (id, key, address, purpose, host_id, state, depth, tier, score, first_seen) SELECT "
+    "1000000 + n, n, 'http://many.example/' || n, 'page', 1, 'waiting', 2, 3, 0.5, 1.0 FROM n",
+    "{numbers} INSERT INTO outlinks (url_id, links) SELECT 1000000 + n, (SELECT links FROM outlinks LIMIT 1) FROM n",
+    "{numbers} INSERT INTO pattern (key, fruitless, finds, last_relevance, late) SELECT -n, 5, 0, 0, 2 FROM n",
+    f"UPDATE host SET waiting = waiting + {MANY} WHERE id = 1",
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("limit", ["5", "1000000"])
+def test_an_upgrade_of_a_million_addresses_that_is_killed_half_way_can_be_repeated(old_url: str, limit: str) -> None:
+    numbers = NUMBERS["postgresql" if old_url.startswith("postgresql") else "sqlite"]
+    for statement in MANY_ROWS:
+        write(old_url, statement.format(numbers=numbers))
+    limit_depth(old_url, limit)
+    links, sums = "SELECT count(*) FROM outlinks", "SELECT count(*), sum(length(address)), max(id) FROM url"
+    before = rows(old_url, links), rows(old_url, sums)
+    assert before[0][0][0] > MANY and before[1][0][0] > MANY
+    assert subprocess.run([sys.executable, "-c", KILLED, old_url], check=False).returncode == -signal.SIGKILL
+    assert (version(old_url), rows(old_url, links), rows(old_url, sums)) == ("0028", *before)
+    begun = time.monotonic()
+    open_and_close(old_url)
+    assert time.monotonic() - begun < 120
+    assert (version(old_url), rows(old_url, sums)) == (REVISIONS[-1], before[1])
+    assert rows(old_url, links) == (before[0] if limit == "5" else [(0,)])
+    late = "SELECT count(*) FROM pattern WHERE key < 0 AND key >= -1000000 AND fruitless = 3 AND late = 0"
+    assert rows(old_url, late) == [(MANY,)]
 
 
 def test_an_upgraded_database_of_a_server_has_the_layout_of_a_new_one(postgres_server: Server) -> None:
@@ -246,22 +278,21 @@ def test_an_upgrade_waits_for_a_settlement_that_is_under_way(postgres_server: Se
         opening.result(60)
 
 
+OLDER = r"development version \(schema 0027, .*from 0028\); let the program of commit 0504a682 upgrade it first"
+
+
 @pytest.mark.parametrize("attempt", [open_and_close, lambda url: Store.open_readonly(url).__enter__()])
-def test_a_database_that_is_too_old_is_told_what_upgrades_it(old_url: str, attempt: Callable[[str], object]) -> None:
-    change(old_url, "UPDATE alembic_version SET version_num = '0016'")
+@pytest.mark.parametrize(
+    ("revision", "said"), [("0027", OLDER), ("0030", r"\(schema 0030, .*from 0028\); begin a new one \(--db")]
+)
+def test_a_database_of_a_development_version_is_refused_with_what_to_do(
+    old_url: str, attempt: Callable[[str], object], revision: str, said: str
+) -> None:
+    write(old_url, f"UPDATE alembic_version SET version_num = '{revision}'")
     before = contents(old_url)
-    with pytest.raises(DatabaseFault, match=r"too old \(schema 0016, .*upgrade it first by .* of commit 434ee4d$"):
+    with pytest.raises(DatabaseFault, match=said):
         attempt(old_url)
     assert contents(old_url) == before
-
-
-def change(url: str, statement: str) -> None:
-    if url.startswith("postgresql"):
-        with psycopg.connect(url, options="-c search_path=geocrawl") as connection:
-            connection.execute(statement.encode())
-    else:
-        with closing(sqlite3.connect(url)) as file, file:
-            file.execute(statement)
 
 
 def test_a_later_migration_does_the_same_on_both_engines(

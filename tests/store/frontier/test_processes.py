@@ -5,16 +5,10 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from importlib import import_module
-
-import psycopg
-from alembic.migration import MigrationContext
-from alembic.operations import Operations
-from sqlalchemy import create_engine
 
 from geocrawl.model import RankedLink
 from geocrawl.settings import Settings
-from geocrawl.store.database.postgres.connection import SCHEMA, PostgresConnection
+from geocrawl.store.database.postgres.connection import PostgresConnection
 from geocrawl.urls.database import server_of
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link
@@ -98,28 +92,4 @@ def test_urls_of_pages_and_probes_are_numbered_without_a_gap(postgres_url: str) 
         world.settle(world.lease(pages=True), link(f"n{number}.example/"), candidates=found)
     rows = world.database.connection.execute("SELECT id FROM url ORDER BY first_seen, id").fetchall()
     assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
-    check_invariants(world.database.connection)
-
-
-def test_a_database_whose_processes_wrote_at_the_same_time_is_brought_over(postgres_url: str) -> None:
-    world = World(postgres_url, SETTINGS)
-    world.seed("a.example/", "b.example/")
-    world.settle(world.lease(), link("a.example/1"))
-    stats, connection = world.frontier.stats(), world.database.connection
-    connection.execute("UPDATE counter SET value = value - 1 WHERE name = 'page:visited'")
-    connection.execute("INSERT INTO counter (name, value) VALUES ('page:visited@7', 1)")
-    connection.execute("DELETE FROM counter WHERE name = 'turn'")
-    for name in ("turn_number", "url_number", "host_number"):
-        connection.execute(f"CREATE SEQUENCE {name}")
-    connection.execute("SELECT setval('turn_number', 41)")
-    world.store.close()
-    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(postgres_url))
-    with engine.begin() as raw, Operations.context(MigrationContext.configure(raw)):
-        raw.exec_driver_sql(f"SET search_path = {SCHEMA}")
-        import_module("geocrawl.store.database.schema.migrations.versions.0020_one_row_a_total_on_postgresql").upgrade()
-    world = World(postgres_url, SETTINGS)
-    assert world.frontier.stats() == stats
-    world.settle(world.lease(), link("c.example/"))
-    rows = world.database.connection.execute("SELECT id, name, turn FROM host ORDER BY id").fetchall()
-    assert rows[-1] == (3, "c.example", 42)
     check_invariants(world.database.connection)

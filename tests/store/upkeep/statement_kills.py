@@ -6,7 +6,6 @@ every n until it ends by itself. Then every database is looked into, and the com
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import sqlite3
@@ -33,7 +32,7 @@ from geocrawl.store.upkeep.backup import back_up
 from geocrawl.store.upkeep.forget import forget
 from geocrawl.store.upkeep.migrate import TableSum, migrate, table_sum
 from geocrawl.urls.database import place_of
-from tests.store.database.test_upgrade import FOLDER, old_on_server
+from tests.store.database.test_upgrade import old_file, old_on_server
 from tests.support.postgres import Server
 from tests.support.world import ManualClock, World, candidate, link, verdict
 
@@ -246,11 +245,6 @@ def trials(folder: Path, server: Server) -> dict[str, Trial]:
         if url.startswith("postgresql"):
             server.command(f"CREATE DATABASE {url.partition('@/')[2].partition('?')[0]} TEMPLATE template0")
 
-    def old_file() -> str:
-        place = folder / next(names)
-        place.write_bytes(gzip.decompress((FOLDER / "catalogue_0017.db.gz").read_bytes()))
-        return str(place)
-
     def restorable() -> tuple[str, ...]:
         """A backup, and the catalogue from which a host opted out since."""
         now, former = file(), folder / next(names)
@@ -267,7 +261,7 @@ def trials(folder: Path, server: Server) -> dict[str, Trial]:
     makers = {"sqlite": file, "postgres": on_server}
     empty = {"sqlite": lambda: str(folder / next(names)), "postgres": server.new_database}
     found = {
-        "upgrade sqlite": Trial(lambda: (old_file(),), _upgrade, drop),
+        "upgrade sqlite": Trial(lambda: (old_file(folder, next(names)),), _upgrade, drop),
         "upgrade postgres": Trial(lambda: (old_on_server(server),), _upgrade, drop),
         "restore sqlite": Trial(
             restorable,

@@ -51,11 +51,6 @@ def test_a_killed_daemon_has_no_lock(database: Database) -> None:
     DaemonLock(database).acquire(1000.5)
 
 
-def test_the_lock_of_a_former_version_is_nobodys(database: Database) -> None:
-    database.set_meta("daemon:lease", json.dumps({"machine": "here", "pid": 7, "since": 1000.0, "beat": 1000.0}))
-    DaemonLock(database).acquire(1000.5)
-
-
 def test_a_silent_daemon_is_replaced_after_a_while(database: Database) -> None:
     hold(database)
     with pytest.raises(EnvironmentFault, match="on elsewhere"):

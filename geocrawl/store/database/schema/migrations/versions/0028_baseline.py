@@ -1,6 +1,6 @@
-"""Begin: the schema of the oldest databases that are upgraded. New ones are made from the tables, not by migrations."""
+"""Begin: the schema that commit 0504a682 wrote. New databases are made from the tables, not by migrations."""
 
-revision = "0017"
+revision = "0028"
 down_revision = None
 branch_labels = None
 depends_on = None
