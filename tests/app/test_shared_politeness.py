@@ -145,7 +145,7 @@ def test_a_catalogue_that_cannot_be_used_stops_no_probe(
         holder = sqlite3.connect(catalogue)
         holder.execute("BEGIN IMMEDIATE")
     elif fault == "old":
-        change(catalogue, "UPDATE alembic_version SET version_num = '0017'")
+        change(catalogue, "UPDATE alembic_version SET version_num = '0028'")
     elif fault == "foreign":
         change(catalogue, "DROP TABLE alembic_version")
     elif fault == "text":

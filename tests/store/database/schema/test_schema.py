@@ -34,7 +34,7 @@ def test_every_table_of_the_schema_is_described() -> None:
 
 @pytest.fixture
 def upgraded(tmp_path: Path) -> Path:
-    """A database of the schema 0017, brought up to date."""
+    """A database of the schema 0028, brought up to date."""
     path = Path(old_file(tmp_path))
     Database.open(path, create=False, clock=ManualClock()).close()
     return path
