@@ -12,7 +12,7 @@ from shapely.geometry import box
 
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
 from geocrawl.probe.registry import probes
-from geocrawl.store.catalogue.search.places import Place, shipped_places
+from geocrawl.query.places import Place, shipped_places
 from geocrawl.urls import endpoint_key, read_url
 from tests.support.interviews import interview
 from tests.support.places import ROOT

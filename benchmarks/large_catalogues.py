@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from geocrawl.query.places import shipped_places
 from geocrawl.store import Store
 from geocrawl.store.catalogue.index.index import SqlSearchIndex
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.places import shipped_places
 from tests.support.places import ROOT
 from tests.support.world import ManualClock
 

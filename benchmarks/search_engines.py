@@ -24,14 +24,14 @@ import numpy as np
 from benchmarks.judged_catalogue import Truth, add_written, fill
 from benchmarks.large_catalogues import QUERIES as WORKLOAD
 from benchmarks.search import MORE_QUERIES, QUERIES, halves, is_right
+from geocrawl.query.fold import words_of
+from geocrawl.query.language import read_query
+from geocrawl.query.places import shipped_places
 from geocrawl.store import Connection, Store
 from geocrawl.store.catalogue.index.index import search_engine
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.fold import words_of
-from geocrawl.store.catalogue.search.places import shipped_places
 from geocrawl.store.catalogue.search.plan import Plan, Planner
 from geocrawl.store.catalogue.search.port import Phrase
-from geocrawl.store.catalogue.search.query import read_query
 from geocrawl.store.catalogue.search.vocabulary import shipped_vocabulary
 from geocrawl.store.database.schema import TEXT_COLUMNS
 from geocrawl.urls import server_key

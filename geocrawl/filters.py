@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind
@@ -41,6 +40,15 @@ class Sort(StrEnum):
     """The highest score first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cql2:
+    """A filter in the Common Query Language (CQL2, OGC 21-065r2), which the search reads."""
+
+    text: str
+    is_json: bool = False
+    """Whether `text` is CQL2 JSON, not CQL2 text."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """Conditions that a service must meet, all of them; of several values of one field, any of them."""
@@ -67,8 +75,8 @@ class Filters:
     """The last valid answer is not older, seconds."""
     new_within_s: float | None = None
     """The service was not found earlier, seconds."""
-    condition: Callable[[Any], Any] | None = None
-    """Whether each service of a snapshot fulfils a filter in CQL2 (`cql2.Condition`)."""
+    cql2: Cql2 | None = None
+    """A filter in the Common Query Language."""
 
 
 MOST_VALUES = 40

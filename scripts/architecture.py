@@ -38,8 +38,8 @@ PURPOSE = {
     "detect": "what may be a service",
     "reading": "processes that read",
     "priority": "the order of visits",
-    "search": "queries, read and ranked",
     "config": "where settings come from",
+    "query": "what a search is asked",
     "formats": "XML, JSON, charsets",
     "filters": "conditions of a search",
     "files": "written whole, never over it",
@@ -49,7 +49,7 @@ PURPOSE = {
 PLACES = {
     "lab": 1150, "cli": 330, "daemon": 740, "web": 200, "app": 530, "crawler": 640,
     "export": 93, "demo": 262, "store": 480, "fetch": 648, "page": 814, "probe": 980, "detect": 1146, "priority": 1312,
-    "config": 371, "search": 700, "reading": 1020, "formats": 900, "urls": 648,
+    "config": 371, "query": 700, "reading": 1020, "formats": 900, "urls": 648,
 }  # fmt: skip
 """Horizontal centre of a room's box, where the even spacing of its layer would let arrows cross boxes."""
 WIDTH, BOX_W, BOX_H, ROW_H, TOP = 1400, 156, 50, 104, 24

@@ -311,7 +311,7 @@ def _orders() -> Iterator[str]:
 
 
 def _countries() -> Iterable[str]:
-    from geocrawl.store.catalogue.search.places import shipped_places
+    from geocrawl.query.places import shipped_places
 
     return sorted(code for code, place in shipped_places().by_code.items() if place.is_country)
 

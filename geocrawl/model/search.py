@@ -1,11 +1,23 @@
-"""What a search returns, and which services are read."""
+"""What a search returns, what its filters may name, and which services are read."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from geocrawl.model.catalogue import Box, Layer, Service
+from geocrawl.model.catalogue import Box, Layer, Service, columns
+
+QUERYABLES: Mapping[str, Mapping[str, Any]] = {
+    "id": {"type": "string", "title": "Number of the service"},
+    **{
+        (column.record or column.name).removeprefix("geocrawl:"): column.schema
+        for column in columns(Service).values()
+        if column.queryable
+    },
+    "geometry": {"format": "geometry-any", "title": "Extent"},
+}
+"""Property that a filter in CQL2 may name → its JSON schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

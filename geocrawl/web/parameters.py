@@ -10,11 +10,10 @@ from typing import Any
 
 from starlette.requests import Request
 
-from geocrawl.filters import Filters, QueryError, Sort
+from geocrawl.filters import Cql2, Filters, QueryError, Sort
 from geocrawl.model import Kind
+from geocrawl.query.language import CONDITIONS, alternatives
 from geocrawl.store.catalogue.catalogue import Catalogue
-from geocrawl.store.catalogue.search.cql2 import Condition, read_filter
-from geocrawl.store.catalogue.search.query import CONDITIONS, alternatives
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter
 
@@ -172,8 +171,8 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
         one(name)
     since_s, until = _read_datetime(one("datetime"), now)
     sorts, turned = _read_sorts(one("sortby"))
-    condition = _read_filter(one("filter"), one("filter-lang"), one("filter-crs"))
-    if condition and (one("ids") or one("externalIds")):
+    cql2 = _read_filter(one("filter"), one("filter-lang"), one("filter-crs"))
+    if cql2 and (one("ids") or one("externalIds")):
         raise Problem(400, "filter cannot stand beside ids or externalIds; write id IN ('3', '4') into the filter")
     limit = _read_number(one("limit"), "limit", least=1) if one("limit") else DEFAULT_LIMIT
     offset = _read_number(one("offset"), "offset", least=0) if one("offset") else 0
@@ -181,7 +180,7 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
     return Asked(
         q=q,
         text=f"-new:{until} {q}" if until else q,  # first: a quote in q may stay open
-        filters=replace(_filters(given, since_s), condition=condition),
+        filters=replace(_filters(given, since_s), cql2=cql2),
         sorts=sorts,
         turned=turned,
         limit=min(limit, MAX_LIMIT),
@@ -227,12 +226,12 @@ def _read_number(text: str, name: str, *, least: int) -> int:
     return int(text)
 
 
-def _read_filter(text: str, language: str, system: str) -> Condition | None:
+def _read_filter(text: str, language: str, system: str) -> Cql2 | None:
     if (language or FILTER_LANGUAGES[0]) not in FILTER_LANGUAGES:
         raise bad_parameter("filter-lang", language, " or ".join(FILTER_LANGUAGES))
     if system and system not in _CRS84:
         raise bad_parameter("filter-crs", system, _CRS84[0])
-    return read_filter(text, language or FILTER_LANGUAGES[0]) if text else None
+    return Cql2(text, language == "cql2-json") if text else None
 
 
 def _read_sorts(text: str) -> tuple[tuple[Sort, ...], frozenset[Sort]]:

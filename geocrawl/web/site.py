@@ -21,7 +21,7 @@ from geocrawl import __version__
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declared
-from geocrawl.store.catalogue.search.places import country_name
+from geocrawl.query.places import country_name
 from geocrawl.web import charts
 from geocrawl.web.answers import LazyResponse, Problem, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address

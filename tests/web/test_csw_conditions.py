@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.store.catalogue.search import fold
+from geocrawl.query import fold
 from geocrawl.web.csw.process import PROGRAM, CswOptions, CswProcess, configuration_of, find_interpreter
 from geocrawl.web.csw.pycsw_side.conditions import SEARCHED, rewritten, text_query
 from geocrawl.web.csw.pycsw_side.repository import open_catalogue

@@ -170,7 +170,7 @@ def configuration_of(options: CswOptions) -> dict[str, Any]:
         "host": options.host,
         "port": options.port,
         "hosts": [*_LOCAL, shown, *([public] if public else [])] if is_local or public else [],
-        "fold": str(PACKAGE / "store" / "catalogue" / "search" / "fold.py"),
+        "fold": str(PACKAGE / "query" / "fold.py"),
         "sanitize": str(PACKAGE / "sanitize.py"),
         "pycsw": _pycsw(options.url or f"http://{shown}:{options.port}/"),
     }

@@ -10,8 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl import __version__
-from geocrawl.model.search import Results
-from geocrawl.store.catalogue.search.cql2 import QUERYABLES
+from geocrawl.model.search import QUERYABLES, Results
 from geocrawl.web.answers import LANGUAGES, wanted_language
 from geocrawl.web.charts import coverage, shade_of
 from geocrawl.web.downloads import FILES

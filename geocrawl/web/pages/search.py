@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from geocrawl.model.kinds import short_name
 from geocrawl.model.search import FacetValue, LayerResults, Results
-from geocrawl.store.catalogue.search.places import country_name
+from geocrawl.query.places import country_name
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.downloads import FILES
 from geocrawl.web.pages.found_layers import LAYER_FILES

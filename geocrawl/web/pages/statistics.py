@@ -14,8 +14,8 @@ from geocrawl.model import State
 from geocrawl.model.kinds import short_name
 from geocrawl.model.statistics import Survival
 from geocrawl.priority.registry import tier_names
+from geocrawl.query.places import country_name
 from geocrawl.store.catalogue.catalogue import Catalogue
-from geocrawl.store.catalogue.search.places import country_name
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, growth_curve, software_curves, steps
 from geocrawl.web.site import page, site_of

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from geocrawl.model.details import EndpointHistory
 from geocrawl.model.kinds import short_name
 from geocrawl.model.search import Results
-from geocrawl.store.catalogue.search.places import country_name
+from geocrawl.query.places import country_name
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.parameters import Asked, read_asked
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service

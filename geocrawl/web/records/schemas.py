@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.model.catalogue import Service, columns
-from geocrawl.store.catalogue.search.cql2 import QUERYABLES
+from geocrawl.model.search import QUERYABLES
 from geocrawl.web.site import base_url, document
 
 SCHEMA = "application/schema+json"

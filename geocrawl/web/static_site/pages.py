@@ -16,7 +16,7 @@ from geocrawl.export.properties import name_of, parts_of
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Box, Service
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import Kind, short_name
-from geocrawl.store.catalogue.search.places import country_name
+from geocrawl.query.places import country_name
 from geocrawl.web.layers import layer_tree
 from geocrawl.web.pages.service import facts, reference_systems
 from geocrawl.web.pages.snippets import snippets

@@ -14,9 +14,9 @@ from sqlalchemy import Float, bindparam, func, select
 from geocrawl.filters import QueryError
 from geocrawl.model.catalogue import Layer
 from geocrawl.model.health import availability
+from geocrawl.query.fold import lines_of_words
 from geocrawl.store.catalogue.index.full_text import full_text
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.fold import lines_of_words
 from geocrawl.store.catalogue.search.layers import pattern_of
 from geocrawl.store.catalogue.search.port import Changes, LayerWords, Numbers, Phrase, ServiceFacts
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from geocrawl.store.catalogue.search.fold import words_of
+from geocrawl.query.fold import words_of
 from geocrawl.store.catalogue.search.port import Numbers, Phrase
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import Database

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from sqlalchemy import Integer, bindparam, delete, insert, select
 
+from geocrawl.query.fold import count_words, folded_for_index
+from geocrawl.query.places import shipped_places
 from geocrawl.store.catalogue.index.full_text import full_text
-from geocrawl.store.catalogue.search.fold import count_words, folded_for_index
-from geocrawl.store.catalogue.search.places import shipped_places
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.schema.tables import (
     ENDPOINT,

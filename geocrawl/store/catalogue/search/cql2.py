@@ -12,13 +12,15 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from geocrawl.errors import install_extra
-from geocrawl.filters import QueryError, read_box
-from geocrawl.model.catalogue import HEALTHS, LEVELS, Service, columns
+from geocrawl.filters import Cql2, QueryError, read_box
+from geocrawl.model.catalogue import HEALTHS, LEVELS
+from geocrawl.model.search import QUERYABLES
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.search.selection import touching
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
@@ -29,16 +31,6 @@ MOST_CONDITIONS = 20
 _MOST_DEPTH = 12
 _MOST_VALUES = 100
 """Most values of IN."""
-QUERYABLES: Mapping[str, Mapping[str, Any]] = {
-    "id": {"type": "string", "title": "Number of the service"},
-    **{
-        (column.record or column.name).removeprefix("geocrawl:"): column.schema
-        for column in columns(Service).values()
-        if column.queryable
-    },
-    "geometry": {"format": "geometry-any", "title": "Extent"},
-}
-"""Property that a filter may name → its JSON schema."""
 
 Tree = Any
 """A filter as CQL2 JSON."""
@@ -48,26 +40,22 @@ Tree = Any
 class Condition:
     """A filter that has been read."""
 
-    text: str
     tree: Tree
-
-    def __hash__(self) -> int:
-        """Return a hash of what was typed."""
-        return hash(self.text)
 
     def __call__(self, snapshot: Snapshot) -> Flags:
         """Return for each position of a snapshot whether its service fulfils the filter."""
         return _truth(self.tree, snapshot).yes
 
 
-def read_filter(text: str, language: str = "cql2-text") -> Condition:
-    """Return a filter in CQL2 text or JSON. Raises QueryError for one that cannot be read, is too long, or asks for
+@lru_cache(maxsize=64)
+def read_filter(given: Cql2) -> Condition:
+    """Return a filter that was read. Raises QueryError for one that cannot be read, is too long, or asks for
     what is no property, and for CQL2 text where cql2 is not installed."""
-    if len(text) > MOST_CHARS:
-        raise QueryError(f"filter has {len(text):,} characters; {MOST_CHARS:,} at most")
-    text = text.encode("utf-8", "replace").decode()  # without single surrogates
-    tree = _tree_of_json(text) if language == "cql2-json" else _tree_of_text(text)
-    condition = Condition(text, tree)
+    if len(given.text) > MOST_CHARS:
+        raise QueryError(f"filter has {len(given.text):,} characters; {MOST_CHARS:,} at most")
+    text = given.text.encode("utf-8", "replace").decode()  # without single surrogates
+    tree = _tree_of_json(text) if given.is_json else _tree_of_text(text)
+    condition = Condition(tree)
     if (number := _checked(tree, 0)) > MOST_CONDITIONS:
         raise QueryError(f"filter has {number} comparisons; {MOST_CONDITIONS} at most")
     condition(Snapshot())  # what a comparison is of is checked where it is made

@@ -20,12 +20,13 @@ from geocrawl.filters import Filters, QueryError, Sort, demand_few_values
 from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
+from geocrawl.query.language import read_query
+from geocrawl.query.places import shipped_places
 from geocrawl.sanitize import plain
+from geocrawl.store.catalogue.search.cql2 import read_filter
 from geocrawl.store.catalogue.search.layers import AT_ONCE, MOST_READ, MOST_SERVICES, LayerRanking
-from geocrawl.store.catalogue.search.places import shipped_places
 from geocrawl.store.catalogue.search.plan import Concept, Plan, Planner, differences, read_as
 from geocrawl.store.catalogue.search.port import LayerWords, Phrase, SearchIndex
-from geocrawl.store.catalogue.search.query import read_query
 from geocrawl.store.catalogue.search.ranking import (
     Matched,
     Scores,
@@ -306,6 +307,8 @@ class SearchEngine:
         for filters in plan.filters:
             self._check()
             meets &= meeting(snapshot, filters, now)
+            if filters.cql2 is not None:
+                meets &= read_filter(filters.cql2)(snapshot)
         for filters in plan.without:
             self._check()
             meets &= ~meeting(snapshot, filters, now)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from geocrawl.store.catalogue.search.fold import lines_of_words
+from geocrawl.query.fold import lines_of_words
 from geocrawl.store.catalogue.search.plan import Concept
 from geocrawl.store.catalogue.search.port import LayerWords, Phrase
 

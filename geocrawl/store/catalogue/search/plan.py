@@ -12,7 +12,7 @@ from functools import reduce
 
 from geocrawl.filters import DAY_S, Filters, Sort
 from geocrawl.model import Kind
-from geocrawl.store.catalogue.search.fold import (
+from geocrawl.query.fold import (
     forms,
     is_unspaced,
     number_apart,
@@ -21,9 +21,9 @@ from geocrawl.store.catalogue.search.fold import (
     spellings,
     words_of,
 )
-from geocrawl.store.catalogue.search.places import Place, Places
+from geocrawl.query.language import Query, Term
+from geocrawl.query.places import Place, Places
 from geocrawl.store.catalogue.search.port import Phrase
-from geocrawl.store.catalogue.search.query import Query, Term
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary, Words
 from geocrawl.wording import Sentence
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.store.catalogue.search.places import Place, likeness, sides_of
+from geocrawl.query.places import Place, likeness, sides_of
 from geocrawl.store.catalogue.search.plan import Concept
 from geocrawl.store.catalogue.search.port import Phrase, SearchIndex
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot

@@ -45,8 +45,6 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
         meets &= snapshot["last_ok"] >= now - filters.answered_within_s
     if filters.new_within_s is not None:
         meets &= snapshot["first_seen"] >= now - filters.new_within_s
-    if filters.condition is not None:
-        meets &= filters.condition(snapshot)
     return meets
 
 

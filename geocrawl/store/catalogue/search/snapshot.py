@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.model.catalogue import HEALTHS, LEVELS
-from geocrawl.store.catalogue.search.fold import words_of
+from geocrawl.query.fold import words_of
 from geocrawl.store.catalogue.search.port import Numbers, SearchIndex, ServiceFacts
 
 Flags = NDArray[np.bool_]

@@ -15,8 +15,8 @@ from itertools import islice
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from geocrawl.store.catalogue.search.fold import in_latin, is_unspaced, letters_for, words_of
-from geocrawl.store.catalogue.search.places import Places
+from geocrawl.query.fold import in_latin, is_unspaced, letters_for, words_of
+from geocrawl.query.places import Places
 from geocrawl.store.catalogue.search.plan import Concept
 from geocrawl.store.catalogue.search.port import SearchIndex
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary

@@ -12,7 +12,7 @@ from typing import Any
 
 from geocrawl.filters import QueryError
 from geocrawl.model import Kind
-from geocrawl.store.catalogue.search.fold import spellings
+from geocrawl.query.fold import spellings
 
 Words = tuple[str, ...]
 """Folded words in order."""

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from geocrawl.filters import Filters
+from geocrawl.query.fold import in_latin, number_apart, other_sounds
+from geocrawl.query.language import read_query
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.fold import in_latin, number_apart, other_sounds
-from geocrawl.store.catalogue.search.query import read_query
 from tests.store.catalogue.search.catalogue import engine_of, record, service
 from tests.support.world import World
 

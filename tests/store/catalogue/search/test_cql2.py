@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geocrawl.filters import QueryError
-from geocrawl.store.catalogue.search.cql2 import MOST_CONDITIONS, QUERYABLES, read_filter
+from geocrawl.filters import Cql2, QueryError
+from geocrawl.model.search import QUERYABLES
+from geocrawl.store.catalogue.search.cql2 import MOST_CONDITIONS, read_filter
 from geocrawl.store.catalogue.search.port import ServiceFacts
 from geocrawl.store.catalogue.search.snapshot import Snapshot
 
@@ -98,7 +99,7 @@ FOUND = {
 
 @pytest.mark.parametrize("text", FOUND)
 def test_a_filter_finds_what_fulfils_it(text: str, snapshot: Snapshot) -> None:
-    assert snapshot["id"][read_filter(text)(snapshot)].tolist() == FOUND[text]
+    assert snapshot["id"][read_filter(Cql2(text))(snapshot)].tolist() == FOUND[text]
 
 
 def test_a_filter_in_json_finds_the_same(snapshot: Snapshot) -> None:
@@ -115,7 +116,7 @@ def test_a_filter_in_json_finds_the_same(snapshot: Snapshot) -> None:
         ({"op": "not", "args": [{"op": "isNull", "args": [{"property": "country"}]}]}, [1, 3]),
         (True, [1, 2, 3, 4]),
     ):
-        assert snapshot["id"][read_filter(json.dumps(tree), "cql2-json")(snapshot)].tolist() == found, tree
+        assert snapshot["id"][read_filter(Cql2(json.dumps(tree), is_json=True))(snapshot)].tolist() == found, tree
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_a_filter_in_json_finds_the_same(snapshot: Snapshot) -> None:
 )
 def test_a_filter_that_cannot_be_used_says_why(text: str, said: str) -> None:
     with pytest.raises(QueryError, match="filter") as refused:
-        read_filter(text)
+        read_filter(Cql2(text))
     assert said in str(refused.value)
 
 
@@ -161,12 +162,12 @@ def test_deep_nesting_and_costly_patterns_take_no_time(snapshot: Snapshot) -> No
         f"title LIKE '{'%a' * 900}b'",
     ):
         try:
-            read_filter(text)(snapshot)
+            read_filter(Cql2(text))(snapshot)
         except QueryError:
             continue
     for text in ("[" * 1_999, '{"op":"not","args":[' * 90 + "true" + "]}" * 90):
         with pytest.raises(QueryError):
-            read_filter(text, "cql2-json")
+            read_filter(Cql2(text, is_json=True))
     snapshot.titles[0] = before
     assert time.process_time() - begun < 10
 
@@ -195,7 +196,7 @@ def trees(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 def test_no_tree_brings_a_filter_down(tree: Any) -> None:
     for language in ("cql2-json", "cql2-text"):
         try:
-            assert read_filter(json.dumps(tree), language)(Snapshot()).dtype == np.bool_
+            assert read_filter(Cql2(json.dumps(tree), is_json=language == "cql2-json"))(Snapshot()).dtype == np.bool_
         except QueryError as error:
             assert str(error).encode() and "\n" not in str(error)
 
@@ -209,6 +210,6 @@ WORDS = st.sampled_from([*NAMES, *SIGNS, *CALLS])
 @given(st.lists(WORDS, max_size=14).map(" ".join))
 def test_no_text_brings_a_filter_down(text: str) -> None:
     try:
-        assert read_filter(text)(Snapshot()).dtype == np.bool_
+        assert read_filter(Cql2(text))(Snapshot()).dtype == np.bool_
     except QueryError as error:
         assert str(error).encode() and "\n" not in str(error)

@@ -7,14 +7,14 @@ import pytest
 
 from geocrawl.filters import Filters, QueryError, Sort
 from geocrawl.model import Kind
+from geocrawl.query.language import read_query
+from geocrawl.query.places import shipped_places
 from geocrawl.store import Store
 from geocrawl.store.catalogue.index.index import SqlSearchIndex, search_engine
 from geocrawl.store.catalogue.index.upkeep import index_again
 from geocrawl.store.catalogue.search.engine import SearchEngine
-from geocrawl.store.catalogue.search.places import shipped_places
 from geocrawl.store.catalogue.search.plan import Planner, read_as
 from geocrawl.store.catalogue.search.port import Phrase
-from geocrawl.store.catalogue.search.query import read_query
 from geocrawl.store.catalogue.search.vocabulary import shipped_vocabulary
 from geocrawl.store.store import Store as OpenStore
 from geocrawl.store.upkeep.forget import forget

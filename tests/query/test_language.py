@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.filters import Filters, QueryError, Sort
 from geocrawl.model import Kind
-from geocrawl.store.catalogue.search.query import CONDITIONS, MAX_CHARS, Term, read_query
+from geocrawl.query.language import CONDITIONS, MAX_CHARS, Term, read_query
 
 
 def test_words_phrases_beginnings_and_exclusions_are_told_apart() -> None:

@@ -18,7 +18,7 @@ from shapely import STRtree, box
 
 from geocrawl.filters import unreadable
 from geocrawl.model.catalogue import Box
-from geocrawl.store.catalogue.search.fold import words_of
+from geocrawl.query.fold import words_of
 from geocrawl.wording import Sentence
 
 Words = tuple[str, ...]
@@ -144,11 +144,6 @@ def country_name(code: str, language: str = "en") -> str:
 
 
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
-
-
-def read_country(text: str) -> str:
-    """Return the code of a country that is typed as its code or as one of its names. Raises QueryError."""
-    return shipped_places().read_country(text)
 
 
 def _place(line: str) -> Place:

@@ -23,7 +23,7 @@ from geocrawl.filters import (
     read_system,
     unreadable,
 )
-from geocrawl.store.catalogue.search.places import read_country
+from geocrawl.query.places import shipped_places
 from geocrawl.wording import Sentence
 
 Condition = Callable[[Filters, str, str], Filters]
@@ -181,7 +181,7 @@ def _as_typed(text: str, said: str) -> str:
 
 
 def _country(text: str, said: str) -> str:
-    return read_country(text)
+    return shipped_places().read_country(text)
 
 
 def _alive(filters: Filters, text: str, said: str) -> Filters:

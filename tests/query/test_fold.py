@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.store.catalogue.search.fold import (
+from geocrawl.query.fold import (
     folded,
     folded_for_index,
     forms,

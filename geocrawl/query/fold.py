@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 # By the place of this file: the CSW's interpreter loads it where geocrawl is not installed.
-_SIMPLIFIED = Path(__file__).resolve().parents[3] / "data" / "search" / "simplified.txt"
+_SIMPLIFIED = Path(__file__).resolve().parents[1] / "data" / "search" / "simplified.txt"
 _UNSPACED = re.compile(
     "([\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.filters import QueryError
-from geocrawl.store.catalogue.search.fold import words_of
-from geocrawl.store.catalogue.search.places import country_name, read_country, shipped_places
+from geocrawl.query.fold import words_of
+from geocrawl.query.places import country_name, shipped_places
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,7 @@ def test_the_country_of_a_service_is_that_of_its_extent_and_host(
 
 
 def test_a_country_is_read_by_code_or_name_and_no_region_is_one() -> None:
+    read_country = shipped_places().read_country
     assert [read_country(text) for text in ("de", "uk", "France", "中国")] == ["DE", "GB", "FR", "CN"]
     for text in ("Bavaria", "DE.02", "zz", "", "europe"):
         with pytest.raises(QueryError, match="a country's name"):
