@@ -14,7 +14,7 @@ from html import escape
 from typing import TextIO
 
 from geocrawl.export.tables import write_csv
-from geocrawl.model.catalogue import ReportRow
+from geocrawl.model.catalogue import ReportedService
 from geocrawl.sanitize import masked, plain
 
 COLUMNS = (
@@ -32,12 +32,12 @@ _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode(
 _WEB = ("http://", "https://")
 
 
-def write_report_csv(rows: Iterable[ReportRow], stream: TextIO) -> int:
+def write_report_csv(rows: Iterable[ReportedService], stream: TextIO) -> int:
     """Write a header and a line for each service; return the number of services."""
     return write_csv(COLUMNS, map(_values, rows), stream)
 
 
-def _values(row: ReportRow) -> tuple[object, ...]:
+def _values(row: ReportedService) -> tuple[object, ...]:
     share = "" if row.availability is None else f"{row.availability:.4f}"
     texts = (masked(plain(text)) for text in (row.title, row.provider, row.url))
     return (
@@ -51,19 +51,19 @@ class _Section:
     """A table of the page."""
 
     title: str
-    belongs: Callable[[ReportRow], object]
-    detail: Callable[[ReportRow], str]
+    belongs: Callable[[ReportedService], object]
+    detail: Callable[[ReportedService], str]
     count: int = 0
-    rows: list[ReportRow] = field(default_factory=list)
+    rows: list[ReportedService] = field(default_factory=list)
 
-    def add(self, row: ReportRow) -> None:
+    def add(self, row: ReportedService) -> None:
         if self.belongs(row):
             self.count += 1
             if len(self.rows) < MOST_ROWS:
                 self.rows.append(row)
 
 
-def write_report_html(rows: Iterable[ReportRow], stream: TextIO, *, month: str) -> int:
+def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month: str) -> int:
     """Write the page; return the number of services that it counts."""
     sections = (
         _Section("Went down", lambda row: row.went_down, lambda row: _when(row.went_down)),
@@ -72,7 +72,7 @@ def write_report_html(rows: Iterable[ReportRow], stream: TextIO, *, month: str) 
         _Section("New", lambda row: row.is_new, lambda row: row.health),
     )
     probes = valid = addresses = count = 0
-    worst: list[tuple[float, int, ReportRow]] = []
+    worst: list[tuple[float, int, ReportedService]] = []
     for row in rows:
         count += 1
         probes, valid, addresses = probes + row.probes, valid + row.valid, addresses + row.addresses
@@ -135,5 +135,5 @@ def _when(time: str | None) -> str:
     return (time or "").replace("T", " ").replace("Z", " UTC")
 
 
-def _share(row: ReportRow) -> str:
+def _share(row: ReportedService) -> str:
     return f"{row.availability or 0:.1%} of {row.probes:,} probes valid"

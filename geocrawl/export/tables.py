@@ -13,12 +13,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from geocrawl.errors import UsageError
 from geocrawl.export.files import opened
 from geocrawl.files import SECRET
-from geocrawl.model.catalogue import SIDES, EndpointService, Layer, Service, file_columns
+from geocrawl.model.catalogue import SIDES, EndpointService, file_columns
+from geocrawl.model.search import LayerHit
 from geocrawl.sanitize import masked, plain
 
 Value = str | int | float | bool | None
@@ -109,16 +110,7 @@ LAYER_HIT_COLUMNS = {
 LAYER_TABLE = (*LAYER_HIT_COLUMNS, *SIDES)
 
 
-class LayerOfService(Protocol):
-    """A layer with its service, as a search finds it."""
-
-    @property
-    def layer(self) -> Layer: ...
-    @property
-    def service(self) -> Service: ...
-
-
-def layer_values(hit: LayerOfService) -> dict[str, Value]:
+def layer_values(hit: LayerHit) -> dict[str, Value]:
     """Return the values of `LAYER_HIT_COLUMNS`."""
     layer, of = hit.layer, hit.service
     values = (layer.service_id, layer.position, of.kind, layer.item, layer.name, layer.title, of.title, of.provider)
@@ -126,7 +118,7 @@ def layer_values(hit: LayerOfService) -> dict[str, Value]:
     return dict(zip(LAYER_HIT_COLUMNS, shown, strict=True))
 
 
-def layer_row(hit: LayerOfService) -> tuple[Value, ...]:
+def layer_row(hit: LayerHit) -> tuple[Value, ...]:
     """Return the values of `LAYER_TABLE`."""
     return (*layer_values(hit).values(), *(hit.layer.box or (None,) * 4))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from geocrawl.model.catalogue import Box
 from geocrawl.sanitize import plain
 from geocrawl.wording import moment
 
@@ -226,8 +227,6 @@ def steps(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float
 
 # --------------------------------------------------------------------------- the map
 
-Box = tuple[float, float, float, float]
-"""west, south, east, north, degrees; west > east crosses the antimeridian."""
 _COLUMNS, _ROWS = 360, 180
 """Cells of the map, a degree each."""
 _SHADES = 5

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from geocrawl.export.properties import parts_of
+from geocrawl.model.catalogue import Box
 from geocrawl.model.statistics import Growth
-from geocrawl.web.charts import Box, bars, coverage, curves, growth_curve, standalone, steps, world_map
+from geocrawl.web.charts import bars, coverage, curves, growth_curve, standalone, steps, world_map
 from scripts.base_map import land
 from tests.support.places import ROOT
 

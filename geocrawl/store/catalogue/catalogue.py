@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from geocrawl.filters import Filters
 from geocrawl.model import Url
-from geocrawl.model.catalogue import EndpointService, Layer, ProviderCard, ReportRow, Service
+from geocrawl.model.catalogue import EndpointService, Layer, ProviderCard, ReportedService, Service
 from geocrawl.model.details import Address, EndpointHistory, NewsRow, ServiceDetail, Why
 from geocrawl.model.search import LayerResults, Results, Selection
 from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics, Survival
@@ -221,7 +221,7 @@ class Catalogue:
         """Return the highest number of a service; 0 for an empty catalogue."""
         return statistics.last_service_number(self._connection)
 
-    def month(self, start: float, end: float) -> Iterator[ReportRow]:
+    def month(self, start: float, end: float) -> Iterator[ReportedService]:
         """Yield each service that was found, probed or changed between two times."""
         return statistics.month_report(self._connection, start, end)
 

@@ -98,7 +98,7 @@ _DROP_WATCH = delete(WATCH).where(WATCH.c.id == bindparam("watch"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Difference:
     """A difference that a look found."""
 
     what: What
@@ -247,7 +247,7 @@ class _Quiet:
             connection.execute(_RESTLESS, {"watch": watch, "since": at - QUIET_S}).fetchall()
         )
 
-    def detail(self, found: _Found) -> str:
+    def detail(self, found: _Difference) -> str:
         """Return the detail of a notice as JSON, '' for a difference that is not reported."""
         detail: dict[str, object] = {}
         if found.what in (What.DIED, What.RETURNED):
@@ -277,30 +277,32 @@ def _dead(connection: Connection, ids: Iterable[int]) -> dict[int, bool]:
     return {number: bool(dead) for number, dead in rows}
 
 
-def _compared(known: Mapping[int, bool], now: Mapping[int, bool]) -> Iterator[_Found]:
+def _compared(known: Mapping[int, bool], now: Mapping[int, bool]) -> Iterator[_Difference]:
     new = [number for number in now if number not in known]
     for place, number in enumerate(new[:_MOST_NEW], 1):
-        yield _Found(What.NEW, number, more_services=len(new) - place if place == _MOST_NEW else 0)
+        yield _Difference(What.NEW, number, more_services=len(new) - place if place == _MOST_NEW else 0)
     for number, dead in now.items():
         if number in known and dead is not known[number]:
-            yield _Found(What.DIED if dead else What.RETURNED, number)
+            yield _Difference(What.DIED if dead else What.RETURNED, number)
 
 
-def _moves(connection: Connection, current: Mapping[int, int], since: Mapping[str, int]) -> Iterator[_Found]:
+def _moves(connection: Connection, current: Mapping[int, int], since: Mapping[str, int]) -> Iterator[_Difference]:
     """Yield the last move of each service. `current`: numbers then → numbers now."""
     found = connection.execute(_MOVES, {**since, "ids": list(current)})
     moves = {current[number]: address for number, address in found}
     for number, address in moves.items():
-        yield _Found(What.MOVED, number, moved_to=address)
+        yield _Difference(What.MOVED, number, moved_to=address)
 
 
-def _removed_layers(connection: Connection, known: Mapping[int, bool], since: Mapping[str, int]) -> Iterator[_Found]:
+def _removed_layers(
+    connection: Connection, known: Mapping[int, bool], since: Mapping[str, int]
+) -> Iterator[_Difference]:
     values: dict[str, Any] = {**since, "ids": list(known)}
     removed: dict[int, list[str]] = {}
     for number, name in connection.execute(_REMOVED, values):
         removed.setdefault(number, []).append(name)
     for number, names in removed.items():
-        yield _Found(What.LAYERS_REMOVED, number, tuple(names))
+        yield _Difference(What.LAYERS_REMOVED, number, tuple(names))
 
 
 def _notice(row: tuple[Any, ...]) -> Notice:

@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import Float, bindparam, func, select
 
 from geocrawl.filters import QueryError
-from geocrawl.model.catalogue import Layer
+from geocrawl.model.catalogue import SIDES, Layer
 from geocrawl.model.health import availability
 from geocrawl.query.fold import lines_of_words
 from geocrawl.store.catalogue.index.full_text import full_text
@@ -40,7 +40,7 @@ S = TypeVar("S")
 _BEST = ENDPOINT.alias("best")
 _SHOWN = SERVICE.outerjoin(_BEST, _BEST.c.id == SERVICE.c.best_id)
 _LAST_CHANGE = select(func.coalesce(func.max(SEARCH_CHANGE.c.seq), 0))
-_OF_SERVICE = ("id", "kind", "title", "provider", "layer_count", "west", "south", "east", "north")
+_OF_SERVICE = ("id", "kind", "title", "provider", "layer_count", *SIDES)
 _OF_ENTRY = ("country", "systems", "formats", "title_words", "words", "completeness")
 _FACTS = select(
     *(SERVICE.c[name] for name in (*_OF_SERVICE, "first_seen", "last_ok")),

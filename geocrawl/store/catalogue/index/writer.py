@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Integer, bindparam, delete, insert, select
 
+from geocrawl.model.catalogue import SIDES
 from geocrawl.query.fold import count_words, folded_for_index
 from geocrawl.query.places import shipped_places
 from geocrawl.store.catalogue.index.full_text import full_text
@@ -34,9 +35,8 @@ _MOST_ITEMS = 20_000
 _COMPLETE_ABSTRACT_CHARS = 120
 
 _SERVICE_COLUMNS = ("title", "abstract", "keywords", "provider", "formats", "contact", "layer_count")
-_SIDES = ("west", "south", "east", "north")
 _OF_SERVICE = bindparam("service", type_=Integer)
-_SERVICE = select(*(SERVICE.c[name] for name in (*_SERVICE_COLUMNS, *_SIDES))).where(SERVICE.c.id == _OF_SERVICE)
+_SERVICE = select(*(SERVICE.c[name] for name in (*_SERVICE_COLUMNS, *SIDES))).where(SERVICE.c.id == _OF_SERVICE)
 _LAYERS = (
     select(LAYER.c.title, LAYER.c.name, LAYER.c.keywords, LAYER.c.crs, LAYER.c.formats)
     .where(LAYER.c.service_id == _OF_SERVICE)
@@ -87,7 +87,7 @@ class SearchWriter:
         words = {name: folded_for_index(text) for name, text in texts.items()}
         index = full_text(self._connection)
         self._connection.add_rows(SEARCH_TEXT.name, index.COLUMNS, [index.text_row(number, words)])
-        sides = tuple(row[side] for side in _SIDES)
+        sides = tuple(row[side] for side in SIDES)
         host = (addresses[0] if addresses else "").partition("://")[2].partition("/")[0].partition(":")[0]
         entry = {
             "service_id": number,

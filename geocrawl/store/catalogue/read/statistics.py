@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Integer, Label, Select, Table, and_, bindparam, case, func, select
 
-from geocrawl.model.catalogue import ReportRow
+from geocrawl.model.catalogue import ReportedService
 from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import json_elements, json_member, least, utc_text, whole
@@ -218,12 +218,13 @@ _MONTH = select(
     _changes("layer-removed").label("layers_removed"),
     _of_endpoints(func.count(PROBE.c.endpoint_id.distinct()), PROBE, PROBE.c.status != "unasked").label("addresses"),
 ).order_by(_service.id)
+_HAPPENED = ("is_new", "probes", "went_down", "came_back", "layers_added", "layers_removed")
 
 
-def month_report(connection: Connection, start: float, end: float) -> Iterator[ReportRow]:
+def month_report(connection: Connection, start: float, end: float) -> Iterator[ReportedService]:
     """Yield each service that was found, probed or changed between two times, by its number; one is read at a time."""
     for row in connection.execute(_MONTH, {"start": start, "end": end}).dicts():
-        found = ReportRow(**row | {"is_new": bool(row["is_new"])})
-        changed = found.went_down or found.came_back or found.layers_added or found.layers_removed
-        if found.is_new or found.probes or changed:
-            yield found
+        probes, valid = row["probes"], row["valid"]
+        if any(row[name] for name in _HAPPENED):
+            share = valid / probes if probes > row["addresses"] else None
+            yield ReportedService(**row | {"is_new": bool(row["is_new"]), "availability": share})

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.filters import Filters, QueryError, Sort, demand_few_values
-from geocrawl.model.catalogue import Layer, Service
+from geocrawl.model.catalogue import SIDES, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.query.language import read_query
@@ -60,7 +60,7 @@ _MOST_TWINS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _QueryHits:
     """The services that a query finds, by their positions in the snapshot."""
 
     positions: Positions
@@ -97,13 +97,13 @@ class _Scored:
     """Concepts that occur in no service."""
 
 
-def _either(one: _Found, other: _Found) -> _Found:
+def _either(one: _QueryHits, other: _QueryHits) -> _QueryHits:
     """Return what either of two queries finds, each service by the query that it fits better."""
     keys = np.full(len(one.scores), -np.inf)
     keys[one.positions] = one.keys
     keys[other.positions] = np.maximum(keys[other.positions], other.keys)
     positions = np.flatnonzero(keys > -np.inf)
-    return _Found(positions, keys[positions], np.maximum(one.scores, other.scores), one.whole | other.whole)
+    return _QueryHits(positions, keys[positions], np.maximum(one.scores, other.scores), one.whole | other.whole)
 
 
 def _go_on() -> None:
@@ -222,7 +222,7 @@ class SearchEngine:
         """Return west, south, east and north in degrees of each service with a known extent, shape (services, 4)."""
         self._snapshot.refresh(self._index)
         known = self._snapshot["is_there"] & ~np.isnan(self._snapshot["west"])
-        return np.stack([self._snapshot[name][known] for name in ("west", "south", "east", "north")], axis=1)
+        return np.stack([self._snapshot[name][known] for name in SIDES], axis=1)
 
     def _layer_texts(self, numbers: Sequence[int]) -> tuple[list[LayerWords], int]:
         """Return the words of the layers of services, in the services' order, and how many services were looked at."""
@@ -277,7 +277,7 @@ class SearchEngine:
 
     # ----------------------------------------------------------------------- finding
 
-    def _answer_any(self, texts: Sequence[str], filters: Filters) -> tuple[Plan, _Found, str | None]:
+    def _answer_any(self, texts: Sequence[str], filters: Filters) -> tuple[Plan, _QueryHits, str | None]:
         """Return as `_answer` what any of some queries finds; plan and corrected query are those of the first."""
         plan, found, suggestion = self._answer(texts[0], filters)
         for text in texts[1:]:
@@ -285,12 +285,12 @@ class SearchEngine:
             found = _either(found, other)
         return plan, found, suggestion
 
-    def _keys(self, plan: Plan, found: _Found, sort: Sort | Sequence[Sort], turned: Collection[Sort]) -> Any:
+    def _keys(self, plan: Plan, found: _QueryHits, sort: Sort | Sequence[Sort], turned: Collection[Sort]) -> Any:
         """Return the keys by which what was found is ordered: by the query's own order, else by `sort`."""
         orders = [plan.sort] if plan.sort else [sort] if isinstance(sort, Sort) else sort
         return keys_of(self._snapshot, found.positions, orders, found.keys, turned=turned)
 
-    def _answer(self, text: str, filters: Filters) -> tuple[Plan, _Found, str | None]:
+    def _answer(self, text: str, filters: Filters) -> tuple[Plan, _QueryHits, str | None]:
         """Return the plan of a query, or of a corrected one that finds more; the services; the corrected query."""
         plan = self._planner.plan(read_query(text), filters)
         demand_few_values((*plan.filters, *plan.without))
@@ -301,7 +301,7 @@ class SearchEngine:
             plan, found = self._better(suggestion, filters, plan, found)
         return plan, found, suggestion
 
-    def _find(self, plan: Plan) -> _Found:
+    def _find(self, plan: Plan) -> _QueryHits:
         now, snapshot = self._now(), self._snapshot
         meets = snapshot["is_there"].copy()
         for filters in plan.filters:
@@ -326,13 +326,13 @@ class SearchEngine:
             return replace(self._chosen(meets, scored), dropped_kinds=True)
         return found
 
-    def _corrected(self, text: str, found: _Found) -> str | None:
+    def _corrected(self, text: str, found: _QueryHits) -> str | None:
         """Return a query with mistyped words corrected, when some words occur nowhere and no service has all words."""
         if not found.missing or found.whole[found.positions].any():
             return None
         return self._corrector.corrected(text, found.missing, self._snapshot.upto, self._check)
 
-    def _better(self, suggestion: str, filters: Filters, plan: Plan, found: _Found) -> tuple[Plan, _Found]:
+    def _better(self, suggestion: str, filters: Filters, plan: Plan, found: _QueryHits) -> tuple[Plan, _QueryHits]:
         """Return the plan and the services of a corrected query, if it finds more words; else the given ones."""
         other_plan = self._planner.plan(read_query(suggestion), filters)
         other = self._find(other_plan)
@@ -372,7 +372,7 @@ class SearchEngine:
         found: Flags = scored.whole[positions] & (telling | (self._snapshot["words"][positions] <= _LONG))
         return found
 
-    def _chosen(self, meets: Flags, scored: _Scored) -> _Found:
+    def _chosen(self, meets: Flags, scored: _Scored) -> _QueryHits:
         """Return the services that meet the filters and have all words; with most words where these are few."""
         chosen = meets & scored.whole
         if np.count_nonzero(chosen) < _ENOUGH:
@@ -381,11 +381,11 @@ class SearchEngine:
         keys = scored.scores[positions].astype(np.float64)
         if scored.concepts:
             keys += _ABOVE * (2.0 * self._is_about(positions, scored) + scored.placed[positions])
-        return _Found(positions, keys, scored.scores, scored.whole, scored.missing)
+        return _QueryHits(positions, keys, scored.scores, scored.whole, scored.missing)
 
     # ----------------------------------------------------------------------- showing
 
-    def _hits(self, plan: Plan, found: _Found, groups: Sequence[Positions]) -> list[SearchHit]:
+    def _hits(self, plan: Plan, found: _QueryHits, groups: Sequence[Positions]) -> list[SearchHit]:
         """Return what is shown of groups of twins, each the best one first; services that were deleted just now are
         missing."""
         ids = self._snapshot["id"]

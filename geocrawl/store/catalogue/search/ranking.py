@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from geocrawl.model.catalogue import SIDES
 from geocrawl.query.places import Place, likeness, sides_of
 from geocrawl.store.catalogue.search.plan import Concept
 from geocrawl.store.catalogue.search.port import Phrase, SearchIndex
@@ -185,7 +186,7 @@ def _all_of(parts: Sequence[Sequence[Phrase]], index: SearchIndex, snapshot: Sna
 def _of_places(places: Sequence[Place], snapshot: Snapshot) -> Scores:
     """Return how well the extents of services fit one of the places: alike, or at least half within; less where a
     service is of another country."""
-    extents = np.stack([snapshot[side] for side in ("west", "south", "east", "north")])
+    extents = np.stack([snapshot[side] for side in SIDES])
     found = np.zeros(snapshot.count, np.float32)
     for place in places:
         owner = snapshot.countries.find(place.country) if place.country else 0

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.model.catalogue import HEALTHS, LEVELS
+from geocrawl.model.catalogue import HEALTHS, LEVELS, SIDES
 from geocrawl.query.fold import words_of
 from geocrawl.store.catalogue.search.port import Numbers, SearchIndex, ServiceFacts
 
@@ -158,7 +158,7 @@ class Snapshot:
         for place, title in zip(places, facts["title"], strict=True):
             self.titles[place] = title
         columns = self.columns
-        for name in ("west", "south", "east", "north"):  # None becomes not a number
+        for name in SIDES:  # None becomes not a number
             columns[name][places] = np.array(facts[name], np.float64)
         for name in ("id", "alive", "first_seen", "last_ok", "systems", "formats", "title_words", "words"):
             columns[name][places] = facts[name]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, insert, select
 
 from geocrawl.model import Layer, Service
+from geocrawl.model.catalogue import Box
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.schema.tables import CHANGE, LAYER, SERVICE
 
@@ -27,8 +28,6 @@ _NAMED_LAYERS = (
     .order_by(LAYER.c.position)
 )
 """Read a service's layers; groups without a name have no content."""
-
-Box = tuple[float, float, float, float]
 
 
 class Difference(NamedTuple):

@@ -16,6 +16,7 @@ from shapely import GeometryCollection, Polygon
 from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, insert, or_, select, union_all, update
 
 from geocrawl.model import Endpoint, Layer, Service
+from geocrawl.model.catalogue import SIDES
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.index.writer import SearchWriter
 from geocrawl.store.catalogue.write.changes import write_changes
@@ -310,7 +311,6 @@ class ServiceWriter:
 # --------------------------------------------------------------------------- rows
 
 
-_SIDES = ("west", "south", "east", "north")
 _Described = TypeVar("_Described", Service, Layer)
 
 
@@ -391,7 +391,7 @@ def layer_row(layer: Layer) -> Mapping[str, object]:
 def _sides(extents: Iterable[Polygon | None]) -> Mapping[str, float | None]:
     """Return the sides of the box around all extents that are known, degrees; None for each when none is known."""
     union = GeometryCollection([extent for extent in extents if extent is not None])
-    return dict(zip(_SIDES, (None,) * 4 if union.is_empty else union.bounds, strict=True))
+    return dict(zip(SIDES, (None,) * 4 if union.is_empty else union.bounds, strict=True))
 
 
 @lru_cache(maxsize=16)  # layers that follow each other mostly have the same lists, or none
