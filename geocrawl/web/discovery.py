@@ -166,7 +166,7 @@ async def robots(request: Request) -> Response:
     """Return what robots may read: all but previews, which cost others, and every combination of filters."""
     lines = [
         "User-agent: *",
-        *(f"Disallow: {ITEMS}/*/{asked}" for asked in ("preview", "legend", "info")),
+        *(f"Disallow: {ITEMS}/*/{path}" for path in ("preview", "legend", "info")),
         f"Disallow: {ITEMS}?",
         f"Sitemap: {base_url(request)}/sitemap.xml",
     ]

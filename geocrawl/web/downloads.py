@@ -20,8 +20,8 @@ from geocrawl.export.tables import COLUMNS, csv_bytes, endpoint_values, without_
 from geocrawl.filters import Sort
 from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.catalogue import Catalogue
-from geocrawl.web.parameters import MAX_LIMIT, Asked, read_asked
-from geocrawl.web.site import site_of
+from geocrawl.web.parameters import MAX_LIMIT, SearchRequest, read_search
+from geocrawl.web.site import attachment, site_of
 
 _MOST_LAYERS = 50_000
 """Most layers of one GeoPackage."""
@@ -46,28 +46,26 @@ FILES = {
 async def download(request: Request) -> Response:
     """Return the services that a search finds as a file, `MAX_LIMIT` of them unless `limit` says fewer."""
     form = request.query_params["f"].lower()
-    asked = read_asked(request, time.time())
-    numbers = await numbers_found(request, asked if "limit" in asked.all else replace(asked, limit=MAX_LIMIT))
+    numbers = await numbers_found(request, read_search(request).up_to(MAX_LIMIT))
     body = await site_of(request).reader.read(lambda catalogue: _written(catalogue, form, numbers))
-    named = f'attachment; filename="services.{FILES[form].ending}"'
-    return Response(body, headers={"Content-Disposition": named}, media_type=FILES[form].media_type)
+    return attachment(body, f"services.{FILES[form].ending}", FILES[form].media_type)
 
 
-async def numbers_found(request: Request, asked: Asked) -> list[int]:
+async def numbers_found(request: Request, criteria: SearchRequest) -> list[int]:
     """Return the numbers of the services that a search finds, or names."""
     site = site_of(request)
-    if asked.ids is not None or asked.address:
-        return (await site.reader.read(asked.numbers_at))[asked.offset : asked.offset + asked.limit]
-    return await site.finder.numbers(asked)
+    if criteria.ids is not None or criteria.address:
+        return (await site.reader.read(criteria.numbers_at))[criteria.offset : criteria.offset + criteria.limit]
+    return await site.finder.numbers(criteria)
 
 
 async def newest_found(request: Request) -> list[int] | None:
     """Return the numbers of the newest services that a request searches for; None where it does not search."""
-    asked = read_asked(request, time.time())
-    if not asked.all.keys() - {"f", "lang"}:
+    criteria = read_search(request)
+    if not criteria.all.keys() - {"f", "lang"}:
         return None
     return await numbers_found(
-        request, replace(asked, sorts=(Sort.NEWEST,), turned=frozenset(), limit=MAX_LIMIT, offset=0)
+        request, replace(criteria, sorts=(Sort.NEWEST,), turned=frozenset(), limit=MAX_LIMIT, offset=0)
     )
 
 

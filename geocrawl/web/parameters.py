@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -75,7 +76,7 @@ _DATE_CHARS = len("2026-01-31")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchRequest:
     """What a request searches for."""
 
     q: str
@@ -112,6 +113,15 @@ class Asked:
         addresses = (address for url in urls if url is not None for address in catalogue.addresses_at(url))
         return list(dict.fromkeys(address.service_id for address in addresses))
 
+    def up_to(self, most: int) -> SearchRequest:
+        """Return the request with its own limit, `most` where it gives none, and no more than `most`."""
+        return replace(self, limit=min(self.limit, most) if "limit" in self.all else most)
+
+    def offsets(self, total: int) -> tuple[int | None, int | None]:
+        """Return the offsets of the page before and of the next one of `total` hits; None for none."""
+        after = self.offset + self.limit
+        return max(self.offset - self.limit, 0) if self.offset else None, after if after < total else None
+
     @property
     def bbox(self) -> str:
         """Return the box as given."""
@@ -129,27 +139,25 @@ class Asked:
         return [(name, value) for name in names for value in self.all.get(name, ()) if value]
 
 
-def read_asked(request: Request, now: float) -> Asked:
-    """Return what a program searches for. Raises Problem 400 for unknown parameters and values that cannot be read."""
-    if unknown := [name for name in request.query_params if name not in PARAMETERS]:
+def read_search(request: Request, *, ignores_unknown: bool = False) -> SearchRequest:
+    """Return what a request searches for. Raises Problem 400 for values that cannot be read, and for unknown parameters
+    unless they are ignored: others append some to the addresses that people follow (`utm_source`)."""
+    unknown = [name for name in request.query_params if name not in PARAMETERS]
+    if unknown and not ignores_unknown:
         raise Problem(400, f"there is no parameter “{unknown[0][:80]}”; expected one of {', '.join(PARAMETERS)}")
-    return read_known(request, now)
-
-
-def read_known(request: Request, now: float) -> Asked:
-    """Return what a person searches for: parameters that others append to an address (`utm_source`) are passed over.
-    Raises Problem 400 for values that cannot be read."""
     try:
-        return _asked(_given(request), now)
+        return _search_request(_given(request), time.time())
     except QueryError as error:
         raise Problem(400, error.args[0]) from None
 
 
-def as_typed(request: Request) -> Asked:
+def as_typed(request: Request) -> SearchRequest:
     """Return what a person typed that cannot be read, to be shown again: a search for nothing."""
     given = _given(request)
     kept = {name: values for name, values in given.items() if any(values)}
-    return Asked("".join(given.get("q", ())[:1]), "", Filters(), (), frozenset(), DEFAULT_LIMIT, 0, (), None, "", kept)
+    return SearchRequest(
+        "".join(given.get("q", ())[:1]), "", Filters(), (), frozenset(), DEFAULT_LIMIT, 0, (), None, "", kept
+    )
 
 
 def _given(request: Request) -> dict[str, list[str]]:
@@ -160,7 +168,7 @@ def _given(request: Request) -> dict[str, list[str]]:
     return given
 
 
-def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
+def _search_request(given: Mapping[str, list[str]], now: float) -> SearchRequest:
     def one(name: str) -> str:
         values = [value for value in given.get(name, ()) if value.strip()]
         if len(values) > 1:
@@ -177,7 +185,7 @@ def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
     limit = _read_number(one("limit"), "limit", least=1) if one("limit") else DEFAULT_LIMIT
     offset = _read_number(one("offset"), "offset", least=0) if one("offset") else 0
     q, types = one("q"), ",".join(given.get("type", ())).strip(", ")
-    return Asked(
+    return SearchRequest(
         q=q,
         text=f"-new:{until} {q}" if until else q,  # first: a quote in q may stay open
         filters=replace(_filters(given, since_s), cql2=cql2),

@@ -19,7 +19,7 @@ from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase
 from geocrawl.web.answers import Problem, Workers
 from geocrawl.web.options import ANSWER_S
-from geocrawl.web.parameters import FACET_FIELDS, Asked
+from geocrawl.web.parameters import FACET_FIELDS, SearchRequest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -149,30 +149,34 @@ class Finder:
     def __init__(self, path: DatabaseUrl) -> None:
         self._reader = CatalogueReader(path, threads=1)  # so that one search keeps the facts
 
-    async def find(self, asked: Asked, *, facets: bool, apart: bool = False) -> Results:
+    async def find(self, criteria: SearchRequest, *, facets: bool, apart: bool = False) -> Results:
         """Return the services that a request asks for, twins as one hit unless `apart`. Raises as
         `CatalogueReader.search` does."""
 
         def question(catalogue: Catalogue, check: Check) -> Results:
-            text = asked.texts if apart else asked.text
-            options = asked.order | {"apart": apart, "check": check}
-            results = catalogue.find(text, asked.filters, facets=facets, **options)
+            text = criteria.texts if apart else criteria.text
+            options = criteria.order | {"apart": apart, "check": check}
+            results = catalogue.find(text, criteria.filters, facets=facets, **options)
             if facets and not apart:
-                results = replace(results, facets={**results.facets, **_open_facets(catalogue, asked, check)})
+                results = replace(results, facets={**results.facets, **_open_facets(catalogue, criteria, check)})
             return results
 
         return await self._reader.search(question)
 
-    async def numbers(self, asked: Asked) -> list[int]:
+    async def numbers(self, criteria: SearchRequest) -> list[int]:
         """Return the numbers of the services that `find` with `apart` returns, in its order. Raises as `find` does."""
         return await self._reader.search(
-            lambda catalogue, check: catalogue.find_numbers(asked.texts, asked.filters, check=check, **asked.order)
+            lambda catalogue, check: catalogue.find_numbers(
+                criteria.texts, criteria.filters, check=check, **criteria.order
+            )
         )
 
-    async def layers(self, asked: Asked) -> LayerResults:
+    async def layers(self, criteria: SearchRequest) -> LayerResults:
         """Return the layers that a request asks for. Raises as `find` does."""
         return await self._reader.search(
-            lambda catalogue, check: catalogue.find_layers(asked.text, asked.filters, check=check, **asked.order)
+            lambda catalogue, check: catalogue.find_layers(
+                criteria.text, criteria.filters, check=check, **criteria.order
+            )
         )
 
     async def whole(self) -> Results:
@@ -190,13 +194,13 @@ class Finder:
         self._reader.close()
 
 
-def _open_facets(catalogue: Catalogue, asked: Asked, check: Check) -> Mapping[str, tuple[FacetValue, ...]]:
+def _open_facets(catalogue: Catalogue, criteria: SearchRequest, check: Check) -> Mapping[str, tuple[FacetValue, ...]]:
     """Return the values of the facets with chosen values, counted as if none were chosen: a second may be added."""
     counted = {}
     for name, field in FACET_FIELDS.items():
-        if asked.all.get(name):
+        if criteria.all.get(name):
             unset: dict[str, Any] = {field: ()}
-            filters = replace(asked.filters, **unset)
-            results = catalogue.find(asked.text, filters, facets=True, limit=0, check=check)
+            filters = replace(criteria.filters, **unset)
+            results = catalogue.find(criteria.text, filters, facets=True, limit=0, check=check)
             counted[name] = results.facets.get(name, ())
     return counted

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.requests import Request
+from starlette.responses import Response
 
 from geocrawl import __version__
 from geocrawl.model.details import ServiceDetail
@@ -235,6 +236,11 @@ def page(request: Request, template: str, values: Mapping[str, Any], *, status: 
         return rendered(template, context)
 
     return LazyResponse(render, status, {"Content-Language": language}, "text/html; charset=utf-8")
+
+
+def attachment(body: bytes | str, name: str, media_type: str) -> Response:
+    """Return a file that a browser saves under a name."""
+    return Response(body, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=media_type)
 
 
 def document(value: Any, media_type: str = "application/json", *, status: int = 200) -> LazyResponse:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,10 +17,11 @@ from geocrawl.export.properties import geojson_geometry
 from geocrawl.export.tables import LAYER_HIT_COLUMNS, LAYER_TABLE, csv_bytes, layer_row, layer_values
 from geocrawl.model.search import LayerHit, LayerResults
 from geocrawl.web.answers import Problem
+from geocrawl.web.downloads import FILES
 from geocrawl.web.pages.qgis_layer import Definition, definitions, source_of
-from geocrawl.web.parameters import Asked, read_asked
+from geocrawl.web.parameters import MAX_LIMIT, SearchRequest, read_search
 from geocrawl.web.publishing import published
-from geocrawl.web.site import ITEMS, LAYERS, base_url, document, site_of
+from geocrawl.web.site import ITEMS, LAYERS, attachment, base_url, document, site_of
 from geocrawl.wording import iso
 
 LAYER_FILES = ("csv", "gpkg", "qlr")
@@ -33,14 +33,12 @@ _GEOJSON = "application/geo+json"
 
 async def layers_document(request: Request) -> Response:
     """Return the layers that a request asks for as GeoJSON."""
-    asked = read_asked(request, time.time())
-    found = await _found(request, asked)
+    criteria = read_search(request)
+    found = await _found(request, criteria)
     base = base_url(request)
-    links = [_page_link(request, asked.offset, "self")]
-    if asked.offset + asked.limit < found.total:
-        links.append(_page_link(request, asked.offset + asked.limit, "next"))
-    if asked.offset:
-        links.append(_page_link(request, max(asked.offset - asked.limit, 0), "prev"))
+    before, after = criteria.offsets(found.total)
+    pages = {"self": criteria.offset, "next": after, "prev": before}
+    links = [_page_link(request, offset, rel) for rel, offset in pages.items() if offset is not None]
     return document(
         lambda: {
             "type": "FeatureCollection",
@@ -59,18 +57,14 @@ async def layers_document(request: Request) -> Response:
 
 async def layers_table(request: Request) -> Response:
     """Return the layers as CSV (RFC 4180), after a mark by which Excel knows UTF-8; 1,000 unless `limit` says fewer."""
-    hits = (await _found(request, _whole(request, 1_000))).hits
-    named = 'attachment; filename="layers.csv"'
-    body = csv_bytes(LAYER_TABLE, map(layer_row, hits))
-    return Response(body, headers={"Content-Disposition": named}, media_type="text/csv; charset=utf-8")
+    hits = (await _found(request, read_search(request).up_to(MAX_LIMIT))).hits
+    return attachment(csv_bytes(LAYER_TABLE, map(layer_row, hits)), "layers.csv", FILES["csv"].media_type)
 
 
 async def layers_geopackage(request: Request) -> Response:
     """Return the layers as a GeoPackage of their extents, as many as in a table."""
-    hits = (await _found(request, _whole(request, 1_000))).hits
-    body = await asyncio.to_thread(_geopackage, hits)
-    named = 'attachment; filename="layers.gpkg"'
-    return Response(body, headers={"Content-Disposition": named}, media_type="application/geopackage+sqlite3")
+    hits = (await _found(request, read_search(request).up_to(MAX_LIMIT))).hits
+    return attachment(await asyncio.to_thread(_geopackage, hits), "layers.gpkg", FILES["gpkg"].media_type)
 
 
 def _geopackage(hits: Sequence[LayerHit]) -> bytes:
@@ -84,7 +78,7 @@ def _geopackage(hits: Sequence[LayerHit]) -> bytes:
 
 async def layers_for_qgis(request: Request) -> Response:
     """Return the first layers that QGIS opens by themselves as one layer definition."""
-    found = await _found(request, _whole(request, _MOST_IN_QGIS))
+    found = await _found(request, read_search(request).up_to(_MOST_IN_QGIS))
     layers = [
         Definition(f"geocrawl_{hit.service.id}_{hit.layer.position}", hit.layer.title or hit.layer.name, source)
         for hit in found.hits
@@ -95,15 +89,10 @@ async def layers_for_qgis(request: Request) -> Response:
     return definitions(layers, "layers")
 
 
-def _whole(request: Request, most: int) -> Asked:
-    asked = read_asked(request, time.time())
-    return replace(asked, limit=min(asked.limit, most) if "limit" in asked.all else most)
-
-
-async def _found(request: Request, asked: Asked) -> LayerResults:
-    if asked.ids is not None or asked.address:
+async def _found(request: Request, criteria: SearchRequest) -> LayerResults:
+    if criteria.ids is not None or criteria.address:
         raise Problem(400, f"ids and externalIds name services, not layers; ask {ITEMS} for them")
-    return await site_of(request).finder.layers(asked)
+    return await site_of(request).finder.layers(criteria)
 
 
 def _page_link(request: Request, offset: int, rel: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from geocrawl.model.kinds import QgisLayer
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
 from geocrawl.web.answers import Problem
-from geocrawl.web.site import detail_of, number_of
+from geocrawl.web.site import attachment, detail_of, number_of
 
 
 def chosen_layer(request: Request, detail: ServiceDetail) -> Layer | None:
@@ -98,5 +98,4 @@ def definitions(layers: Sequence[Definition], file: str) -> Response:
         f' <layer-tree-group name="" checked="Qt::Checked" expanded="1">\n{tree} </layer-tree-group>\n'
         f" <maplayers>\n{maps} </maplayers>\n</qlr>\n"
     )
-    named = f'attachment; filename="{file}.qlr"'
-    return Response(body, headers={"Content-Disposition": named}, media_type="application/x-qgis-layer-definition")
+    return attachment(body, f"{file}.qlr", "application/x-qgis-layer-definition")

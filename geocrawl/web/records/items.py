@@ -15,7 +15,7 @@ from geocrawl.model.kinds import short_name
 from geocrawl.model.search import Results
 from geocrawl.query.places import country_name
 from geocrawl.web.answers import Problem, wanted_language
-from geocrawl.web.parameters import Asked, read_asked
+from geocrawl.web.parameters import SearchRequest, read_search
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service
 from geocrawl.web.site import ITEMS, base_url, detail_of, document, find_detail, number_of, site_of
 from geocrawl.web.texts import Words
@@ -24,18 +24,18 @@ from geocrawl.wording import iso
 
 async def items(request: Request) -> Response:
     """Return the records that a request asks for."""
-    asked, base = read_asked(request, time.time()), base_url(request)
+    criteria, base = read_search(request), base_url(request)
     site = site_of(request)
-    if asked.ids is not None or asked.address:
-        return await _named(request, asked)
+    if criteria.ids is not None or criteria.address:
+        return await _named(request, criteria)
     # A client that reads all pages wants every service; people want those of one server with one content as one hit.
-    results = await site.finder.find(asked, facets=bool(asked.facets), apart=True)
+    results = await site.finder.find(criteria, facets=bool(criteria.facets), apart=True)
 
     def answer() -> dict[str, Any]:
         records = [record_of_hit(hit, base) for hit in results.hits]
-        answer = _collection(request, asked, records, results.total)
-        if asked.facets:
-            answer["facets"] = {name: _facet(name, results) for name in asked.facets}
+        answer = _collection(request, criteria, records, results.total)
+        if criteria.facets:
+            answer["facets"] = {name: _facet(name, results) for name in criteria.facets}
         if results.suggestion:
             answer["geocrawl:didYouMean"] = results.suggestion
         return answer
@@ -43,16 +43,16 @@ async def items(request: Request) -> Response:
     return document(answer, GEOJSON)
 
 
-async def _named(request: Request, asked: Asked) -> Response:
+async def _named(request: Request, criteria: SearchRequest) -> Response:
     """Return the records of certain numbers, or of an address."""
     site, base = site_of(request), base_url(request)
-    numbers = await site.reader.read(asked.numbers_at)
-    chosen = numbers[asked.offset : asked.offset + asked.limit]
+    numbers = await site.reader.read(criteria.numbers_at)
+    chosen = numbers[criteria.offset : criteria.offset + criteria.limit]
     details = [detail for number in chosen if (detail := await find_detail(request, number)) is not None]
 
     def answer() -> dict[str, Any]:
         records = [record_of_service(detail, base) for detail in details]
-        return _collection(request, asked, records, len(numbers))
+        return _collection(request, criteria, records, len(numbers))
 
     return document(answer, GEOJSON)
 
@@ -64,32 +64,33 @@ async def item(request: Request) -> Response:
     return document(lambda: record_of_service(detail, base), GEOJSON)
 
 
-def _collection(request: Request, asked: Asked, records: list[dict[str, Any]], total: int) -> dict[str, Any]:
+def _collection(request: Request, criteria: SearchRequest, records: list[dict[str, Any]], total: int) -> dict[str, Any]:
     return {
         "type": "FeatureCollection",
         "timeStamp": iso(time.time()),
         "numberMatched": total,
         "numberReturned": len(records),
         "features": records,
-        "links": _paging(request, asked, total),
+        "links": _paging(request, criteria, total),
     }
 
 
-def _paging(request: Request, asked: Asked, total: int) -> list[dict[str, Any]]:
+def _paging(request: Request, criteria: SearchRequest, total: int) -> list[dict[str, Any]]:
     address = f"{base_url(request)}{ITEMS}"
 
     def at(offset: int, format_: str = "json") -> str:
         return str(request.url.include_query_params(offset=offset, f=format_).query)
 
     links = [
-        link(f"{address}?{at(asked.offset)}", "self", GEOJSON, "this page"),
-        link(f"{address}?{at(asked.offset, 'html')}", "alternate", "text/html", "this page for people"),
+        link(f"{address}?{at(criteria.offset)}", "self", GEOJSON, "this page"),
+        link(f"{address}?{at(criteria.offset, 'html')}", "alternate", "text/html", "this page for people"),
         link(f"{base_url(request)}/collections/services", "collection", "application/json", "the catalogue"),
     ]
-    if asked.offset + asked.limit < total:
-        links.append(link(f"{address}?{at(asked.offset + asked.limit)}", "next", GEOJSON, "the next page"))
-    if asked.offset:
-        links.append(link(f"{address}?{at(max(asked.offset - asked.limit, 0))}", "prev", GEOJSON, "the page before"))
+    before, after = criteria.offsets(total)
+    if after is not None:
+        links.append(link(f"{address}?{at(after)}", "next", GEOJSON, "the next page"))
+    if before is not None:
+        links.append(link(f"{address}?{at(before)}", "prev", GEOJSON, "the page before"))
     return links
 
 
@@ -170,7 +171,7 @@ def _health_of(history: EndpointHistory) -> dict[str, object]:
 
 
 async def history(request: Request) -> Response:
-    """Return the history of each address of a service: changes of health, and when it might not be asked."""
+    """Return the history of each address of a service: changes of health, and when it might not be criteria."""
     detail = await detail_of(request, number_of(request))
     addresses = [
         {

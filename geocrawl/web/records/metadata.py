@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +18,7 @@ from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.answers import LazyResponse, preferences
 from geocrawl.web.downloads import numbers_found
-from geocrawl.web.parameters import read_asked
+from geocrawl.web.parameters import read_search
 from geocrawl.web.publishing import published
 from geocrawl.web.site import ITEMS, base_url, number_of, site_of, unknown
 
@@ -71,12 +70,12 @@ _BY_TYPE = {form.media_type: name for name, form in FORMS.items() if form.media_
 
 async def found(request: Request) -> Response:
     """Return what a search finds, page by page; a page names the next one (Hydra)."""
-    asked, form = read_asked(request, time.time()), _form(request)
-    numbers = await numbers_found(request, asked)
+    criteria, form = read_search(request), _form(request)
+    numbers = await numbers_found(request, criteria)
     services = await services_of(request, numbers)
     place = f"{base_url(request)}{ITEMS}"
-    following = f"{place}?{request.url.include_query_params(offset=asked.offset + asked.limit).query}"
-    page = Page(f"{place}?{request.url.query}", following if len(numbers) == asked.limit else "")
+    following = f"{place}?{request.url.include_query_params(offset=criteria.offset + criteria.limit).query}"
+    page = Page(f"{place}?{request.url.query}", following if len(numbers) == criteria.limit else "")
     return _written(request, form, services, page)
 
 
