@@ -172,17 +172,24 @@ def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666, ov
         part.unlink(missing_ok=True)
 
 
+@contextmanager
+def write_faults(path: Path) -> Iterator[None]:
+    """Raise EnvironmentFault, which names a file or folder, for an error of the system while it is written."""
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
 def write_whole(path: Path, data: str | bytes, *, mode: int | None = None) -> None:
     """Write a file, text in UTF-8, and its folder if that is missing.
 
     Raises UsageError for a database, EnvironmentFault when the file cannot be written.
     """
-    try:
+    with write_faults(path):
         make_folder(path.parent)
         with whole_file(path, mode=mode) as stream:
             stream.write(data.encode("utf-8", "replace") if isinstance(data, str) else data)
-    except OSError as error:
-        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _begins_as(path: Path, beginnings: tuple[bytes, ...]) -> bool:

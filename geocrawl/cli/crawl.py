@@ -16,7 +16,7 @@ from geocrawl.app.topics import find_topic
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
-from geocrawl.cli.output import end_interrupted, mask_standard_streams
+from geocrawl.cli.output import mask_standard_streams
 from geocrawl.cli.progress import ask_for_contact, log_of, logged_part, observe
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.resources import tune
@@ -93,12 +93,7 @@ def _run(
             settings, path, start_pages, again=again, observer=observer, record=record, processes=processes
         )
     ask_for_contact(settings, log_of(settings))
-    output.print_report(report, json=json)
-    end_interrupted(report.summary.interrupted)
-    if report.summary.stopped == "outage":
-        raise typer.Exit(3)
-    if report.no_seed_answered:
-        raise typer.Exit(1)
+    output.end_run(report, json=json, has_failed=report.no_seed_answered)
 
 
 def _processes(settings: Settings, path: DatabaseUrl, record: Path | None) -> Processes:

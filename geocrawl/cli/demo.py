@@ -85,7 +85,7 @@ def _crawl(*, json: bool) -> None:
             typer.echo(f"$ {_crawl_line(web, path)}")
         with observe(settings, json=json, max_pages=settings.max_pages) as observer:
             report = run_crawl(settings, path, seeds, observer=observer)
-    output.print_report(report, json=json)
+    output.print_lines(report.lines(), json=json, value=report.as_json())
     if not json:
         _print_catalogue(path)
 

@@ -82,11 +82,9 @@ def migrate(
     """
     tell = (lambda table, rows: None) if json else lambda table, rows: typer.echo(f"{table}: {rows:,} rows")
     sums = copy(source, target, SystemClock(), tell)
-    if json:
-        output.echo_json({name: {"rows": table.rows, "digest": table.digest} for name, table in sums.items()})
-        return
     rows = sum(table.rows for table in sums.values())
-    typer.echo(f"{rows:,} rows in {len(sums)} tables are the same in both.")
+    value = {name: {"rows": table.rows, "digest": table.digest} for name, table in sums.items()}
+    output.print_lines((f"{rows:,} rows in {len(sums)} tables are the same in both.",), json=json, value=value)
 
 
 One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see search), or an address of it.")]
@@ -116,12 +114,10 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
     decided = decide_same(
         opt.database_path_from(settings), lambda catalogue: _pairs(catalogue, one, other, same), same=same
     )
-    if json:
-        output.echo_json([{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided])
-        return
-    for a, b in decided:
-        said = "are one service" if same else "are two services"
-        typer.echo(f"{short_name(a.kind)} {a.url} and {b.url} {said}.")
+    result = "are one service" if same else "are two services"
+    lines = (f"{short_name(a.kind)} {a.url} and {b.url} {result}." for a, b in decided)
+    value = [{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided]
+    output.print_lines(lines, json=json, value=value)
 
 
 def _pairs(catalogue: Catalogue, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
@@ -190,12 +186,9 @@ def forget(
 def _print_forgotten(overrides: opt.Overrides, *, json: bool) -> None:
     with opt.connection(overrides) as connection:
         rows = read_blocked(connection)
-    if json:
-        output.echo_json([asdict(row) for row in rows])
-        return
-    for row in rows:
-        typer.echo(f"{moment(row.at)}  {row.host}  {plain(row.reason, 200)}")
-    if not rows:
+    lines = (f"{moment(row.at)}  {row.host}  {plain(row.reason, 200)}" for row in rows)
+    output.print_lines(lines, json=json, value=[asdict(row) for row in rows])
+    if not rows and not json:
         typer.echo("No host was removed on request.", err=True)
 
 
@@ -204,14 +197,9 @@ def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> 
 
     with opt.writing(overrides) as store:
         removed = forget(store.database, host, masked(plain(reason, 500)), time.time())
-    if json:
-        output.echo_json({"host": host, **asdict(removed)})
-        return
-    typer.echo(
-        f"{host}: {counted(removed.pages, 'page')}, {counted(removed.endpoints, 'endpoint')} and "
-        f"{counted(removed.services, 'service')} removed; "
-        "it will not be visited again."
-    )
+    things = f"{counted(removed.pages, 'page')}, {counted(removed.endpoints, 'endpoint')}"
+    line = f"{host}: {things} and {counted(removed.services, 'service')} removed; it will not be visited again."
+    output.print_lines((line,), json=json, value={"host": host, **asdict(removed)})
 
 
 def _undo(host: str, overrides: opt.Overrides) -> None:
@@ -260,11 +248,8 @@ def retry(
     settings = opt.settings_from(overrides)
     name = None if host is None else read_host(host)
     count = put_back(settings, opt.database_path_from(settings), host=name, reason=reason)
-    if json:
-        output.echo_json({"retried": count})
-    else:
-        done = f"{counted(count, 'failed address')} put back into the queue."
-        typer.echo(done if count else "No failed address matches.")
+    done = f"{counted(count, 'failed address')} put back into the queue." if count else "No failed address matches."
+    output.print_lines((done,), json=json, value={"retried": count})
     if not count:
         raise typer.Exit(1)
 

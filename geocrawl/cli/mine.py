@@ -74,7 +74,7 @@ def _mine(
 
 
 def _say(text: str) -> None:
-    typer.echo(f"geocrawl: {plain(text, 600)}", err=True)
+    output.say(plain(text, 600))
 
 
 def _lines(report: MineReport, out: Path | None) -> Iterator[str]:

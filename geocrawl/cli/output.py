@@ -74,9 +74,12 @@ def print_lines(lines: Iterable[str], *, json: bool, value: object) -> None:
         typer.echo(line)
 
 
-def print_report(report: CrawlReport | HarvestReport, *, json: bool) -> None:
-    """Print what a run did, as JSON or in a few lines."""
+def end_run(report: CrawlReport | HarvestReport, *, json: bool, has_failed: bool) -> None:
+    """Print what a run did, as JSON or in a few lines, and exit with the code that fits its end."""
     print_lines(report.lines(), json=json, value=report.as_json())
+    end_interrupted(report.summary.interrupted)
+    if report.summary.stopped == "outage" or has_failed:
+        raise typer.Exit(3 if report.summary.stopped == "outage" else 1)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -141,6 +144,11 @@ def print_rows(
         print_table(columns, map(cells, rows))
     else:
         typer.echo(nothing, err=True)
+
+
+def say(text: str) -> None:
+    """Print a line about the work on standard error."""
+    typer.echo(f"geocrawl: {text}", err=True)
 
 
 def say_more(shown: int, total: int) -> None:

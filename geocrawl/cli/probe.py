@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -118,7 +118,7 @@ def probe(
         kind=opt.kind_of(kind) if kind else None,
         database=opt.new_database_path_from(settings, overrides) if save else None,
         share_with=None if save else opt.catalogue_if_any(settings),
-        say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
+        say=lambda text: None if settings.quiet else output.say(text),
         list_file=lists.shipped_path(lists.ENDPOINTS) if shipped else file,
         emit=_Emitter(len(addresses), json=json, quiet=settings.quiet or not (shipped or file)),
     )
@@ -167,7 +167,7 @@ class _Emitter:
             left_s = (now - self._said_at) / (self._done - self._said) * max(self._total - self._done, 0)
             self._said_at, self._said = now, self._done
             so_far = f"{self._done:,} of {self._total:,} done, {self._valid:,} valid"
-            typer.echo(f"geocrawl: {so_far}, {span(left_s)} left at this rate", err=True)
+            output.say(f"{so_far}, {span(left_s)} left at this rate")
 
 
 def _end(result: ProbeResult) -> None:
@@ -243,12 +243,7 @@ def _run_harvest(overrides: opt.Overrides, url: str, *, since: str, json: bool) 
     path = opt.new_database_path_from(settings, overrides)
     with observe(settings, json=json) as observer:
         report = run_harvest(settings, path, catalogue, since=since, observer=observer)
-    output.print_report(report, json=json)
-    end_interrupted(report.summary.interrupted)
-    if report.summary.stopped == "outage":
-        raise typer.Exit(3)
-    if not report.summary.records:
-        raise typer.Exit(1)
+    output.end_run(report, json=json, has_failed=not report.summary.records)
 
 
 def kinds(json: opt.Json = False) -> None:
@@ -257,15 +252,8 @@ def kinds(json: opt.Json = False) -> None:
     Each KIND is a value of `probe --kind`, `search --kind` and `export --kind`.
     """
     rows = overview(declarations(), kinds_with_content())
-    if json:
-        output.echo_json([row.as_json() for row in rows])
-        return
-    for row in rows:
-        typer.echo(f"{row.kind:<13}{row.name}")
-        typer.echo(f"  recognised by  {'; '.join(row.recognised)}")
-        typer.echo(f"  proved by      {row.proof}")
-        content = "requested by crawls and `probe --maps`" if row.content else "not requested"
-        typer.echo(f"  content        {content}")
+    lines = (line for row in rows for line in row.lines())
+    output.print_lines(lines, json=json, value=[asdict(row) for row in rows])
 
 
 # --------------------------------------------------------------------------- kinds in words
@@ -284,9 +272,12 @@ class KindRow:
     content: bool
     """Whether there is a content check for valid services."""
 
-    def as_json(self) -> dict[str, object]:
-        """Return the fields under stable names."""
-        return asdict(self)
+    def lines(self) -> Iterator[str]:
+        """Yield the row as lines for people."""
+        yield f"{self.kind:<13}{self.name}"
+        yield f"  recognised by  {'; '.join(self.recognised)}"
+        yield f"  proved by      {self.proof}"
+        yield f"  content        {'requested by crawls and `probe --maps`' if self.content else 'not requested'}"
 
 
 def overview(kinds: Sequence[KindDeclaration], asked: AbstractSet[Kind]) -> tuple[KindRow, ...]:

@@ -72,9 +72,7 @@ def identify(
     """
     (url,) = gather_seeds([page])
     settings = opt.settings_from(overrides)
-    answer = fetch_page(
-        settings, opt.catalogue_if_any(settings), url, say=lambda text: typer.echo(f"geocrawl: {text}", err=True)
-    )
+    answer = fetch_page(settings, opt.catalogue_if_any(settings), url, say=output.say)
     if isinstance(answer, Failure):
         typer.echo(f"{page}: {answer.code}  {plain(answer.detail, 200)}", err=True)
         raise typer.Exit(1)

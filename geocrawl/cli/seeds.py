@@ -86,10 +86,8 @@ def list_(
         lists.demand_shipped(choice, is_shipped=shipped)
     if shipped:
         rows = list(lists.shipped_rows(lists.PORTALS, choice))
-        if json:
-            output.echo_json(rows)
-        for row in () if json else rows:
-            typer.echo(f"{row['region']:<9} {row['country']:<3} {row['software']:<14} {row['url']}  {row['title']}")
+        form = "{region:<9} {country:<3} {software:<14} {url}  {title}"
+        output.print_lines(map(form.format_map, rows), json=json, value=rows)
         return
     _print_stored(_stored_seeds(overrides, region, language), json=json)
 

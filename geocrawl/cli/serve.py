@@ -10,7 +10,6 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.export.properties import mail_of
 from geocrawl.settings import Settings
-from geocrawl.store import Store
 from geocrawl.urls.database import file_of
 from geocrawl.urls.hosts import in_url
 from geocrawl.web.application import listen, make_application, run
@@ -49,9 +48,8 @@ def serve(
     opt.check_address("--public-url", public_url)
     opt.check_address("--csw-url", csw_url)
     settings = opt.settings_from(overrides)
-    path = opt.database_path_from(settings)
-    with Store.open_readonly(path):
-        pass  # a catalogue that is missing or not ours is told here, before anything listens
+    with opt.reading(overrides) as catalogue:
+        path = catalogue.place  # of one that is missing or not ours this tells before anything listens
     mail = mail_of({"email": settings.contact.removeprefix("mailto:")})
     own = (settings.trusted_proxies, settings.base_map, settings.base_map_credit)
     options = Options(path, host, port, public_url, rate, preview, mail, *own)
@@ -90,9 +88,8 @@ def mcp(
     """
     opt.check_address("--public-url", public_url)
     settings = opt.settings_from(overrides)
-    path = opt.database_path_from(settings)
-    with Store.open_readonly(path):
-        pass  # a catalogue that is missing or not ours is told here
+    with opt.reading(overrides) as catalogue:
+        path = catalogue.place
     options = Options(path, host, port, public_url, rate, preview=False, trusted_proxies=settings.trusted_proxies)
     if not http:
         make_server(options).run()

@@ -155,15 +155,11 @@ def why(
     """Explain an address: state, rank and its parts, depth, where it was found, what refused it."""
     asked = gather_seeds([url])[0]
     settings = opt.settings_from(overrides)
-    found, strategy, parts, refused = explain(settings, opt.database_path_from(settings), asked, _say)
+    found, strategy, parts, refused = explain(settings, opt.database_path_from(settings), asked, output.say)
     value = {"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)}
     output.print_lines(why_lines(asked, found, strategy, parts, refused, time.time()), json=json, value=value)
     if found.page is None and not found.endpoints:
         raise typer.Exit(1)
-
-
-def _say(line: str) -> None:
-    typer.echo(f"geocrawl: {line}", err=True)
 
 
 def why_lines(

@@ -62,17 +62,22 @@ def status(
             raise UsageError("--watch and --json exclude each other")
         _watch(overrides)
         return
-    settings = opt.settings_from(overrides)
-    path = opt.database_path_from(settings)
-    with Store.open_readonly(path) as connection:
-        at = connection.now()
-        found = read_status(connection, at)
+    settings, path, at, found = _read(overrides)
     limits = {name: getattr(settings, name) for name in _LIMITS}
     rows = sub_queues(found.frontier, tier_names(found.strategy, settings.set))
     value = {"database": str(path), **limits, **asdict(found), "sub_queues": list(map(asdict, rows))}
     value["next"] = {name: iso(at) for name, at in found.next.items()}
     value["failures"] = [(address, reason, iso(at)) for address, reason, at in found.failures]
     output.print_lines(status_lines(found, path, at, settings), json=json, value=value)
+
+
+def _read(overrides: opt.Overrides) -> tuple[Settings, DatabaseUrl, float, CatalogStatus]:
+    """Return the settings, the catalogue's place, its time now and its status."""
+    settings = opt.settings_from(overrides)
+    path = opt.database_path_from(settings)
+    with Store.open_readonly(path) as connection:
+        at = connection.now()
+        return settings, path, at, read_status(connection, at)
 
 
 def _watch(overrides: opt.Overrides) -> None:
@@ -82,11 +87,8 @@ def _watch(overrides: opt.Overrides) -> None:
     from rich.text import Text
 
     def now() -> Text:
-        settings = opt.settings_from(overrides)
-        path = opt.database_path_from(settings)
-        with Store.open_readonly(path) as connection:
-            at = connection.now()
-            lines = [*status_lines(read_status(connection, at), path, at, settings)]
+        settings, path, at, found = _read(overrides)
+        lines = status_lines(found, path, at, settings)
         return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
 
     # A shell that started us in the background had SIGINT ignored, and we would inherit that.
@@ -279,12 +281,11 @@ def check(
         pages = counted(status.today.get("pages", 0), "page")
         text = f"{counted(status.health.get('alive', 0), 'endpoint')} alive, {pages} today"
     values = _performance_data(status) if status else {}
-    if json:
-        bad = [_as_json(finding) for finding in findings if finding.severity]
-        output.echo_json({"state": state.severity.name.lower(), "text": text, **values, "findings": bad})
-    else:
-        data = " ".join(f"{name}={value}" for name, value in values.items())
-        typer.echo(f"GEOCRAWL {state.severity.name} - {text}" + (f" | {data}" if data else ""))
+    bad = [_as_json(finding) for finding in findings if finding.severity]
+    data = " ".join(f"{name}={value}" for name, value in values.items())
+    line = f"GEOCRAWL {state.severity.name} - {text}" + (f" | {data}" if data else "")
+    value = {"state": state.severity.name.lower(), "text": text, **values, "findings": bad}
+    output.print_lines((line,), json=json, value=value)
     if state.severity:
         raise typer.Exit(state.severity)
 

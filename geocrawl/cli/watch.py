@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -91,12 +92,10 @@ def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
     settings, clock = opt.settings_from(overrides), SystemClock()
     with opt.writing(overrides) as store:
         sent = asyncio.run(WatchRound(settings, store, clock, lambda event, **values: None).send(again=True))
-    if json:
-        output.echo_json({"found": sent.found, "messages": sent.messages, "failures": list(sent.failures)})
-    else:
-        typer.echo(f"{counted(sent.found, 'new notice')}, {counted(sent.messages, 'message')} sent.")
-        for failure in sent.failures:
-            typer.echo(f"geocrawl: {failure}", err=True)
+    line = f"{counted(sent.found, 'new notice')}, {counted(sent.messages, 'message')} sent."
+    output.print_lines((line,), json=json, value=asdict(sent))
+    for failure in () if json else sent.failures:
+        output.say(failure)
     if sent.failures:
         raise typer.Exit(3)
 

@@ -22,7 +22,7 @@ from geocrawl.export.properties import (
     service_properties,
     wkb_multipolygon,
 )
-from geocrawl.files import part_of, whole_file
+from geocrawl.files import part_of, whole_file, write_faults
 from geocrawl.model.catalogue import Box, Layer, Service
 from geocrawl.wording import iso
 
@@ -98,7 +98,7 @@ def _written(out: Path, new_mode: int, fill: Callable[[sqlite3.Connection], int]
     if target.exists() and not target.is_file():
         raise UsageError(f"{out}: a GeoPackage needs a file; name one")
     try:
-        with whole_file(out, new_mode=new_mode, over=APPLICATION_ID):
+        with write_faults(out), whole_file(out, new_mode=new_mode, over=APPLICATION_ID):
             connection = sqlite3.connect(part_of(target), isolation_level=None)
             try:
                 _begin(connection)
@@ -109,8 +109,6 @@ def _written(out: Path, new_mode: int, fill: Callable[[sqlite3.Connection], int]
                 connection.close()
     except sqlite3.Error as error:
         raise EnvironmentFault(f"{out}: cannot be written: {error}") from error
-    except OSError as error:
-        raise EnvironmentFault(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
 def _begin(connection: sqlite3.Connection) -> None:

@@ -12,9 +12,8 @@ from typing import Any
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from geocrawl.errors import EnvironmentFault
 from geocrawl.export.properties import as_iri, description_address, extent_of, mail_of, name_of
-from geocrawl.files import make_folder, whole_file
+from geocrawl.files import make_folder, whole_file, write_faults
 from geocrawl.model.catalogue import Box, Service
 from geocrawl.model.kinds import service_parameter
 from geocrawl.probe.registry import declared
@@ -362,12 +361,10 @@ def write_iso(form: str, services: Iterable[Service], folder: Path, base: str = 
 
     Raises EnvironmentFault when a file cannot be written; former files then stay as they are, or are already new."""
     count = 0
-    try:
+    with write_faults(folder):
         make_folder(folder)
         for service in services:
             with whole_file(folder / file_of(service), new_mode=new_mode) as stream:
                 stream.write(record_bytes(form, service, base))
             count += 1
-    except OSError as error:
-        raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror or error}") from error
     return count

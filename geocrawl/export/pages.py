@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from geocrawl import __version__
-from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.files import SECRET, make_folder, refuse_database, whole_file
+from geocrawl.errors import UsageError
+from geocrawl.files import SECRET, make_folder, refuse_database, whole_file, write_faults
 from geocrawl.formats.warc import info_record, resource_record
 from geocrawl.model import KeptPage, Page
 from geocrawl.page.document import PageReader
@@ -76,15 +76,12 @@ def write_warc(pages: Iterable[KeptPage], out: Path, *, with_secrets: bool = Fal
     cannot be written.
     """
     count = 0
-    try:
-        with whole_file(out, new_mode=SECRET) as file:
-            file.write(info_record([("software", f"geocrawl {__version__}")]))
-            for page in pages:
-                address = page.address if with_secrets else masked(page.address)
-                file.write(resource_record(address, _labelled(page), page.body, page.stored_at))
-                count += 1
-    except OSError as error:
-        raise EnvironmentFault(f"{out}: cannot be written: {error.strerror or error}") from error
+    with write_faults(out), whole_file(out, new_mode=SECRET) as file:
+        file.write(info_record([("software", f"geocrawl {__version__}")]))
+        for page in pages:
+            address = page.address if with_secrets else masked(page.address)
+            file.write(resource_record(address, _labelled(page), page.body, page.stored_at))
+            count += 1
     return count
 
 
@@ -99,7 +96,7 @@ def _write_texts(
     lines = []
     shown: Callable[[str], str] = str if with_secrets else masked
     new_mode = SECRET if with_secrets else 0o666
-    try:
+    with write_faults(folder):
         make_folder(folder)
         may_write(folder / INDEX)
         for number, page in enumerate(pages, 1):
@@ -113,8 +110,6 @@ def _write_texts(
             lines.append(json.dumps({**row, "stored_at": page.stored_at}, ensure_ascii=False) + "\n")
         with whole_file(folder / INDEX, new_mode=new_mode) as file:
             file.write("".join(lines).encode("utf-8", "replace"))
-    except OSError as error:
-        raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror or error}") from error
     return len(lines)
 
 

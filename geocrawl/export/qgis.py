@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from geocrawl.errors import EnvironmentFault
 from geocrawl.export.properties import is_vector, name_of, tiles_of
-from geocrawl.files import make_folder, whole_file
+from geocrawl.files import make_folder, whole_file, write_faults
 from geocrawl.model.catalogue import Service
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
@@ -76,7 +75,7 @@ def write_qgis(services: Iterable[Service], folder: Path, *, new_mode: int = 0o6
     Services that QGIS has no connection for are left out. Raises EnvironmentFault when a file cannot be written; former
     files then stay.
     """
-    try:
+    with write_faults(folder):
         make_folder(folder)
         with ExitStack() as files:
             opened: dict[str, _File] = {}
@@ -89,8 +88,6 @@ def write_qgis(services: Iterable[Service], folder: Path, *, new_mode: int = 0o6
             for file in opened.values():
                 file.end()
             return sum(file.count for file in opened.values())
-    except OSError as error:
-        raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
 def connections_of(service: Service) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,7 @@ _STYLE = (
 )
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _WEB = ("http://", "https://")
+END = "</body>\n</html>\n"
 
 
 def write_report_csv(rows: Iterable[ReportedService], stream: TextIO) -> int:
@@ -91,8 +92,8 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
     stream.writelines(head(f"Geospatial web services, {month}"))
     stream.write(f"<p>{count:,} services were found, probed or changed; {share}.</p>\n")
     for section in (*sections, least):
-        stream.writelines(_table(section))
-    stream.write("</body>\n</html>\n")
+        stream.writelines(_section(section))
+    stream.write(END)
     return count
 
 
@@ -107,16 +108,22 @@ def head(title: str) -> Iterator[str]:
     yield f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
 
 
-def _table(section: _Section) -> Iterator[str]:
+def _section(section: _Section) -> Iterator[str]:
     if not section.rows:
         return
     more = f" (the first {MOST_ROWS:,})" if section.count > len(section.rows) else ""
-    yield f"<h2>{section.title}: {section.count:,}{more}</h2>\n<table>\n<thead><tr>"
-    yield "".join(f'<th scope="col">{name}</th>' for name in ("number", "kind", "service", "provider", "", "address"))
-    yield "</tr></thead>\n<tbody>\n"
-    for row in section.rows:
-        cells = (str(row.id), row.kind, row.title, row.provider, section.detail(row))
-        yield "<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in cells) + f"<td>{link(row.url)}</td></tr>\n"
+    yield f"<h2>{section.title}: {section.count:,}{more}</h2>\n"
+    cells = ((str(row.id), row.kind, row.title, row.provider, section.detail(row)) for row in section.rows)
+    rows = ((*map(text, own), link(row.url)) for own, row in zip(cells, section.rows, strict=True))
+    yield from table(("number", "kind", "service", "provider", "", "address"), rows)
+
+
+def table(names: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield a table of cells that are HTML."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    yield f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n"
+    for row in rows:
+        yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n"
     yield "</tbody>\n</table>\n"
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from geocrawl.export.mending import explain
-from geocrawl.export.report import head, link, text
+from geocrawl.export.report import END, head, link, table, text
 from geocrawl.model.catalogue import CardEntry, ProviderCard, Service
 from geocrawl.sanitize import masked, plain
 from geocrawl.wording import counted, percent
@@ -75,15 +75,15 @@ def write_cards_html(cards: Iterable[ProviderCard], stream: TextIO) -> int:
     count = 0
     for count, card in enumerate(cards, 1):  # noqa: B007 the last number is the count
         stream.writelines(_card_html(card))
-    stream.write("</body>\n</html>\n")
+    stream.write(END)
     return count
 
 
 def _card_html(card: ProviderCard) -> Iterator[str]:
     yield f"<h2>{text(card.provider)}</h2>\n<p>{summary(card)}.</p>\n"
     if card.findings:
-        yield from _table(("what is wrong", "how to mend it", "standard", "services"), map(_finding, card.findings))
-    yield from _table(
+        yield from table(("what is wrong", "how to mend it", "standard", "services"), map(_finding, card.findings))
+    yield from table(
         ("number", "kind", "service", "health", "available", "quality", "address"), map(_row, card.services)
     )
 
@@ -98,13 +98,3 @@ def _finding(found: tuple[str, list[Service]]) -> tuple[str, ...]:
 def _row(service: Service) -> tuple[str, ...]:
     shown = (str(service.id), service.kind, service.title, service.health, percent(service.availability))
     return (*map(text, shown), str(service.quality), link(service.url))
-
-
-def _table(names: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """Yield a table of cells that are HTML."""
-    yield (
-        "<table>\n<thead><tr>" + "".join(f'<th scope="col">{name}</th>' for name in names) + "</tr></thead>\n<tbody>\n"
-    )
-    for row in rows:
-        yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n"
-    yield "</tbody>\n</table>\n"

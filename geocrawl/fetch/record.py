@@ -19,9 +19,8 @@ from pathlib import Path
 
 import httpx
 
-from geocrawl.errors import EnvironmentFault
 from geocrawl.fetch.transport import RawResponse, address_of, fields_of
-from geocrawl.files import SECRET, make_folder, refuse_database
+from geocrawl.files import SECRET, make_folder, refuse_database, write_faults
 from geocrawl.formats.warc import info_record, response_record
 
 SEEDS_FIELD = "geocrawl-seed"
@@ -43,14 +42,12 @@ class WarcRecorder:
         refuse_database(path)
         self._path = path
         self._say = say
-        try:
+        with write_faults(path):
             make_folder(path.parent)
             self._file = _appending(path)
             self._is_file = path.is_file()
             self._whole_bytes = 0
             self._append(info_record([("software", software), *((SEEDS_FIELD, seed) for seed in seeds)]))
-        except OSError as error:
-            raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
 
     def write(self, address: str, response: httpx.Response, body: bytes, *, whole: bool) -> None:
         """Append a response, unless the recording has ended; `whole`: its body was read to the end."""

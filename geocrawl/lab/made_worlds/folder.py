@@ -14,8 +14,8 @@ from http.client import responses
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.files import make_folder
+from geocrawl.errors import UsageError
+from geocrawl.files import make_folder, write_faults
 from geocrawl.lab.made_worlds.design import render
 from geocrawl.lab.made_worlds.documents import document, suffix
 from geocrawl.lab.made_worlds.leisure import fill, leisure_site
@@ -51,11 +51,9 @@ def make(
     web = plan(kind, pages, seed, mixture)
     if troubled:
         troubles(web)
-    try:
+    with write_faults(out):
         make_folder(out / "documents")
         return _write(web, kind, pages, seed, mixture, vocabularies, out, troubled=troubled)
-    except OSError as error:
-        raise EnvironmentFault(f"{out} cannot be written: {error.strerror or error}") from error
 
 
 def plan(kind: str, pages: int, seed: int, mixture: Mixture) -> Web:

@@ -83,25 +83,25 @@ class Catalogue:
     # ----------------------------------------------------------------------- search
 
     @cached_property
-    def engine(self) -> SearchEngine:
+    def _search(self) -> SearchEngine:
         """Return the search. Raises QueryError for own synonyms that cannot be read."""
         return search_engine(self._connection, shows_secrets=self.with_secrets)
 
     def find(self, text: str | Sequence[str] = "", filters: Filters = ALL, **options: Any) -> Results:
         """Return the services that a query finds, with facets and how it was read: `SearchEngine.search`."""
-        return self.engine.search(text, filters, **options)
+        return self._search.search(text, filters, **options)
 
     def find_layers(self, text: str | Sequence[str] = "", filters: Filters = ALL, **options: Any) -> LayerResults:
         """Return the layers that a query finds: `SearchEngine.layers`."""
-        return self.engine.layers(text, filters, **options)
+        return self._search.layers(text, filters, **options)
 
     def find_numbers(self, text: str | Sequence[str] = "", filters: Filters = ALL, **options: Any) -> list[int]:
         """Return the numbers of the services that `find` with `apart` returns, in its order."""
-        return self.engine.in_order(text, filters, **options)
+        return self._search.in_order(text, filters, **options)
 
     def numbers(self, text: str = "", filters: Filters = ALL) -> frozenset[int]:
         """Return the numbers of all services that a query finds."""
-        return self.engine.numbers(text, filters)
+        return self._search.numbers(text, filters)
 
     def selection(self, text: str = "", filters: Filters = ALL) -> Selection:
         """Return the services that a query and conditions choose. Kind, box, level and being alive need no search."""
@@ -117,7 +117,7 @@ class Catalogue:
 
     def extents(self) -> NDArray[np.float64]:
         """Return west, south, east and north in degrees of each service with a known extent, shape (services, 4)."""
-        return self.engine.extents()
+        return self._search.extents()
 
     # ----------------------------------------------------------------------- services and layers
 
