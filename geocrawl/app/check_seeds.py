@@ -43,23 +43,36 @@ def check_seeds(
     path: DatabaseUrl,
     seeds: Sequence[Url],
     *,
-    on_answer: Callable[[Url, SeedAnswer], object],
+    on_answer: Callable[[Url], object],
     say: Callable[[str], object],
 ) -> Mapping[str, SeedAnswer]:
-    """Request each start page and return the answers by the pages' addresses.
+    """Request each start page and return the answers by the pages' addresses; parameters as in `fetch_pages`."""
+    answers = fetch_pages(settings, path, seeds, on_answer=on_answer, say=say)
+    return {seed.address: answer_of(seed, answers[seed.address]) for seed in seeds}
 
-    `on_answer` is called with each answer as it comes, `say` with lines for a person. In the catalogue at `path` only
-    hosts' politeness and robots.txt are written.
+
+def fetch_pages(
+    settings: Settings,
+    path: DatabaseUrl | None,
+    urls: Sequence[Url],
+    *,
+    on_answer: Callable[[Url], object] = lambda url: None,
+    say: Callable[[str], object],
+) -> Mapping[str, Page | Failure]:
+    """Request pages outside of a crawl; return the answers at the end of their redirects, by the pages' addresses.
+
+    `on_answer` is called with each URL that was answered, `say` with lines for a person. In the catalogue at `path`, if
+    there is one, only hosts' politeness and robots.txt are written.
     """
     clock = SystemClock()
     with wiring.shared_politeness(path, settings, clock, say) as politeness:
         fetcher = fetchers.make_guest_fetcher(settings, politeness, clock, say)
-        checker = Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
-        return asyncio.run(checker.ask_all(seeds, on_answer))
+        pages = _Pages(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
+        return asyncio.run(pages.fetch_all(urls, on_answer))
 
 
-class Checker:
-    """Requests start pages, `workers` hosts at a time."""
+class _Pages:
+    """Requests pages, `workers` hosts at a time."""
 
     def __init__(self, fetcher: Fetcher, *, workers: int, max_redirects: int) -> None:
         self._fetcher = fetcher
@@ -67,35 +80,33 @@ class Checker:
         self._at_once = asyncio.Semaphore(workers)
         self._detector = wiring.make_detector()
 
-    async def ask_all(
-        self, seeds: Sequence[Url], on_answer: Callable[[Url, SeedAnswer], object]
-    ) -> Mapping[str, SeedAnswer]:
-        """Request all start pages, close the fetcher, and return each answer by its page's address.
+    async def fetch_all(self, urls: Sequence[Url], on_answer: Callable[[Url], object]) -> Mapping[str, Page | Failure]:
+        """Request all pages and close the fetcher.
 
         Raises the first error that ended a request, not the ExceptionGroup in which asyncio wraps it.
         """
         by_host = defaultdict[str, list[Url]](list)
-        for seed in seeds:
-            by_host[seed.host].append(seed)
-        answers: dict[str, SeedAnswer] = {}
+        for url in urls:
+            by_host[url.host].append(url)
+        answers: dict[str, Page | Failure] = {}
 
         async def ask_host(urls: Sequence[Url]) -> None:
             async with self._at_once:
                 for url in urls:
-                    answers[url.address] = found = answer_of(url, await self.follow(url))
-                    on_answer(url, found)
+                    answers[url.address] = await self._follow(url)
+                    on_answer(url)
 
         try:
             async with asyncio.TaskGroup() as tasks:
-                for urls in by_host.values():
-                    tasks.create_task(ask_host(urls))
+                for of_host in by_host.values():
+                    tasks.create_task(ask_host(of_host))
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
             await self._fetcher.close()
         return answers
 
-    async def follow(self, url: Url) -> Page | Failure:
+    async def _follow(self, url: Url) -> Page | Failure:
         """Return the answer at the end of a page's redirects. Each host on the path has a separate turn."""
         candidate = self._detector.of_url(url)
         purpose = Purpose.PAGE if candidate is None or candidate.weak else Purpose.PROBE
@@ -112,20 +123,22 @@ class Checker:
         return Failure(url, FailureCode.REDIRECT_LOOP, f"more than {self._max_redirects} redirects to other hosts")
 
 
-def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
-    """Return how the page at `url` answered. `found`: the answer at the end of its redirects."""
-    if isinstance(found, Failure):
+def answer_of(url: Url, answer: Page | Failure) -> SeedAnswer:
+    """Return how the page at `url` answered. `answer`: the one at the end of its redirects."""
+    if isinstance(answer, Failure):
         outcome = DEAD
-        if found.code is FailureCode.RESTING:
+        if answer.code is FailureCode.RESTING:
             outcome = RESTING
-        elif found.code in NOT_PERMITTED or (found.code is FailureCode.ROBOTS and found.retry_after_s is None):
+        elif answer.code in NOT_PERMITTED or (answer.code is FailureCode.ROBOTS and answer.retry_after_s is None):
             outcome = REFUSED
-        at = "" if found.url.identity == url.identity else f"{found.url.address}: "
-        reason = str(found.code) if found.code is not FailureCode.ROBOTS or outcome == REFUSED else "robots-unreachable"
-        return SeedAnswer(outcome, reason, at + found.detail, "", found.status, round(found.elapsed_ms, 1))
-    moved_to = "" if found.final.identity == url.identity else found.final.address
-    if not 200 <= found.status < 300:
+        at = "" if answer.url.identity == url.identity else f"{answer.url.address}: "
+        reason = (
+            str(answer.code) if answer.code is not FailureCode.ROBOTS or outcome == REFUSED else "robots-unreachable"
+        )
+        return SeedAnswer(outcome, reason, at + answer.detail, "", answer.status, round(answer.elapsed_ms, 1))
+    moved_to = "" if answer.final.identity == url.identity else answer.final.address
+    if not 200 <= answer.status < 300:
         detail = f"after a redirect to {moved_to}" if moved_to else ""
-        return SeedAnswer(DEAD, f"http-{found.status}", detail, "", found.status, round(found.elapsed_ms, 1))
+        return SeedAnswer(DEAD, f"http-{answer.status}", detail, "", answer.status, round(answer.elapsed_ms, 1))
     outcome = MOVED if moved_to else ANSWERS
-    return SeedAnswer(outcome, "ok", "", moved_to, found.status, round(found.elapsed_ms, 1))
+    return SeedAnswer(outcome, "ok", "", moved_to, answer.status, round(answer.elapsed_ms, 1))

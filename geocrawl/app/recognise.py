@@ -5,12 +5,10 @@ Nothing is probed here.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from geocrawl.app import fetchers, wiring
-from geocrawl.app.check_seeds import Checker
+from geocrawl.app import wiring
 from geocrawl.crawler.learning import read_all, restore
 from geocrawl.crawler.refusals import text_rule
 from geocrawl.detect.software import Portal, portal_of, portal_of_page
@@ -97,27 +95,6 @@ class AddressRecogniser:
         if isinstance(asked, Link):
             return asked.url.address
         return next(self._probes[asked.endpoint.kind].interview(asked)).url.address
-
-
-def fetch_page(
-    settings: Settings, catalogue: DatabaseUrl | None, url: Url, *, say: Callable[[str], object]
-) -> Page | Failure:
-    """Request a page once and return the answer at the end of its redirects.
-
-    Politeness and robots.txt are shared with the catalogue, if there is one; `say` is called with lines about that.
-    """
-    clock = SystemClock()
-
-    async def ask() -> Page | Failure:
-        try:
-            return await checker.follow(url)
-        finally:
-            await fetcher.close()
-
-    with wiring.shared_politeness(catalogue, settings, clock, say) as politeness:
-        fetcher = fetchers.make_guest_fetcher(settings, politeness, clock, say)
-        checker = Checker(fetcher, workers=1, max_redirects=settings.max_redirects)
-        return asyncio.run(ask())
 
 
 def explain(

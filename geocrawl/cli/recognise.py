@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app.recognise import AddressRecogniser, Recognition, fetch_page
+from geocrawl.app.check_seeds import fetch_pages
+from geocrawl.app.recognise import AddressRecogniser, Recognition
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds, read_lines, read_seed
@@ -72,7 +73,7 @@ def identify(
     """
     (url,) = gather_seeds([page])
     settings = opt.settings_from(overrides)
-    answer = fetch_page(settings, opt.catalogue_if_any(settings), url, say=output.say)
+    answer = fetch_pages(settings, opt.catalogue_if_any(settings), [url], say=output.say)[url.address]
     if isinstance(answer, Failure):
         typer.echo(f"{page}: {answer.code}  {plain(answer.detail, 200)}", err=True)
         raise typer.Exit(1)

@@ -193,7 +193,7 @@ def _asked(rows: Sequence[SeedRow], settings: Settings) -> Mapping[str, SeedAnsw
     urls = [url for url in (read_url(row.url) for row in rows) if url is not None]
     with _progress(len(urls), quiet=settings.quiet) as (advance, say):
         path = opt.database_path_from(settings)
-        return check_seeds(settings, path, urls, on_answer=lambda url, answer: advance(), say=say)
+        return check_seeds(settings, path, urls, on_answer=lambda url: advance(), say=say)
 
 
 @contextmanager
