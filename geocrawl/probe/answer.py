@@ -45,6 +45,9 @@ class Finding:
     value: JsonObject = field(default_factory=dict)
     """The object in an accepted answer in JSON; empty for any other answer."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", self.detail[:_MAX_DETAIL_CHARS])
+
 
 Read = Callable[[Page, etree._Element, Reading], Finding | None]
 """Function that reads a document of the requested kind; returns None for a root of another document."""
@@ -74,7 +77,7 @@ def rejection(page: Page, reading: Reading) -> Finding:
     if refused := protection(page):
         return Finding("protected", refused)
     if root is not None and local_name(root) in _EXCEPTIONS:
-        return Finding("exception", line_of(root)[:_MAX_DETAIL_CHARS], deviations=reading.deviations)
+        return Finding("exception", line_of(root), deviations=reading.deviations)
     return by_status(page) or _other_document(page, root)
 
 
@@ -97,7 +100,7 @@ def _other_document(page: Page, root: etree._Element | None) -> Finding:
         named = f"a SOAP envelope around {local_name(body[0])}: no answer to a plain request"
     kind = kind_of_root(root)
     reason = "other-kind" if kind or is_capabilities(root) else "not-capabilities"
-    return Finding(reason, named[:_MAX_DETAIL_CHARS], other_kind=kind)
+    return Finding(reason, named, other_kind=kind)
 
 
 def _no_xml(page: Page) -> Finding:
@@ -137,7 +140,7 @@ def protection(page: Page) -> str:
     if page.status == 406 and b"mod_security" in page.body[:_PAGE_BYTES].lower():
         return "HTTP 406, a filter of requests (Mod_Security)"
     if page.hops and _PASSWORD.search(page.body, 0, _PAGE_BYTES):
-        return f"redirected to a login at {page.final.address}"[:500]
+        return f"redirected to a login at {page.final.address}"
     return ""
 
 

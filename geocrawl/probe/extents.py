@@ -28,9 +28,18 @@ _POINT_DEG = 1e-6
 """Extent of a point or a line in degrees (0.1 m): a polygon needs an area."""
 
 
-def is_extent(west: float, south: float, east: float, north: float) -> bool:
-    """Return whether sides in any reference system enclose an area and are no nonsense that overflows a calculation."""
-    return -_FARTHEST <= west < east <= _FARTHEST and -_FARTHEST <= south < north <= _FARTHEST
+Bounds = tuple[str, float, float, float, float]
+"""The code of a reference system, then the four sides in that system (`Layer.bounds`)."""
+
+
+def bounds_of(code: str, sides: Sequence[object]) -> Bounds | None:
+    """Return bounds as stated; None without a code, for impossible sides, and for those that enclose no area."""
+    numbers = [number for side in sides if (number := number_of(side)) is not None]
+    if not code or len(numbers) != 4:
+        return None
+    west, south, east, north = numbers
+    is_sound = -_FARTHEST <= west < east <= _FARTHEST and -_FARTHEST <= south < north <= _FARTHEST
+    return (code, west, south, east, north) if is_sound else None
 
 
 def read_box(west: str, south: str, east: str, north: str) -> tuple[Polygon | None, tuple[str, ...]]:
@@ -40,10 +49,7 @@ def read_box(west: str, south: str, east: str, north: str) -> tuple[Polygon | No
     if any(side is None for side in sides):
         return None, ("box-not-numbers",)
     values = [side for side in sides if side is not None]
-    mended = _mended(values, codes)
-    if mended is None:
-        return None, tuple(dict.fromkeys(codes))
-    return mended, tuple(dict.fromkeys(codes))
+    return _mended(values, codes), tuple(dict.fromkeys(codes))
 
 
 def _number(text: str, codes: list[str]) -> float | None:

@@ -39,7 +39,6 @@ _MOST_TELLING = (
     "empty",
 )
 _FIRST_CHARS = 200
-_MAX_DETAIL_CHARS = 500
 _LOWER_CASE = "lower-case-names"
 _MISSED = re.compile(
     r"missing|mandatory|required|not (?:given|specified|set|found|defined)|no (?:request|service)\b|must (?:be|have)",
@@ -153,7 +152,7 @@ def _examined(page: Page | Failure, examine: Examine) -> Finding:
         return Finding(str(page.code), page.detail)
     finding = examine(page)
     if finding.service is not None and not finding.value and (place := external_entity(page.body)):
-        return Finding("external-entity", place[:_MAX_DETAIL_CHARS], deviations=finding.deviations)
+        return Finding("external-entity", place, deviations=finding.deviations)
     return finding
 
 

@@ -26,7 +26,7 @@ from geocrawl.formats.json import (
     text_of,
 )
 from geocrawl.formats.text import unescape_html
-from geocrawl.model import Failure, Page, Url
+from geocrawl.model import Deviation, Failure, Item, Layer, Page, Url
 from geocrawl.probe.answer import Finding, answer_deviations, by_status, finding_without_body, rejection
 from geocrawl.probe.extents import NO_BOX, Box, crs_code, in_system
 from geocrawl.probe.interview import Answer, Question
@@ -34,7 +34,6 @@ from geocrawl.probe.registry import kind_of_json
 from geocrawl.probe.stream import read_whole
 from geocrawl.urls import read_url, with_parameters
 
-_MAX_DETAIL_CHARS = 500
 _FRONT_BYTES = 65_536
 _WARNING_BEFORE = re.compile(rb'(?:<br ?/?>|</?b>|[^<>{}])*+\{\s{0,100}"')
 """Lines that PHP writes before an object."""
@@ -106,13 +105,13 @@ def _other_object(page: Page, value: JsonObject) -> Finding:
     if (error := error_of(value)) is not None:
         code, message = error
         if code in _DENIED or page.status in (401, 403):
-            return Finding("protected", f"{code or page.status} {message}"[:_MAX_DETAIL_CHARS])
-        return by_status(page) or Finding("exception", f"{code} {message}".strip()[:_MAX_DETAIL_CHARS])
+            return Finding("protected", f"{code or page.status} {message}")
+        return by_status(page) or Finding("exception", f"{code} {message}".strip())
     if (refused := by_status(page)) is not None:
         return refused
     if (kind := kind_of_json(value)) is not None:
         return Finding("other-kind", f"a document of {kind}", other_kind=kind)
-    return Finding("not-capabilities", f"JSON with {', '.join(list(value)[:12])}"[:_MAX_DETAIL_CHARS])
+    return Finding("not-capabilities", f"JSON with {', '.join(list(value)[:12])}")
 
 
 # --------------------------------------------------------------------------- requests in several forms
@@ -237,6 +236,25 @@ def spatial_extent(value: JsonObject) -> Box:
         return NO_BOX
     half = len(box) // 2
     return in_system(_code(object_of(spatial).get("crs")) or "CRS:84", box[0], box[1], box[half], box[half + 1])
+
+
+def read_collection(value: JsonObject, **more: Any) -> tuple[Layer, tuple[str, ...]]:
+    """Return a collection of an OGC API or a STAC, with codes of deviations; `more`: further fields of the layer."""
+    box, codes = spatial_extent(value)
+    layer = Layer(
+        name=first_line(value, "id", "name"),
+        title=first_line(value, "title", "id", "name"),
+        abstract=text_of(value.get("description")),
+        box=box,
+        item=Item.COLLECTION,
+        **more,
+    )
+    return layer, codes
+
+
+def collection_deviations(codes: Sequence[str]) -> tuple[Deviation, ...]:
+    """Return the deviations that were corrected in collections: one for each code, with a count."""
+    return tuple(Deviation(code, f"{codes.count(code)} collections") for code in dict.fromkeys(codes))
 
 
 def _first_box(value: Any) -> Sequence[object]:

@@ -6,9 +6,7 @@ these are known by name; another is requested.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Mapping
-from urllib.parse import quote
 
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, integer_of, line_of, list_of, number_of, objects
 from geocrawl.model import Failure, Page, Url
@@ -16,7 +14,7 @@ from geocrawl.ports import Ask
 from geocrawl.probe.extents import PIXEL_M, metres_a_unit
 from geocrawl.probe.images import decodable
 from geocrawl.probe.json_answers import json_of, linked, on_host_of, relations
-from geocrawl.probe.levels import EDGE_M, Limits, Matrix, MatrixSet
+from geocrawl.probe.levels import EDGE_M, Limits, Matrix, MatrixSet, filled, limits_of, matrix_of
 from geocrawl.probe.previews import VECTOR_TILES, Levels, is_in
 from geocrawl.urls import read_url
 
@@ -25,7 +23,6 @@ _MAP_TILES = (f"{_REL}tilesets-map", f"{_REL}tilesets-raster")
 """The second is what pygeoapi writes."""
 _VECTOR_TILES = f"{_REL}tilesets-vector"
 _SCHEME = (f"{_REL}tiling-scheme",)
-_VARIABLE = re.compile(r"\{([^{}/]{1,100})\}")
 _MAX_LEVELS = 60
 _LEVELS = 25
 """Levels of a tile matrix set that is known by name (17-083r4, annex D)."""
@@ -68,8 +65,9 @@ def levels_of_collection(collection: Url, system: str) -> Levels:
         return VECTOR_TILES if tile_set.get("dataType") == "vector" else ()
 
     def url(matrix: Matrix, row: int, column: int) -> Url | None:
-        filled = read_url(_filled(template, matrix, row, column), base)
-        return on_host_of(filled, base, None) if filled is not None else None
+        values = {"tilematrix": matrix.name, "tilerow": row, "tilecol": column}
+        tile = read_url(filled(template, values), base)
+        return on_host_of(tile, base, None) if tile is not None else None
 
     return matrices.levels(_limits(tile_set), url)
 
@@ -98,18 +96,12 @@ def _template(tile_set: JsonObject) -> str:
     return next((by_type[name] for name in (*decodable(by_type), "") if name in by_type), "")
 
 
-def _filled(template: str, matrix: Matrix, row: int, column: int) -> str:
-    values = {"tilematrix": quote(matrix.name, safe=":,"), "tilerow": str(row), "tilecol": str(column)}
-    return _VARIABLE.sub(lambda found: values.get(found[1].strip().lower(), found[0]), template)
-
-
 def _limits(tile_set: JsonObject) -> Mapping[str, Limits]:
     found = {}
     for each in objects(tile_set.get("tileMatrixSetLimits"))[:_MAX_LEVELS]:
-        names = ("minTileRow", "maxTileRow", "minTileCol", "maxTileCol")
-        first, last, left, right = (integer_of(each.get(name)) for name in names)
-        if 0 <= first <= last and 0 <= left <= right:
-            found[line_of(each.get("tileMatrix"))] = (first, last, left, right)
+        numbers = (integer_of(each.get(name)) for name in ("minTileRow", "maxTileRow", "minTileCol", "maxTileCol"))
+        if (limits := limits_of(*numbers)) is not None:
+            found[line_of(each.get("tileMatrix"))] = limits
     return found
 
 
@@ -126,10 +118,7 @@ def _matrix(value: JsonObject, crs: str) -> Matrix | None:
     cell, scale = number_of(value.get("cellSize")), number_of(value.get("scaleDenominator"))
     scale = cell * metres_a_unit(crs) / PIXEL_M if cell else scale
     counts = [integer_of(value.get(name)) for name in ("tileWidth", "tileHeight", "matrixWidth", "matrixHeight")]
-    if not scale or scale <= 0 or min(counts) < 1 or len(corner) < 2 or None in corner:
-        return None
     if value.get("variableMatrixWidths"):
         return None
-    (x, y), (width, height, across, down) = (number or 0.0 for number in corner), counts
     from_south = value.get("cornerOfOrigin") == "bottomLeft"
-    return Matrix(line_of(value.get("id")), scale, (x, y), (width, height), (across, down), from_south)
+    return matrix_of(line_of(value.get("id")), scale, corner, counts, from_south=from_south)

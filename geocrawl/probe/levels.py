@@ -173,6 +173,11 @@ Limits = tuple[int, int, int, int]
 """Least and greatest row, least and greatest column."""
 
 
+def limits_of(first: int, last: int, left: int, right: int) -> Limits | None:
+    """Return limits; None for impossible numbers in the document."""
+    return (first, last, left, right) if 0 <= first <= last and 0 <= left <= right else None
+
+
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """A tile matrix: one level of a set, a grid of tiles of one scale."""
@@ -193,6 +198,19 @@ class Matrix:
     def limits(self) -> Limits:
         """Return the limits of a layer that fills it."""
         return 0, self.size[1] - 1, 0, self.size[0] - 1
+
+
+def matrix_of(
+    name: str, scale: float | None, corner: Sequence[float | None], counts: Sequence[int], *, from_south: bool = False
+) -> Matrix | None:
+    """Return a matrix; None for impossible numbers in the document.
+
+    `counts`: width and height of a tile in pixels, then of the matrix in tiles."""
+    if not scale or scale <= 0 or min(counts) < 1 or len(corner) < 2 or None in corner:
+        return None
+    x, y = (number or 0.0 for number in corner)
+    width, height, across, down = counts
+    return Matrix(name, scale, (x, y), (width, height), (across, down), from_south)
 
 
 @dataclass(frozen=True, slots=True)

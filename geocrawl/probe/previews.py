@@ -20,7 +20,7 @@ DEGREES, MERCATOR = "EPSG:4326", "EPSG:3857"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class LayerContext:
     """A layer of a service, as the catalogue knows both."""
 
     url: Url
@@ -31,7 +31,7 @@ class Shown:
     """With the reference systems of the groups above it."""
     extent: Sides | None
     """Its own extent in degrees, if the service states one."""
-    asked: Mapping[str, Url]
+    checks: Mapping[str, Url]
     """First request of the last content check with each outcome (`ContentOutcome`)."""
 
 
@@ -84,17 +84,17 @@ class Features:
 
 
 Preview = Picture | Tiles | Features
-PreviewOf = Callable[[Shown], Preview | None]
+PreviewOf = Callable[[LayerContext], Preview | None]
 """A layer → how it is shown; None for one that cannot be."""
 
 
-def by_tiles(shown: Shown, levels: Callable[[Shown, View], Levels]) -> Tiles | None:
+def by_tiles(context: LayerContext, levels: Callable[[LayerContext, View], Levels]) -> Tiles | None:
     """Return how a layer is shown by tiles in the reference systems that it states; None when a map has neither.
 
     Web Mercator comes first: nearly all tiles are made for it."""
     offered = ((MERCATOR, is_web_mercator), (DEGREES, is_geographic))
-    systems = tuple(system for system, fits in offered if any(map(fits, shown.layer.crs)))
-    return Tiles(systems, partial(levels, shown)) if systems and shown.layer.item is Item.LAYER else None
+    systems = tuple(system for system, fits in offered if any(map(fits, context.layer.crs)))
+    return Tiles(systems, partial(levels, context)) if systems and context.layer.item is Item.LAYER else None
 
 
 def is_in(code: str, system: str) -> bool:

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from geocrawl.model import Item, Layer, Service, Url, catalogue, stored_kind
 from geocrawl.model.details import EndpointRow, ServiceDetail
 from geocrawl.probe.extents import Sides
-from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View, is_in
+from geocrawl.probe.previews import DEGREES, MERCATOR, Features, LayerContext, Picture, Preview, Tiles, View, is_in
 from geocrawl.probe.registry import preview_of
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter
@@ -81,7 +81,7 @@ class ServicePreviews:
             item=Item(row.item),
             formats=row.formats,
         )
-        return self._preview(Shown(self._url, self._described, layer, row.box, self._checks))
+        return self._preview(LayerContext(self._url, self._described, layer, row.box, self._checks))
 
     def _systems(self, row: catalogue.Layer) -> tuple[str, ...]:
         """Return the reference systems of a layer and, of those that it inherits, the ones of maps."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from geocrawl.model import Failure, FailureCode, Item, Kind, Layer, Page, Service, Url
 from geocrawl.probe.extents import Sides, to_mercator
 from geocrawl.probe.levels import Level, cover
-from geocrawl.probe.previews import DEGREES, MERCATOR, VECTOR_TILES, Features, Picture, Shown, Tiles, View
+from geocrawl.probe.previews import DEGREES, MERCATOR, VECTOR_TILES, Features, LayerContext, Picture, Tiles, View
 from geocrawl.probe.registry import preview_of
 from tests.probe.content_runs import TILE_MAP, TILES
 from tests.probe.fuzz import mutated
@@ -23,11 +23,11 @@ WORLD = (-180.0, -85.0, 180.0, 85.0)
 Reply = Callable[[str], Page | Failure]
 
 
-def shown(kind: Kind, address: str, layer: Layer, *, version: str = "", extent: Sides | None = None) -> Shown:
-    return Shown(url(address), Service(kind, version, ""), layer, extent, {})
+def shown(kind: Kind, address: str, layer: Layer, *, version: str = "", extent: Sides | None = None) -> LayerContext:
+    return LayerContext(url(address), Service(kind, version, ""), layer, extent, {})
 
 
-def levels(layer: Shown, view: View, reply: Reply) -> tuple[tuple[Level, ...] | str, list[str]]:
+def levels(layer: LayerContext, view: View, reply: Reply) -> tuple[tuple[Level, ...] | str, list[str]]:
     """The levels of a layer, or why it has none, and the addresses that were asked for."""
     preview = preview_of(layer.service.kind)
     found = preview(layer) if preview is not None else None
@@ -44,7 +44,7 @@ def levels(layer: Shown, view: View, reply: Reply) -> tuple[tuple[Level, ...] | 
         return (end.value if isinstance(end.value, str) else tuple(end.value)), asked
 
 
-def tiles(layer: Shown, view: View, reply: Reply) -> list[tuple[Url, Sides]]:
+def tiles(layer: LayerContext, view: View, reply: Reply) -> list[tuple[Url, Sides]]:
     found, _ = levels(layer, view, reply)
     assert not isinstance(found, str), found
     return cover(found, view.box, 4)
@@ -260,7 +260,9 @@ HEIGHT = Layer("height", "Height", item=Item.COVERAGE)
 VIEW = View((0.0, 40.0, 20.0, 50.0), DEGREES, (200, 100))
 
 
-def wcs(version: str, formats: tuple[str, ...] = ("image/tiff", "image/png"), extent: Sides | None = None) -> Shown:
+def wcs(
+    version: str, formats: tuple[str, ...] = ("image/tiff", "image/png"), extent: Sides | None = None
+) -> LayerContext:
     found = shown(Kind.WCS, "http://wcs.example/wcs", HEIGHT, version=version, extent=extent)
     return replace(found, service=replace(found.service, formats=formats))
 
@@ -357,9 +359,9 @@ DAMAGED = [
 
 
 @pytest.mark.parametrize(
-    ("layer", "document"), DAMAGED, ids=lambda each: each.service.kind if isinstance(each, Shown) else ""
+    ("layer", "document"), DAMAGED, ids=lambda each: each.service.kind if isinstance(each, LayerContext) else ""
 )
-def test_no_damaged_document_breaks_a_preview(layer: Shown, document: str) -> None:
+def test_no_damaged_document_breaks_a_preview(layer: LayerContext, document: str) -> None:
     for _, body in [("", document.encode()), *mutated([("", document.encode())], 300, seed=7)]:
         for view in (IN_DEGREES, IN_MERCATOR):
             found, asked = levels(layer, view, lambda _, body=body: page(body))  # type: ignore[misc]

@@ -46,18 +46,17 @@ from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import (
-    NO_BOX,
-    Box,
+    Bounds,
     Sides,
+    bounds_of,
     image_size,
     in_numbered_system,
-    is_extent,
     is_web_mercator,
     middle_of,
 )
 from geocrawl.probe.interview import REFUSALS, Question, ask, lead, verdict_on
 from geocrawl.probe.json_answers import FOR_PEOPLE, examine_json
-from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Shown, View
+from geocrawl.probe.previews import DEGREES, MERCATOR, Features, LayerContext, Picture, View
 from geocrawl.urls import below, read_url, with_parameters
 
 if TYPE_CHECKING:
@@ -115,34 +114,9 @@ KIND = KindDeclaration(
 # --------------------------------------------------------------------------- extents
 
 
-Bounds = tuple[str, float, float, float, float]
-"""Bounds as in `Layer.bounds`: the code of a reference system, then the four sides in that system."""
-
 _LAST_EPSG_CODE = 32767
 """Highest code of EPSG; higher codes are Esri's."""
 _ESRI_IS_EPSG = {102100: 3857, 102113: 3785}
-
-
-def esri_extent(extent: JsonObject, service: JsonObject) -> Box:
-    """Return the box of an ArcGIS extent; the reference system may be stated by the service only."""
-    if not {"xmin", "ymin", "xmax", "ymax"} <= extent.keys():
-        return NO_BOX
-    system = object_of(extent.get("spatialReference")) or object_of(service.get("spatialReference"))
-    sides = [extent[name] for name in ("xmin", "ymin", "xmax", "ymax")]
-    if any(side is None or str(side).lower() == "nan" for side in sides):
-        return NO_BOX  # ArcGIS writes an empty extent so
-    return in_numbered_system(_well_known(system), *sides)
-
-
-def esri_bounds(extent: JsonObject, service: JsonObject) -> Bounds | None:
-    """Return an ArcGIS extent as stated; None without an area or a known reference system."""
-    system = object_of(extent.get("spatialReference")) or object_of(service.get("spatialReference"))
-    sides = [number_of(extent.get(name)) for name in ("xmin", "ymin", "xmax", "ymax")]
-    known = [side for side in sides if side is not None]
-    code = esri_system(system)
-    if len(known) < 4 or not code or not is_extent(known[0], known[1], known[2], known[3]):
-        return None
-    return code[0], known[0], known[1], known[2], known[3]
 
 
 def esri_system(reference: JsonObject) -> tuple[str, ...]:
@@ -268,15 +242,21 @@ def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tup
 
 
 def _whole(value: JsonObject) -> tuple[Polygon | None, Bounds | None, tuple[str, ...]]:
-    """Return the first stated extent, in degrees if possible and as stated, with codes of deviations."""
-    stated: Bounds | None = None
+    """Return the first stated extent, in degrees if possible and as stated, with codes of deviations.
+
+    The bounds are None without an area or a known reference system, which the service may state for all its extents."""
+    bounds: Bounds | None = None
     for name in ("fullExtent", "extent", "initialExtent"):
         extent = object_of(value.get(name))
-        stated = stated or esri_bounds(extent, value)
-        box, codes = esri_extent(extent, value)
+        system = object_of(extent.get("spatialReference")) or object_of(value.get("spatialReference"))
+        sides = [extent.get(edge) for edge in ("xmin", "ymin", "xmax", "ymax")]
+        bounds = bounds or bounds_of("".join(esri_system(system)), sides)
+        if any(side is None or str(side).lower() == "nan" for side in sides):
+            continue  # ArcGIS writes an empty extent so
+        box, codes = in_numbered_system(_well_known(system), *sides)
         if box is not None:
-            return box, stated, codes
-    return None, stated, ()
+            return box, bounds, codes
+    return None, bounds, ()
 
 
 def _systems(value: JsonObject) -> tuple[str, ...]:
@@ -452,24 +432,24 @@ def _extent(layer: Layer) -> tuple[str, Sides] | None:
 # --------------------------------------------------------------------------- previews
 
 
-def preview(shown: Shown) -> Picture | Features | None:
+def preview(context: LayerContext) -> Picture | Features | None:
     """Show a layer of a map service, or a raster: both are drawn in any reference system, their own before another.
     Show a layer of a feature service by its features, which servers since 10.4 send as GeoJSON."""
-    if shown.layer.item is Item.FEATURE_TYPE:
-        return Features(partial(_features_url, shown)) if shown.layer.queryable else None
-    operation = _operation(shown.url)
-    if operation is None or shown.layer.item is not Item.LAYER:
+    if context.layer.item is Item.FEATURE_TYPE:
+        return Features(partial(_features_url, context)) if context.layer.queryable else None
+    operation = _operation(context.url)
+    if operation is None or context.layer.item is not Item.LAYER:
         return None
-    only = {"layers": f"show:{shown.layer.name}"} if operation == "export" else {}
+    only = {"layers": f"show:{context.layer.name}"} if operation == "export" else {}
 
     def url(view: View) -> Url:
-        return with_parameters(_image(shown.url, operation, view.system, view.box, view.size), only)
+        return with_parameters(_image(context.url, operation, view.system, view.box, view.size), only)
 
-    is_mercator = any(map(is_web_mercator, shown.layer.crs))
+    is_mercator = any(map(is_web_mercator, context.layer.crs))
     return Picture((MERCATOR, DEGREES) if is_mercator else (DEGREES, MERCATOR), url)
 
 
-def _features_url(shown: Shown, box: Sides, most: int) -> Url:
+def _features_url(context: LayerContext, box: Sides, most: int) -> Url:
     asked = {
         "where": "1=1",
         "geometry": ",".join(f"{side:.9g}" for side in box),
@@ -479,4 +459,4 @@ def _features_url(shown: Shown, box: Sides, most: int) -> Url:
         "resultRecordCount": str(most),
         "f": "geojson",
     }
-    return with_parameters(below(shown.url, f"{shown.layer.name}/query"), asked)
+    return with_parameters(below(context.url, f"{context.layer.name}/query"), asked)

@@ -32,7 +32,7 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.content import Attempts, Look, judge_xml
 from geocrawl.probe.interview import is_file
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import RECORDS, get_records_url, with_parameters
 from geocrawl.urls.records import ISO_19139
@@ -83,10 +83,10 @@ def _read_nothing(element: etree._Element, parent: int | None) -> Part:
     return Part(Layer("", ""))
 
 
-def _finish(said: Said, _parts: Sequence[Part]) -> Service:
-    types = said.operations.values("GetRecords", "typeNames", "typeName") or (_DUBLIN_CORE,)
+def _finish(metadata: ServiceMetadata, _parts: Sequence[Part]) -> Service:
+    types = metadata.operations.values("GetRecords", "typeNames", "typeName") or (_DUBLIN_CORE,)
     layers = tuple(Layer(name=name, title=name, item=Item.RECORD_TYPE) for name in types)
-    return replace(said.service, layers=layers, formats=said.operations.values("GetRecords", "outputFormat"))
+    return replace(metadata.service, layers=layers, formats=metadata.operations.values("GetRecords", "outputFormat"))
 
 
 FORM = Form(

@@ -37,17 +37,18 @@ from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image,
 from geocrawl.probe.extents import PIXELS, Sides, middle_of
 from geocrawl.probe.interview import Answer, ask, lead, verdict_on
 from geocrawl.probe.json_answers import (
+    collection_deviations,
     examine_json,
     json_of,
     linked,
     links_of,
     plain_then_json,
+    read_collection,
     relations,
-    spatial_extent,
     systems,
 )
 from geocrawl.probe.json_tiles import levels_of_collection
-from geocrawl.probe.previews import DEGREES, MERCATOR, Features, Picture, Preview, Shown, Tiles, View
+from geocrawl.probe.previews import DEGREES, MERCATOR, Features, LayerContext, Picture, Preview, Tiles, View
 from geocrawl.probe.registry import kind_of_json
 from geocrawl.urls import RECORDS, below, service_endpoint, with_parameters
 
@@ -325,10 +326,6 @@ class Description:
             layers=self.collections,
         )
 
-    def deviations(self) -> list[Deviation]:
-        """Return the deviations that were corrected in the collections: one for each code, with a count."""
-        return [Deviation(code, f"{self.codes.count(code)} collections") for code in dict.fromkeys(self.codes)]
-
 
 def _keywords(value: JsonObject) -> tuple[str, ...]:
     """Return keywords, which are plain texts, or objects with a `keyword` in each."""
@@ -345,19 +342,9 @@ def _provider(value: JsonObject) -> str:
 
 
 def _collection(value: JsonObject, base: Url, known: Iterable[str]) -> tuple[Layer, tuple[str, ...]]:
-    box, codes = spatial_extent(value)
     shared = tuple(known) if "#/crs" in list_of(value.get("crs")) else ()
-    layer = Layer(
-        name=first_line(value, "id", "name"),
-        title=first_line(value, "title", "id", "name"),
-        abstract=text_of(value.get("description")),
-        crs=tuple(dict.fromkeys((*systems({"crs": list(shared)}), *systems(value)))),
-        box=box,
-        keywords=_keywords(value),
-        item=Item.COLLECTION,
-        formats=_formats(value, base),
-    )
-    return layer, codes
+    crs = tuple(dict.fromkeys((*systems({"crs": list(shared)}), *systems(value))))
+    return read_collection(value, crs=crs, keywords=_keywords(value), formats=_formats(value, base))
 
 
 def _formats(value: JsonObject, base: Url) -> tuple[str, ...]:
@@ -411,7 +398,7 @@ def interview(candidate: Candidate) -> Interview:
     return replace(
         verdict,
         service=with_fingerprint(api.service()),
-        deviations=(*verdict.deviations, *missing, *api.deviations()),
+        deviations=(*verdict.deviations, *missing, *collection_deviations(api.codes)),
         requests=len(answers) + len(parts),
         leads=_root(landing, candidate),
         pages=api.pages,
@@ -516,26 +503,26 @@ def _part(url: Url, layer: Layer, *, whole: bool = False) -> Url | None:
 # --------------------------------------------------------------------------- previews
 
 
-def preview(shown: Shown) -> Preview | None:
+def preview(context: LayerContext) -> Preview | None:
     """Show a collection by its map (OGC 20-058, 8), else by its items, else by tiles of a map (20-057)."""
-    layer = shown.layer
+    layer = context.layer
     if layer.item is not Item.COLLECTION:
         return None
     if has_map(layer):
-        return Picture((DEGREES,), partial(_map_url, shown))
+        return Picture((DEGREES,), partial(_map_url, context))
     if has_items(layer):
-        return Features(partial(_features_url, shown))
+        return Features(partial(_features_url, context))
     if "application/json" not in layer.formats:  # of lists of tile sets
         return None
-    collection = with_parameters(below(shown.url, _path(layer.name)), {"f": "json"})
+    collection = with_parameters(below(context.url, _path(layer.name)), {"f": "json"})
     return Tiles((MERCATOR, DEGREES), lambda view: levels_of_collection(collection, view.system))
 
 
-def _map_url(shown: Shown, view: View) -> Url:
+def _map_url(context: LayerContext, view: View) -> Url:
     asked = {"bbox": _joined(view.box), "width": str(view.size[0]), "height": str(view.size[1])}
-    return with_parameters(_content_url(shown.url, shown.layer.name, is_map=True), asked)
+    return with_parameters(_content_url(context.url, context.layer.name, is_map=True), asked)
 
 
-def _features_url(shown: Shown, box: Sides, most: int) -> Url:
-    url = _content_url(shown.url, shown.layer.name, is_map=False)
+def _features_url(context: LayerContext, box: Sides, most: int) -> Url:
+    url = _content_url(context.url, context.layer.name, is_map=False)
     return with_parameters(url, {"limit": str(most), "bbox": _joined(box)})

@@ -26,7 +26,6 @@ from geocrawl.model import (
     ANSWER,
     Candidate,
     ContentOutcome,
-    Deviation,
     Endpoint,
     Failure,
     Item,
@@ -46,12 +45,13 @@ from geocrawl.probe.content import Attempts, judge_features
 from geocrawl.probe.interview import ask, lead, verdict_on
 from geocrawl.probe.json_answers import (
     WebLink,
+    collection_deviations,
     examine_json,
     json_of,
     linked,
     links_of,
     plain_then_json,
-    spatial_extent,
+    read_collection,
 )
 from geocrawl.probe.registry import kind_of_json
 from geocrawl.urls import RECORDS, with_parameters
@@ -135,9 +135,8 @@ def read_stac(page: Page, value: JsonObject) -> Finding | None:
         formats=_formats(value),
         layers=layers,
     )
-    deviations = tuple(Deviation(code, f"{codes.count(code)} collections") for code in dict.fromkeys(codes))
     form = "api" if "conformsTo" in value else line_of(value.get("type")).lower() or "catalogue"
-    return Finding("ok", form, service, deviations)
+    return Finding("ok", form, service, collection_deviations(codes))
 
 
 def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
@@ -152,24 +151,10 @@ def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
 def _contents(value: JsonObject, url: Url) -> tuple[tuple[Layer, ...], list[str]]:
     """Return the collections of a document, itself first when it is one; else the catalogues that it links to."""
     listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if "extent" in value else [])
-    read = [_collection(each) for each in listed]
+    read = [read_collection(each, keywords=lines(each.get("keywords")), formats=_formats(each)) for each in listed]
     children = [_child(link) for link in islice(links_of(value, url), MAX_ITEMS) if link.rel == "child"]
     layers = [*(layer for layer, _ in read), *(children if "collections" not in value else [])]
     return tuple(layers[:MAX_ITEMS]), [code for _, codes in read for code in codes]
-
-
-def _collection(value: JsonObject) -> tuple[Layer, tuple[str, ...]]:
-    box, codes = spatial_extent(value)
-    layer = Layer(
-        name=line_of(value.get("id")),
-        title=first_line(value, "title", "id"),
-        abstract=text_of(value.get("description")),
-        box=box,
-        keywords=lines(value.get("keywords")),
-        item=Item.COLLECTION,
-        formats=_formats(value),
-    )
-    return layer, codes
 
 
 def _child(link: WebLink) -> Layer:
@@ -224,7 +209,14 @@ def interview(candidate: Candidate) -> Interview:
         return verdict
     value, base = answers[-1].finding.value, answers[-1].base
     if (root := _root(value, base, candidate)) is not None:
-        return replace(verdict, status=Status.INVALID, reason="part", service=None, detail=_of(root), leads=(root,))
+        return replace(
+            verdict,
+            status=Status.INVALID,
+            reason="part",
+            service=None,
+            detail=f"part of {root.endpoint.url.address}"[:500],
+            leads=(root,),
+        )
     service, pages = verdict.service, pages_of(value, base)
     collections = linked(value, base, ("data",)) if "conformsTo" in value else None
     if collections is None:
@@ -243,10 +235,6 @@ def _root(value: JsonObject, base: Url, candidate: Candidate) -> Candidate | Non
         return None
     root = lead(Kind.STAC, url, base)
     return root if root.endpoint.key != candidate.endpoint.key else None
-
-
-def _of(root: Candidate) -> str:
-    return f"part of {root.endpoint.url.address}"[:500]
 
 
 # --------------------------------------------------------------------------- content

@@ -39,7 +39,7 @@ from geocrawl.probe.interview import Question, run
 from geocrawl.probe.json_answers import examine_json, on_host_of
 from geocrawl.probe.levels import EDGE_M, Grid, Level, filled, sample_levels
 from geocrawl.probe.ows.addresses import is_inner
-from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, Levels, Shown, Tiles, View, by_tiles
+from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, LayerContext, Levels, Tiles, View, by_tiles
 from geocrawl.urls import read_url
 from geocrawl.wording import counted
 
@@ -226,14 +226,14 @@ def _count_layers(tile: bytes) -> int | None:
 # --------------------------------------------------------------------------- previews
 
 
-def _levels(shown: Shown, view: View) -> Levels:
+def _levels(context: LayerContext, view: View) -> Levels:
     """Request the document; return its levels of pictures in Web Mercator."""
-    value, levels = _tiles_of((yield Ask(shown.url)))
+    value, levels = _tiles_of((yield Ask(context.url)))
     if view.system != MERCATOR or not levels:
         return ()
     return VECTOR_TILES if _are_vectors(value) else levels
 
 
-def preview(shown: Shown) -> Tiles | None:
+def preview(context: LayerContext) -> Tiles | None:
     """Show tiles that are pictures; layers of vector tiles, which lie below the tiles, have none."""
-    return by_tiles(shown, _levels) if shown.layer.parent is None else None
+    return by_tiles(context, _levels) if context.layer.parent is None else None

@@ -36,12 +36,13 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.content import Attempts, judge_image, sample_addresses, spread
-from geocrawl.probe.extents import Box, Sides, in_system, is_web_mercator
+from geocrawl.probe.extents import NO_BOX, Box, Sides, in_system, is_web_mercator
 from geocrawl.probe.interview import ELSEWHERE, Question, ask, is_file, lead, verdict_on
 from geocrawl.probe.json_answers import on_host_of
 from geocrawl.probe.levels import EDGE_M, Level, level_from_south, sample_levels
+from geocrawl.probe.ows.items import edges_of
 from geocrawl.probe.ows.owslib_reader import read_wms_section
-from geocrawl.probe.previews import Levels, Shown, Tiles, View, by_tiles, is_in
+from geocrawl.probe.previews import LayerContext, Levels, Tiles, View, by_tiles, is_in
 from geocrawl.probe.stream import read_whole
 from geocrawl.sanitize import ending_of
 from geocrawl.urls import below, read_url
@@ -157,10 +158,8 @@ def _name(address: str) -> str:
 
 
 def _box(root: etree._Element, code: str) -> Box:
-    box = child(root, "BoundingBox")
-    if box is None:
-        return None, ()
-    return in_system(code, *(attribute(box, side) for side in ("minx", "miny", "maxx", "maxy")))
+    edges = edges_of(child(root, "BoundingBox"))
+    return in_system(code, *edges) if edges else NO_BOX
 
 
 # --------------------------------------------------------------------------- interview
@@ -302,12 +301,12 @@ def _resolution(tile_set: etree._Element) -> float:
     return number_of(attribute(tile_set, "units-per-pixel")) or 0.0
 
 
-def _levels(shown: Shown, view: View) -> Levels:
+def _levels(context: LayerContext, view: View) -> Levels:
     """Request the document of a map; return its levels of tiles when it is in the view's reference system."""
-    tiles = yield from _tile_map(shown.url if is_file(shown.url) else below(shown.url, shown.layer.name))
+    tiles = yield from _tile_map(context.url if is_file(context.url) else below(context.url, context.layer.name))
     return tiles.levels() if tiles is not None and is_in(tiles.code, view.system) else ()
 
 
-def preview(shown: Shown) -> Tiles | None:
+def preview(context: LayerContext) -> Tiles | None:
     """Show a map by its tiles."""
-    return by_tiles(shown, _levels)
+    return by_tiles(context, _levels)

@@ -16,9 +16,9 @@ from geocrawl.ports import Ask
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
 from geocrawl.probe.images import drawable
 from geocrawl.probe.levels import Grid
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, union
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
-from geocrawl.probe.previews import DEGREES, Levels, Shown, Tiles, View
+from geocrawl.probe.previews import DEGREES, LayerContext, Levels, Tiles, View
 from geocrawl.probe.stream import ItemSpec, read_whole
 from geocrawl.urls import request_url
 
@@ -87,17 +87,17 @@ def _read_coverage(element: etree._Element, parent: int | None) -> Part:
     return Part(layer, codes)
 
 
-def _finish(said: Said, parts: Sequence[Part]) -> Service:
+def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
     """Add layers and formats. WCS 2.0 states reference systems once: a group around all coverages gets them."""
     layers = tuple(part.layer for part in parts)
-    metadata = child(said.root, "ServiceMetadata")
-    stated = texts(children(metadata, "formatSupported")) or said.operations.values("GetCoverage", "format")
-    crs = _crs_for_all(metadata)
+    section = child(metadata.root, "ServiceMetadata")
+    stated = texts(children(section, "formatSupported")) or metadata.operations.values("GetCoverage", "format")
+    crs = _crs_for_all(section)
     if crs and layers:
-        group = Layer(name="", title=said.service.title, crs=crs, item=Item.COVERAGE)
+        group = Layer(name="", title=metadata.service.title, crs=crs, item=Item.COVERAGE)
         below = (replace(layer, parent=0 if layer.parent is None else layer.parent + 1) for layer in layers)
         layers = (group, *below)
-    return replace(said.service, layers=layers, formats=stated or union([layer.formats for layer in layers]))
+    return replace(metadata.service, layers=layers, formats=stated or union([layer.formats for layer in layers]))
 
 
 def _crs_for_all(metadata: etree._Element | None) -> tuple[str, ...]:
@@ -138,23 +138,23 @@ _DEGREES = "http://www.opengis.net/def/crs/EPSG/0/4326"
 _GRID = "http://www.opengis.net/def/axis/OGC/1/"
 
 
-def _levels(shown: Shown, view: View) -> Levels:
+def _levels(context: LayerContext, view: View) -> Levels:
     """Request the description of a coverage; return the part of its extent that is in view, as one tile."""
-    is_new = shown.service.version.startswith("2")
+    is_new = context.service.version.startswith("2")
     asked = {
         "SERVICE": "WCS",
-        "VERSION": shown.service.version if is_new else "1.0.0",
+        "VERSION": context.service.version if is_new else "1.0.0",
         "REQUEST": "DescribeCoverage",
-        "COVERAGEID" if is_new else "COVERAGE": shown.layer.name,
+        "COVERAGEID" if is_new else "COVERAGE": context.layer.name,
     }
-    answer = yield Ask(request_url(shown.url, asked))
+    answer = yield Ask(request_url(context.url, asked))
     root = read_whole(answer).root if isinstance(answer, Page) else None
     if root is None:
         return "the service sent no description of the coverage"
-    if (whole := shown.extent or _extent(root)) is None:
+    if (whole := context.extent or _extent(root)) is None:
         return "the service does not say where the coverage lies in degrees"
     stated = [word for line in texts(root.iter("{*}formats")) for word in line.split()]
-    if not (formats := drawable((*stated, *shown.service.formats))):
+    if not (formats := drawable((*stated, *context.service.formats))):
         return "the service sends the coverage in no format that can be shown"
     west, south = map(max, whole[:2], view.box[:2])
     east, north = map(min, whole[2:], view.box[2:])
@@ -165,7 +165,7 @@ def _levels(shown: Shown, view: View) -> Levels:
     of_part = _of_part_2 if is_new else _of_part_1
     part = of_part(root, (west, south, east, north), (width, height))
     whole_asked = {**asked, "REQUEST": "GetCoverage", "FORMAT": formats[0]}
-    url = request_url(shown.url, (*whole_asked.items(), *part))
+    url = request_url(context.url, (*whole_asked.items(), *part))
     return (Grid(west, north, east - west, north - south, (0, 0), (0, 0), lambda column, row: url),)
 
 
@@ -226,9 +226,9 @@ def _is_north_first(labels: list[str], system: str) -> bool:
     return labels[1].lower().startswith(_ACROSS) and not labels[0].lower().startswith(_ACROSS)
 
 
-def preview(shown: Shown) -> Tiles | None:
+def preview(context: LayerContext) -> Tiles | None:
     """Show a coverage by the part of it that is in view, unless the service states formats of data alone."""
-    formats = shown.service.formats
-    if shown.layer.item is not Item.COVERAGE or (formats and not drawable(formats)):
+    formats = context.service.formats
+    if context.layer.item is not Item.COVERAGE or (formats and not drawable(formats)):
         return None
-    return Tiles((DEGREES,), partial(_levels, shown))
+    return Tiles((DEGREES,), partial(_levels, context))

@@ -33,9 +33,9 @@ from geocrawl.probe.content import (
 from geocrawl.probe.extents import Sides, crs_code, is_geographic
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.ows.addresses import by_origin, request_at
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, with_layers
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, with_layers
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
-from geocrawl.probe.previews import Features, Shown
+from geocrawl.probe.previews import Features, LayerContext
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import query_parameters, with_parameters
 from geocrawl.wording import counted
@@ -133,10 +133,12 @@ def _crs(element: etree._Element) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, stated)))
 
 
-def _finish(said: Said, parts: Sequence[Part]) -> Service:
+def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
     """Add types, and formats and address of GetFeature."""
-    formats = said.operations.values("GetFeature", "outputFormat")
-    return replace(with_layers(said, parts), formats=formats, content_address=said.operations.address("GetFeature"))
+    formats = metadata.operations.values("GetFeature", "outputFormat")
+    return replace(
+        with_layers(metadata, parts), formats=formats, content_address=metadata.operations.address("GetFeature")
+    )
 
 
 FORM = Form(
@@ -285,14 +287,14 @@ def _count(root: etree._Element) -> str | None:
 # --------------------------------------------------------------------------- features of a part of a map
 
 
-def _features_url(shown: Shown, box: Sides, most: int) -> Url:
+def _features_url(context: LayerContext, box: Sides, most: int) -> Url:
     """Return the request for at most `most` features of a type in a box in degrees, in the manner in which the content
     check was answered.
 
     GeoJSON is asked for where it is offered. A service of version 1.0.0 knows boxes in the type's own reference system
     alone (9.1).
     """
-    asked, service, layer = shown.asked.get(ContentOutcome.OK, shown.url), shown.service, shown.layer
+    asked, service, layer = context.checks.get(ContentOutcome.OK, context.url), context.service, context.layer
     stated = {name.lower(): value for name, value in query_parameters(asked)}
     version = stated.get("version") or service.version
     west, south, east, north = (f"{side:.9g}" for side in box)
@@ -312,6 +314,6 @@ _DEGREES = "urn:ogc:def:crs:EPSG::4326"
 """Its corners have latitude first (OGC 09-048r5)."""
 
 
-def preview(shown: Shown) -> Features | None:
+def preview(context: LayerContext) -> Features | None:
     """Show a type by its features."""
-    return Features(partial(_features_url, shown)) if shown.layer.item is Item.FEATURE_TYPE else None
+    return Features(partial(_features_url, context)) if context.layer.item is Item.FEATURE_TYPE else None

@@ -19,11 +19,12 @@ from geocrawl.model import Candidate, Kind, Layer, Page, Url
 from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
-from geocrawl.probe.extents import Box, Sides, in_system
+from geocrawl.probe.extents import NO_BOX, Box, Sides, in_system
 from geocrawl.probe.interview import Question, run
 from geocrawl.probe.levels import Level, level_from_south
+from geocrawl.probe.ows.items import edges_of
 from geocrawl.probe.ows.owslib_reader import read_service
-from geocrawl.probe.previews import Levels, Shown, Tiles, View, by_tiles, is_in
+from geocrawl.probe.previews import LayerContext, Levels, Tiles, View, by_tiles, is_in
 from geocrawl.probe.stream import read_whole
 from geocrawl.sanitize import ending_of
 from geocrawl.urls import request_url
@@ -94,11 +95,7 @@ def _joined(same: Sequence[Layer]) -> Layer:
 
 def _box(tile_set: etree._Element, code: str) -> Box:
     box = child(tile_set, "BoundingBox")
-    if box is None:
-        return None, ()
-    return in_system(
-        attribute(box, "SRS") or code, *(attribute(box, side) for side in ("minx", "miny", "maxx", "maxy"))
-    )
+    return in_system(attribute(box, "SRS") or code, *edges_of(box)) if box is not None else NO_BOX
 
 
 def _titles(root: etree._Element) -> dict[str, str]:
@@ -126,23 +123,21 @@ _MAX_LEVELS = 60
 _USUAL_PIXELS = 256
 
 
-def _levels(shown: Shown, view: View) -> Levels:
+def _levels(context: LayerContext, view: View) -> Levels:
     """Request the capabilities; return the levels of a layer's tile set in the view's reference system."""
-    answer = yield Ask(_capabilities(shown.url))
+    answer = yield Ask(_capabilities(context.url))
     root = read_whole(answer).root if isinstance(answer, Page) else None
     if root is None:
         return ()
     for each in islice(children(child(root, "Capability", "VendorSpecificCapabilities"), "TileSet"), MAX_TILE_SETS):
         code = line_of(child(each, "SRS"))
-        if line_of(child(each, "Layers")) == shown.layer.name and is_in(code, view.system):
-            return tuple(_levels_of(shown.url, each, code))
+        if line_of(child(each, "Layers")) == context.layer.name and is_in(code, view.system):
+            return tuple(_levels_of(context.url, each, code))
     return ()
 
 
 def _levels_of(endpoint: Url, tile_set: etree._Element, code: str) -> Iterator[Level]:
-    box = child(tile_set, "BoundingBox")
-    stated = [attribute(box, side) for side in ("minx", "miny", "maxx", "maxy")] if box is not None else []
-    sides = [side for each in stated if (side := number_of(each)) is not None]
+    sides = [side for edge in edges_of(child(tile_set, "BoundingBox")) if (side := number_of(edge)) is not None]
     if len(sides) < 4:
         return
     width, height = (integer_of(line_of(child(tile_set, name)), _USUAL_PIXELS) for name in ("Width", "Height"))
@@ -167,6 +162,6 @@ def _levels_of(endpoint: Url, tile_set: etree._Element, code: str) -> Iterator[L
         yield level_from_south(sides, sides, resolution * width, resolution * height, url)
 
 
-def preview(shown: Shown) -> Tiles | None:
+def preview(context: LayerContext) -> Tiles | None:
     """Show a layer by its tiles."""
-    return by_tiles(shown, _levels)
+    return by_tiles(context, _levels)

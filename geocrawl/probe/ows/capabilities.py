@@ -43,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ServiceMetadata:
     """A document's root with what it says about its service and operations."""
 
     root: etree._Element
@@ -52,9 +52,9 @@ class Said:
     operations: Operations
 
 
-def with_layers(said: Said, parts: Sequence[Part]) -> Service:
+def with_layers(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
     """Return the service with its content items as layers."""
-    return replace(said.service, layers=tuple(part.layer for part in parts))
+    return replace(metadata.service, layers=tuple(part.layer for part in parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Form:
     items: ItemSpec[Part]
     usual_version: str
     """Version that is assumed if the document names none."""
-    finish: Callable[[Said, Sequence[Part]], Service] = with_layers
+    finish: Callable[[ServiceMetadata, Sequence[Part]], Service] = with_layers
     """Function of (what the document says, its items) that returns the service with layers and formats."""
     noun: str = "items"
     """What content items are called in the details of deviations."""
@@ -78,10 +78,10 @@ class Form:
         """Return how the items of one document are read."""
         return self.items
 
-    def describe(self, root: etree._Element) -> Said:
+    def describe(self, root: etree._Element) -> ServiceMetadata:
         """Return what a document says about its service and operations."""
         service = read_service(root, self.kind, version_of(root) or self.version_of_root(root))
-        return Said(root, service, read_operations(root, self.kind))
+        return ServiceMetadata(root, service, read_operations(root, self.kind))
 
     def version_of_root(self, root: etree._Element) -> str:
         """Return the version of a document that names none."""
@@ -159,15 +159,15 @@ def _capabilities(page: Page, form: Form, root: etree._Element, read: Items[Part
     if reading.cut is Cut.INSIDE:
         return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
     if missing := form.missing(root):
-        return Finding("not-capabilities", f"{local_name(root)} without {missing}"[:_MAX_DETAIL_CHARS])
+        return Finding("not-capabilities", f"{local_name(root)} without {missing}")
     if reading.cut is Cut.OVER_LIMIT and form.contents and not parts:
         return Finding("over-limit", f"the limit was reached before any {form.noun}", deviations=reading.deviations)
-    said = form.describe(root)
-    of_root = (*form.root_deviations(root), *address_deviations(said.operations, page.final))
+    metadata = form.describe(root)
+    of_root = (*form.root_deviations(root), *address_deviations(metadata.operations, page.final))
     return Finding(
         "ok",
         "",
-        form.finish(said, parts),
+        form.finish(metadata, parts),
         (*answer_deviations(page), *reading.deviations, *of_root, *_item_deviations(parts, form.noun)),
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import attribute, child, children, line_of, text_of, texts
 from geocrawl.probe.extents import is_geographic, is_latitude_first, read_box
 
@@ -59,12 +60,17 @@ Extent = tuple["Polygon | None", tuple[str, ...]]
 NONE: Extent = (None, ())
 
 
+def edges_of(box: etree._Element | None) -> list[str]:
+    """Return minx, miny, maxx and maxy of an element as written; an empty list for None."""
+    return [attribute(box, edge) for edge in _EDGES] if box is not None else []
+
+
 def read_extent(item: etree._Element) -> Extent:
     """Return the extent that an item states, in any form."""
     if (stated := child(item, "WGS84BoundingBox")) is not None:
         return _box(_corners(stated))
     if (stated := child(item, "LatLongBoundingBox")) is not None:
-        return read_box(*(attribute(stated, edge) for edge in _EDGES))
+        return read_box(*edges_of(stated))
     if (stated := child(item, "lonLatEnvelope")) is not None:
         return _box(_positions(stated))
     for stated in children(item, "BoundingBox"):
@@ -92,10 +98,7 @@ def _in_order(numbers: list[str], crs: str) -> Extent:
 
 
 def _is_beyond_poles(number: str) -> bool:
-    try:
-        return abs(float(number)) > 90
-    except ValueError:
-        return False
+    return abs(number_of(number) or 0.0) > 90
 
 
 def _box(numbers: list[str]) -> Extent:

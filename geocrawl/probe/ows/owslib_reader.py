@@ -67,20 +67,22 @@ def _owslib(name: str) -> Any:
 
 def read_service(root: etree._Element, kind: Kind, version: str) -> Service:
     """Return the service without formats and content items."""
-    said = Service(kind, version, "")
+    service = Service(kind, version, "")
     if kind in (Kind.WMS, Kind.WMSC):
-        return read_wms_section(child(root, "Service"), said)
+        return read_wms_section(child(root, "Service"), service)
     old = child(root, "Service")
     if old is None or child(root, "ServiceIdentification") is not None:
-        return _ows(root, said)
-    return _wcs_1_0(old, said) if child(old, "label") is not None else _wfs_1_0(old, said)
+        return _ows(root, service)
+    return _wcs_1_0(old, service) if child(old, "label") is not None else _wfs_1_0(old, service)
 
 
 def read_wms_section(section: etree._Element | None, service: Service) -> Service:
     """Return `service` with what the Service section of a WMS says (OGC 01-047r2, 7.1; 06-042, 7.2.4.3)."""
     wms111, copy = _owslib("map.wms111"), mended(section)
-    said, provider = wms111.ServiceIdentification(copy, service.version), wms111.ServiceProvider(copy)
-    found = _identified(service, said, said.keywords or read_wms_keywords(section), said.accessconstraints)
+    identification, provider = wms111.ServiceIdentification(copy, service.version), wms111.ServiceProvider(copy)
+    found = _identified(
+        service, identification, identification.keywords or read_wms_keywords(section), identification.accessconstraints
+    )
     phone = child(section, "ContactInformation", "ContactVoiceTelephone")
     return replace(
         found,
@@ -93,12 +95,12 @@ def read_wms_section(section: etree._Element | None, service: Service) -> Servic
 def _ows(root: etree._Element, service: Service) -> Service:
     """Read OWS Common (OGC 06-121r9, 7.4)."""
     ows = _owslib("ows")
-    said = ows.ServiceIdentification(mended(child(root, "ServiceIdentification")), "")
+    identification = ows.ServiceIdentification(mended(child(root, "ServiceIdentification")), "")
     provider = ows.ServiceProvider(mended(child(root, "ServiceProvider")), "")
     name = _line(provider.name)
     constraints = children(child(root, "ServiceIdentification"), "AccessConstraints")  # OWSLib reads the first
     return replace(
-        _identified(service, said, said.keywords, "; ".join(texts(constraints))),
+        _identified(service, identification, identification.keywords, "; ".join(texts(constraints))),
         provider=name,
         contact={**({"organization": name} if name else {}), **_contact(provider.contact)},
         online_resource=provider.url or provider.contact.url or "",
@@ -108,11 +110,14 @@ def _ows(root: etree._Element, service: Service) -> Service:
 def _wfs_1_0(section: etree._Element, service: Service) -> Service:
     """Read the Service section of WFS 1.0.0 (OGC 02-058, 12.3.2)."""
     wfs100, copy = _owslib("feature.wfs100"), mended(section, _WFS)
-    said, provider = wfs100.ServiceIdentification(copy, service.version), wfs100.ServiceProvider(copy)
+    identification, provider = wfs100.ServiceIdentification(copy, service.version), wfs100.ServiceProvider(copy)
     keywords = [
-        word for text in said.keywords for word in (text or "").split(",")
+        word for text in identification.keywords for word in (text or "").split(",")
     ]  # one text, which OWSLib leaves whole
-    return replace(_identified(service, said, keywords, said.accessconstraints), online_resource=provider.url or "")
+    return replace(
+        _identified(service, identification, keywords, identification.accessconstraints),
+        online_resource=provider.url or "",
+    )
 
 
 def _wcs_1_0(section: etree._Element, service: Service) -> Service:
@@ -120,26 +125,28 @@ def _wcs_1_0(section: etree._Element, service: Service) -> Service:
     wcs100, copy = _owslib("coverage.wcs100"), mended(section, _WCS)
     for needed in ("fees", "accessConstraints"):  # both are optional, and OWSLib raises without
         etree.SubElement(copy, f"{{{_WCS}}}{needed}")
-    said = wcs100.ServiceIdentification(copy)
+    identification = wcs100.ServiceIdentification(copy)
     provider = wcs100.ServiceProvider(copy.find(f"{{{_WCS}}}responsibleParty"))
     party = child(section, "responsibleParty")
     rest = {"position": child(party, "positionName"), "phone": child(party, "contactInfo", "phone", "voice")}
     return replace(
-        _identified(service, said, said.keywords, said.accessConstraints),
+        _identified(service, identification, identification.keywords, identification.accessConstraints),
         provider=_line(provider.name),
         contact=_with(_contact(provider.contact), rest),
         online_resource=href_of(child(party, "contactInfo", "onlineResource")),
     )
 
 
-def _identified(service: Service, said: Any, keywords: Iterable[str | None], access_constraints: str | None) -> Service:
+def _identified(
+    service: Service, identification: Any, keywords: Iterable[str | None], access_constraints: str | None
+) -> Service:
     return replace(
         service,
         read_by="owslib",
-        title=_line(said.title),
-        abstract=(said.abstract or "").strip(),
+        title=_line(identification.title),
+        abstract=(identification.abstract or "").strip(),
         keywords=_lines(keywords),
-        fees=_line(said.fees),
+        fees=_line(identification.fees),
         access_constraints=_line(access_constraints),
     )
 
@@ -223,21 +230,21 @@ def read_operations(root: etree._Element, kind: Kind) -> Operations:
     return Operations(tuple(_old_operation(read(mended(each, namespace))) for each in listed))
 
 
-def _old_operation(said: Any) -> Operation:
+def _old_operation(operation: Any) -> Operation:
     """Return an operation of WMS, or of WFS 1.0.0, whose formats are names of elements, or of WCS 1.0.0."""
-    formats = _lines(str(name).rpartition("}")[2] for name in getattr(said, "formatOptions", ()) if name)
+    formats = _lines(str(name).rpartition("}")[2] for name in getattr(operation, "formatOptions", ()) if name)
     values = {"format": formats, "outputformat": formats} if formats else {}
-    return Operation(said.name.lower(), _addresses(said), values)
+    return Operation(operation.name.lower(), _addresses(operation), values)
 
 
 def _ows_operations(metadata: etree._Element) -> Operations:
     """Read a mended OperationsMetadata of OWS Common (OGC 06-121r9, 7.4.6)."""
     ows, listed = _owslib("ows"), []
     for element in islice(metadata.iterfind("Operation"), _MAX_OPERATIONS):
-        said = ows.OperationsMetadata(element, "")
-        stated = [(name, each["values"]) for name, each in said.parameters.items()]
-        values = _by_name([*stated, *((each.name, each.values) for each in said.constraints)])
-        listed.append(Operation(said.name.strip().lower(), _addresses(said), values))
+        operation = ows.OperationsMetadata(element, "")
+        stated = [(name, each["values"]) for name, each in operation.parameters.items()]
+        values = _by_name([*stated, *((each.name, each.values) for each in operation.constraints)])
+        listed.append(Operation(operation.name.strip().lower(), _addresses(operation), values))
     for_all = [ows.Parameter(each, "") for name in ("Parameter", "Constraint") for each in metadata.iterfind(name)]
     return Operations(tuple(listed), _by_name((each.name, each.values) for each in for_all))
 
@@ -251,9 +258,9 @@ def _by_name(stated: Iterable[tuple[str, Sequence[str | None]]]) -> Mapping[str,
     return found
 
 
-def _addresses(said: Any) -> tuple[Address, ...]:
+def _addresses(operation: Any) -> tuple[Address, ...]:
     found = []
-    for each in said.methods:
+    for each in operation.methods:
         limits = (limit for limit in each.get("constraints", ()) if limit.name.lower() == "getencoding")
         encodings = frozenset(_line(value).lower() for limit in limits for value in limit.values)
         found.append(Address(each["url"], each["type"], encodings))

@@ -17,6 +17,7 @@ from geocrawl.probe.extents import (
     MERCATOR_CODES,
     PIXEL_M,
     PIXELS,
+    Bounds,
     Sides,
     crs_code,
     image_size,
@@ -229,9 +230,7 @@ def _targets(service: Service, layer: Layer) -> tuple[Target, ...]:
     return tuple(_within_scales(target, scales) if scales is not None else target for target in targets)
 
 
-def _places(
-    codes: Mapping[str, str], box: Sides | None, bounds: tuple[str, float, float, float, float] | None
-) -> Iterator[tuple[str, Sides]]:
+def _places(codes: Mapping[str, str], box: Sides | None, bounds: Bounds | None) -> Iterator[tuple[str, Sides]]:
     """Yield (reference system, extent), the first choice first.
 
     Degrees and Mercator metres come first; then an extent as stated; then EPSG:4326 unstated, because most servers
@@ -249,7 +248,7 @@ def _places(
         yield "EPSG:4326", box
 
 
-def _box(line: list[Layer], bounds: tuple[str, float, float, float, float] | None, *, is_new: bool) -> Sides | None:
+def _box(line: list[Layer], bounds: Bounds | None, *, is_new: bool) -> Sides | None:
     """Return the extent in degrees: stated, inherited, or computed from an extent in another reference system."""
     stated = next((each.box for each in line if each.box is not None and not each.box.is_empty), None)
     if stated is None and bounds is not None:

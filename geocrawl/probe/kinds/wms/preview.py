@@ -7,46 +7,46 @@ from dataclasses import dataclass, replace
 from geocrawl.model import ContentOutcome, Url
 from geocrawl.probe.interview import named_for
 from geocrawl.probe.kinds.wms.maps import Manner, Maps, Target
-from geocrawl.probe.previews import DEGREES, MERCATOR, Picture, Shown, View
+from geocrawl.probe.previews import DEGREES, MERCATOR, LayerContext, Picture, View
 from geocrawl.urls import request_url, with_parameters
 
 _CODES = {DEGREES: ("EPSG:4326", "CRS:84"), MERCATOR: ("EPSG:3857", "EPSG:900913", "EPSG:102100")}
 """The names that servers give a map's reference system."""
 
 
-def preview(shown: Shown) -> Picture | None:
+def preview(context: LayerContext) -> Picture | None:
     """Show a layer as the content check asks for it, of the size that is wanted."""
     # Most servers transform into degrees, also where they state no reference system.
-    stated = shown.layer.crs or ("EPSG:4326",)
+    stated = context.layer.crs or ("EPSG:4326",)
     codes = {system: code for system, same in _CODES.items() if (code := next(filter(stated.__contains__, same), ""))}
     if not codes:
         return None
-    version = shown.service.version or "1.1.1"
-    map_ = _Map(replace(shown, service=replace(shown.service, version=version)), codes)
-    return Picture(tuple(codes), map_.url, map_.legend, map_.info if shown.layer.queryable else None)
+    version = context.service.version or "1.1.1"
+    map_ = _Map(replace(context, service=replace(context.service, version=version)), codes)
+    return Picture(tuple(codes), map_.url, map_.legend, map_.info if context.layer.queryable else None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Map:
     """Requests about one layer."""
 
-    shown: Shown
+    context: LayerContext
     codes: dict[str, str]
     """Reference system of a map → the layer's name for it."""
 
     @property
     def is_new(self) -> bool:
         """Return whether the service has the names of 1.3.0."""
-        return self.shown.service.version.startswith("1.3")
+        return self.context.service.version.startswith("1.3")
 
     def url(self, view: View) -> Url:
         """Return the request for the picture of a view."""
-        shown, code = self.shown, self.codes[view.system]
+        context, code = self.context, self.codes[view.system]
         if code == "CRS:84" and not self.is_new:
             code = "EPSG:4326"
-        maps = Maps(shown.url, shown.service)
-        target = Target(shown.layer.name, code, view.box, latitude_first=code == "EPSG:4326")
-        manner = Manner(shown.url, maps.formats[0], swapped=ContentOutcome.AXIS_ORDER in shown.asked)
+        maps = Maps(context.url, context.service)
+        target = Target(context.layer.name, code, view.box, latitude_first=code == "EPSG:4326")
+        manner = Manner(context.url, maps.formats[0], swapped=ContentOutcome.AXIS_ORDER in context.checks)
         width, height = map(str, view.size)
         return with_parameters(maps.url(target, manner), {"WIDTH": width, "HEIGHT": height})
 
@@ -54,22 +54,22 @@ class _Map:
         """Return the request for the legend."""
         asked = {
             "SERVICE": "WMS",
-            "VERSION": self.shown.service.version,
+            "VERSION": self.context.service.version,
             "REQUEST": "GetLegendGraphic",
-            "LAYER": self.shown.layer.name,
+            "LAYER": self.context.layer.name,
             "FORMAT": "image/png",
             **({"SLD_VERSION": "1.1.0"} if self.is_new else {}),
         }
-        return request_url(self.shown.url, asked)
+        return request_url(self.context.url, asked)
 
     def info(self, view: View, x: int, y: int) -> Url:
         """Return the request for what is at a pixel of a view."""
         asked = {
             "REQUEST": "GetFeatureInfo",
-            "QUERY_LAYERS": self.shown.layer.name,
+            "QUERY_LAYERS": self.context.layer.name,
             "INFO_FORMAT": "text/plain",
             "FEATURE_COUNT": "5",
             "I" if self.is_new else "X": str(x),
             "J" if self.is_new else "Y": str(y),
         }
-        return with_parameters(self.url(view), named_for(self.shown.service, asked))
+        return with_parameters(self.url(view), named_for(self.context.service, asked))

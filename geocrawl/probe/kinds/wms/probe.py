@@ -21,10 +21,10 @@ from lxml import etree
 from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import attribute, child, line_of, local_name, namespace_of, text_of, texts
 from geocrawl.model import Candidate, Deviation, Dimension, Kind, Layer, Service, Url
-from geocrawl.probe.extents import PIXEL_M, axes_are_swapped, is_extent, read_box
+from geocrawl.probe.extents import PIXEL_M, Bounds, axes_are_swapped, bounds_of, read_box
 from geocrawl.probe.interview import REFUSALS, Answer, Question, is_file
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, version_of, with_layers
-from geocrawl.probe.ows.items import read_wms_keywords
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, version_of, with_layers
+from geocrawl.probe.ows.items import edges_of, read_wms_keywords
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import capabilities_url, read_url
 
@@ -52,7 +52,6 @@ _Shared = dict[Any, Any]
 """Cache of values read from one document: equal texts are read and stored once."""
 _MAX_SHARED = 2_000
 _SIDES = ("westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude")
-_EDGES = ("minx", "miny", "maxx", "maxy")
 
 
 def layer_spec() -> ItemSpec[Part]:
@@ -116,14 +115,10 @@ def _crs(elements: Iterable[etree._Element]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(code for element in elements for code in text_of(element).split()))
 
 
-def _bounds(element: etree._Element) -> tuple[str, float, float, float, float] | None:
+def _bounds(element: etree._Element) -> Bounds | None:
     """Return CRS and sides of a BoundingBox (WMS 1.3.0, 7.2.4.6.8); None for sides without numbers or area."""
     code = (attribute(element, "CRS") or attribute(element, "SRS")).strip()
-    try:
-        west, south, east, north = (float(attribute(element, edge)) for edge in _EDGES)
-    except ValueError:
-        return None
-    return (code, west, south, east, north) if code and is_extent(west, south, east, north) else None
+    return bounds_of(code, edges_of(element))
 
 
 def _read_own_box(parts: _Parts, shared: _Shared) -> tuple[Polygon | None, tuple[str, ...]]:
@@ -142,8 +137,7 @@ def _has_swapped_axes(element: etree._Element, parts: _Parts, box: Polygon) -> b
     for stated in parts.get("BoundingBox", ()):
         if (attribute(stated, "CRS") or attribute(stated, "SRS")).strip().upper() == "EPSG:4326":
             version = attribute(element.getroottree().getroot(), "version").strip()
-            edges = [attribute(stated, edge) for edge in _EDGES]
-            return axes_are_swapped(box, edges, latitude_first=version.startswith("1.3"))
+            return axes_are_swapped(box, edges_of(stated), latitude_first=version.startswith("1.3"))
     return False
 
 
@@ -152,7 +146,7 @@ def _stated_box(parts: _Parts) -> tuple[str, str, str, str] | None:
     if (geographic := _first(parts, "EX_GeographicBoundingBox")) is not None:
         west, south, east, north = (text_of(child(geographic, side)) for side in _SIDES)
     elif (lat_lon := _first(parts, "LatLonBoundingBox")) is not None:
-        west, south, east, north = (attribute(lat_lon, edge) for edge in _EDGES)
+        west, south, east, north = edges_of(lat_lon)
     else:
         return None
     return west, south, east, north
@@ -191,11 +185,11 @@ class WmsForm(Form):
         return found
 
 
-def _finish(said: Said, parts: Sequence[Part]) -> Service:
+def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
     """Add layers, and formats and address of GetMap, which is called Map before 1.1.0."""
-    formats = said.operations.values("GetMap", "format") or said.operations.values("Map", "format")
-    address = said.operations.address("GetMap", "Map")
-    return replace(with_layers(said, parts), formats=formats, content_address=address)
+    formats = metadata.operations.values("GetMap", "format") or metadata.operations.values("Map", "format")
+    address = metadata.operations.address("GetMap", "Map")
+    return replace(with_layers(metadata, parts), formats=formats, content_address=address)
 
 
 FORM = WmsForm(

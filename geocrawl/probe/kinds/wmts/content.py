@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from lxml import etree
 
-from geocrawl.formats.json import number_of
+from geocrawl.formats.json import integer_of, number_of
 from geocrawl.formats.xml import attribute, child, children, text_of, texts
 from geocrawl.model import Dimension, Endpoint, Failure, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
@@ -38,11 +38,11 @@ from geocrawl.probe.extents import MERCATOR_CODES, Sides, crs_code, is_geographi
 from geocrawl.probe.images import decodable
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.kinds.wmts.probe import restful_document
-from geocrawl.probe.levels import Grid, Limits, Matrix, MatrixSet, filled, fitting
+from geocrawl.probe.levels import Grid, Limits, Matrix, MatrixSet, filled, fitting, limits_of, matrix_of
 from geocrawl.probe.ows.addresses import by_origin, given_address, is_inner, request_at
 from geocrawl.probe.ows.items import read_extent
 from geocrawl.probe.ows.owslib_reader import read_operations
-from geocrawl.probe.previews import Levels, Shown, View, by_tiles, is_in
+from geocrawl.probe.previews import LayerContext, Levels, View, by_tiles, is_in
 from geocrawl.probe.previews import Tiles as PreviewTiles
 from geocrawl.probe.stream import ItemSpec, read_items
 from geocrawl.urls import read_url, request_url
@@ -260,10 +260,12 @@ def _try(tiles: Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, P
         attempts.add(layer.name, tried[0].crs, tried[1].url, tried[1].answer, tried[1].look)
 
 
-def _levels(shown: Shown, view: View) -> Levels:
+def _levels(context: LayerContext, view: View) -> Levels:
     """Request the capabilities; return a layer's levels of tiles in the view's reference system."""
-    tiles = yield from _tiles_of(shown.url, shown.service)
-    layer = next((each for each in tiles.layers if each.name == shown.layer.name), None) if tiles is not None else None
+    tiles = yield from _tiles_of(context.url, context.service)
+    layer = (
+        next((each for each in tiles.layers if each.name == context.layer.name), None) if tiles is not None else None
+    )
     manner = next(tiles.manners(layer), None) if tiles is not None and layer is not None else None
     if tiles is None or layer is None or manner is None:
         return ()
@@ -272,9 +274,9 @@ def _levels(shown: Shown, view: View) -> Levels:
     return _levels_of(layer, sets, name, lambda tile: tiles.url(layer, tile, manner)) if name is not None else ()
 
 
-def preview(shown: Shown) -> PreviewTiles | None:
+def preview(context: LayerContext) -> PreviewTiles | None:
     """Show a layer by its tiles."""
-    return by_tiles(shown, _levels)
+    return by_tiles(context, _levels)
 
 
 # --------------------------------------------------------------------------- tiles
@@ -340,10 +342,10 @@ def _dimension(element: etree._Element) -> Dimension:
 def _limits(link: etree._Element) -> dict[str, Limits]:
     found = {}
     for each in children(child(link, "TileMatrixSetLimits"), "TileMatrixLimits"):
-        numbers = [_whole(child(each, name)) for name in ("MinTileRow", "MaxTileRow", "MinTileCol", "MaxTileCol")]
-        first, last, left, right = (number if number is not None else -1 for number in numbers)
-        if 0 <= first <= last and 0 <= left <= right:
-            found[text_of(child(each, "TileMatrix"))] = (first, last, left, right)
+        names = ("MinTileRow", "MaxTileRow", "MinTileCol", "MaxTileCol")
+        limits = limits_of(*(integer_of(text_of(child(each, name))) for name in names))
+        if limits is not None:
+            found[text_of(child(each, "TileMatrix"))] = limits
     return found
 
 
@@ -361,16 +363,9 @@ def read_sets(root: etree._Element) -> Mapping[str, MatrixSet]:
 def _read_matrix(element: etree._Element) -> Matrix | None:
     corner = [number_of(word) for word in text_of(child(element, "TopLeftCorner")).split()[:2]]
     scale = number_of(text_of(child(element, "ScaleDenominator")))
-    counts = [_whole(child(element, name)) for name in ("TileWidth", "TileHeight", "MatrixWidth", "MatrixHeight")]
-    if not scale or scale <= 0 or len(corner) != 2 or not all(counts):
-        return None
-    (x, y), (width, height, across, down) = (number or 0.0 for number in corner), (count or 0 for count in counts)
-    return Matrix(text_of(child(element, "Identifier")), scale, (x, y), (width, height), (across, down))
-
-
-def _whole(element: etree._Element | None) -> int | None:
-    text = text_of(element)
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
+    names = ("TileWidth", "TileHeight", "MatrixWidth", "MatrixHeight")
+    counts = [integer_of(text_of(child(element, name))) for name in names]
+    return matrix_of(text_of(child(element, "Identifier")), scale, corner, counts)
 
 
 # --------------------------------------------------------------------------- choosing

@@ -17,7 +17,7 @@ from geocrawl.model import Kind, Layer, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.interview import ELSEWHERE, Question, is_file
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, Said, union
+from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, union
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import read_url
@@ -96,11 +96,11 @@ def _read_layer(element: etree._Element, parent: int | None) -> Part:
     return Part(layer, codes, texts(name for link in links for name in children(link, "TileMatrixSet")))
 
 
-def _finish(said: Said, parts: Sequence[Part]) -> Service:
+def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
     """Add layers and formats. A layer's reference systems are those of its tile matrix sets."""
-    sets = _matrix_sets(said.root)
+    sets = _matrix_sets(metadata.root)
     layers = [replace(part.layer, crs=union([sets.get(name, ()) for name in part.refers])) for part in parts]
-    return replace(said.service, layers=tuple(layers), formats=union([layer.formats for layer in layers]))
+    return replace(metadata.service, layers=tuple(layers), formats=union([layer.formats for layer in layers]))
 
 
 def _matrix_sets(root: etree._Element) -> Mapping[str, tuple[str, ...]]:
