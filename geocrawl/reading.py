@@ -72,7 +72,7 @@ class Defect:
 def answer(request: bytes | Path, limits: Limits) -> bytes | Path:
     """Run the pickled function of a request and return its pickled result, `OutOfMemory` or `Defect`.
 
-    The result of a request in a file is a file beside it.
+    The result of a request in a file is a file next to it.
     """
     _prepare(limits)
     signal.setitimer(signal.ITIMER_PROF, limits.cpu_s)

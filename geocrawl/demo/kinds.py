@@ -254,7 +254,7 @@ def find_kind(host: str, path: str) -> tuple[KindService, Office, str] | None:
         for service in office.services if office.host == host else ():
             if path.rstrip("/") == service.path:
                 return service, office, ""
-            folder = service.path.removesuffix("/tiles.json")  # beside which its tiles are
+            folder = service.path.removesuffix("/tiles.json")  # its tiles are next to it
             if service.kind in rest.BY_PATH and path.startswith(f"{folder}/"):
                 return service, office, path[len(folder) + 1 :].strip("/")
     return None
@@ -262,18 +262,18 @@ def find_kind(host: str, path: str) -> tuple[KindService, Office, str] | None:
 
 def answer_of(service: KindService, office: Office, below: str, query: str) -> Answer:
     """Return the answer of a service to a request with this query."""
-    asked = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
+    parameters = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
     described = service.described(office)
-    place = f"{below}?{sorted(asked.items())}"
-    request = asked.get("request", "").lower()
+    place = f"{below}?{sorted(parameters.items())}"
+    request = parameters.get("request", "").lower()
     if service.kind == "tilejson" and _TILE.search(below):
         return Answer(200, "application/vnd.mapbox-vector-tile", rest.vector_tile(described))
     if _TILE.search(below) or request in ("gettile", "getmap", "getcoverage") or below == "export":
-        width, _, height = asked.get("size", "256,256").partition(",")
-        sides = asked.get("width", width), asked.get("height", height)
+        width, _, height = parameters.get("size", "256,256").partition(",")
+        sides = parameters.get("width", width), parameters.get("height", height)
         return Answer(200, "image/png", picture(*sides, 64 + zlib.crc32(place.encode()) % 128))
     by_path = rest.BY_PATH.get(service.kind)
-    document = by_path(described, below) if by_path is not None else _by_query(service, described, asked)
+    document = by_path(described, below) if by_path is not None else _by_query(service, described, parameters)
     if document is None:
         return Answer(404, "text/html", b"<!DOCTYPE html><title>Not found</title><p>There is nothing here.</p>")
     if isinstance(document, str):
@@ -281,17 +281,17 @@ def answer_of(service: KindService, office: Office, below: str, query: str) -> A
     return Answer(200, "application/json", rest.as_json(document))
 
 
-def _by_query(service: KindService, described: Described, asked: Mapping[str, str]) -> str | None:
-    request = asked.get("request", "").lower()
+def _by_query(service: KindService, described: Described, parameters: Mapping[str, str]) -> str | None:
+    request = parameters.get("request", "").lower()
     if request == "getcapabilities":
         return tile_sets(described) if service.kind == "wmsc" else ows_document(service.kind, described)
     if request == "getfeature":
-        return feature(described, asked.get("typenames", ""))
+        return feature(described, parameters.get("typenames", ""))
     if request == "describecoverage":
-        return coverage(described, asked.get("coverageid", ""))
+        return coverage(described, parameters.get("coverageid", ""))
     if request == "getrecords":
-        listed = [(each, office) for office in OFFICES for each in office.services]
-        return records((f"{office.host}:{each.kind}", each.title, each.link(office)) for each, office in listed)
+        listed = [(other, office) for office in OFFICES for other in office.services]
+        return records((f"{office.host}:{other.kind}", other.title, other.link(office)) for other, office in listed)
     return exception("Missing or unknown parameter: request", "MissingParameterValue")
 
 

@@ -240,7 +240,7 @@ def _systems(described: Described) -> Iterable[str]:
 
 def _feature_types(described: Described) -> str:
     first, *others = _systems(described)
-    systems = f"<DefaultCRS>{first}</DefaultCRS>" + "".join(f"<OtherCRS>{each}</OtherCRS>" for each in others)
+    systems = f"<DefaultCRS>{first}</DefaultCRS>" + "".join(f"<OtherCRS>{other}</OtherCRS>" for other in others)
     types = (
         f"<FeatureType><Name>demo:{name}</Name><Title>{title}</Title>{systems}{box}</FeatureType>"
         for name, title, box in _items(described)
@@ -263,17 +263,17 @@ def _tile_layers(described: Described) -> str:
 
 
 def _coverages(described: Described) -> str:
-    found = (
+    coverages = (
         f"<CoverageSummary><ows:Title>{title}</ows:Title>{box}<CoverageId>{name}</CoverageId>"
         "<CoverageSubtype>RectifiedGridCoverage</CoverageSubtype></CoverageSummary>"
         for name, title, box in _items(described)
     )
-    systems = "".join(f"<crs:crsSupported>{each}</crs:crsSupported>" for each in _systems(described))
+    systems = "".join(f"<crs:crsSupported>{system}</crs:crsSupported>" for system in _systems(described))
     extension = f"<Extension><crs:CrsMetadata>{systems}</crs:CrsMetadata></Extension>"
     formats = "".join(
-        f"<formatSupported>{each}</formatSupported>" for each in ("image/png", "image/tiff", "application/netcdf")
+        f"<formatSupported>{item}</formatSupported>" for item in ("image/png", "image/tiff", "application/netcdf")
     )
-    return f"<ServiceMetadata>{formats}{extension}</ServiceMetadata><Contents>{''.join(found)}</Contents>"
+    return f"<ServiceMetadata>{formats}{extension}</ServiceMetadata><Contents>{''.join(coverages)}</Contents>"
 
 
 def _filters(_: Described) -> str:
@@ -286,12 +286,12 @@ def _filters(_: Described) -> str:
 
 
 def _processes(described: Described) -> str:
-    found = (
+    processes = (
         f'<wps:Process wps:processVersion="1.0"><ows:Identifier>{name}</ows:Identifier><ows:Title>{title}</ows:Title>'
         "</wps:Process>"
         for name, title, _ in _items(described)
     )
-    return f"<wps:ProcessOfferings>{''.join(found)}</wps:ProcessOfferings>"
+    return f"<wps:ProcessOfferings>{''.join(processes)}</wps:ProcessOfferings>"
 
 
 def _observations(described: Described) -> str:
@@ -392,7 +392,7 @@ def feature(described: Described, name: str) -> str:
 
 def coverage(described: Described, name: str) -> str | None:
     """Return the description of a coverage of WCS 2.0 (OGC 09-110r4, 8.3); None for one that the service has not."""
-    number = next((number for number, (each, _) in enumerate(described.layers) if each == name), None)
+    number = next((number for number, (known, _) in enumerate(described.layers) if known == name), None)
     if number is None:
         return None
     west, south, east, north = shrunk(described.box, number)

@@ -116,7 +116,7 @@ def ogcapi_document(described: Described, below: str) -> object | None:
     part, _, rest = below.partition("/")
     if not part:
         links = _links(base, {"self": "", "conformance": "/conformance", "data": "/collections"})
-        return {**_told(described), "attribution": described.provider, "links": links}
+        return {**_about(described), "attribution": described.provider, "links": links}
     if part == "conformance":
         features = "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf"
         return {"conformsTo": [f"{features}/core", f"{features}/geojson"]}
@@ -125,11 +125,11 @@ def ogcapi_document(described: Described, below: str) -> object | None:
     if not rest:
         return {"links": _links(base, {"self": "/collections"}), "collections": collections}
     name, _, items = rest.partition("/")
-    found = next((each for each in collections if each["id"] == name), None)
+    found = next((collection for collection in collections if collection["id"] == name), None)
     return found if found is None or not items else _features(described)
 
 
-def _told(described: Described) -> dict[str, object]:
+def _about(described: Described) -> dict[str, object]:
     return {
         "title": described.title,
         "description": described.abstract,
@@ -172,7 +172,7 @@ def stac_document(described: Described, below: str) -> object | None:
             "type": "Catalog",
             "stac_version": "1.0.0",
             "id": "images",
-            **_told(described),
+            **_about(described),
             "providers": [{"name": described.provider}],
             "conformsTo": [f"{api}/core", f"{api}/collections", f"{api}/item-search"],
             "links": _links(base, paths),

@@ -226,8 +226,8 @@ def answer(service: DemoService, query: str) -> Answer:
     if request in ("getmap", "map", "getlegendgraphic"):
         return Answer(200, "image/png", _map(service, query_values))
     if request == "getfeatureinfo":
-        said = f"Layer '{query_values.get('query_layers', '')}'\n  Feature 1:\n    name = '{service.title}'\n"
-        return Answer(200, "text/plain", said.encode())
+        text = f"Layer '{query_values.get('query_layers', '')}'\n  Feature 1:\n    name = '{service.title}'\n"
+        return Answer(200, "text/plain", text.encode())
     return _xml(exception("Missing or unknown parameter: request", "MissingParameterValue"))
 
 

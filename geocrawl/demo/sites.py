@@ -305,7 +305,7 @@ def network() -> Site:
         links=[(path, office.name) for path, office in members],
     )
     for path, office in members:
-        services = [(each.link(office), f"{each.kind.upper()}: {each.title}") for each in office.services]
+        services = [(service.link(office), f"{service.kind.upper()}: {service.title}") for service in office.services]
         site.add(path, office.name, f"Web services of the {office.name}.", links=services)
     return site
 

@@ -57,13 +57,15 @@ class KnownServers:
     def of(cls, kinds: Sequence[KindDeclaration]) -> KnownServers:
         """Compile the forms of these kinds, in their order."""
         return cls(
-            paths=tuple((form, re.compile(form.path), each.kind) for each in kinds for form in each.paths),
-            hint=any_of(form.hint for each in kinds for form in each.paths),
+            paths=tuple((form, re.compile(form.path), declared.kind) for declared in kinds for form in declared.paths),
+            hint=any_of(form.hint for declared in kinds for form in declared.paths),
             parameters=tuple(
-                (form.name, re.compile(form.value), each.kind) for each in kinds for form in each.parameters
+                (form.name, re.compile(form.value), declared.kind) for declared in kinds for form in declared.parameters
             ),
             hosts=tuple(
-                (re.compile(form.host), re.compile(form.path), each.kind) for each in kinds for form in each.hosts
+                (re.compile(form.host), re.compile(form.path), declared.kind)
+                for declared in kinds
+                for form in declared.hosts
             ),
             never=read_never(),
         )
@@ -131,16 +133,21 @@ class Rules:
         """Return the index of the signs of these kinds."""
         return cls(
             kinds=tuple(kinds),
-            of_kind={each.kind: each for each in kinds},
-            of_service={service: each for each in kinds for service in each.services},
-            of_request={request: each for each in kinds for request in each.requests},
-            of_old_request={request: each for each in kinds for request in each.old_requests},
-            of_root={root: each.kind for each in kinds for root in each.roots | each.error_roots},
+            of_kind={declared.kind: declared for declared in kinds},
+            of_service={service: declared for declared in kinds for service in declared.services},
+            of_request={request: declared for declared in kinds for request in declared.requests},
+            of_old_request={request: declared for declared in kinds for request in declared.old_requests},
+            of_root={root: declared.kind for declared in kinds for root in declared.roots | declared.error_roots},
             of_namespace={
-                f"{host}/{place}": each.kind for each in kinds for place in each.namespaces for host in _OGC_HOSTS
+                f"{host}/{place}": declared.kind
+                for declared in kinds
+                for place in declared.namespaces
+                for host in _OGC_HOSTS
             },
             servers=KnownServers.of(kinds),
-            query=any_of(["request", "service", *(f"{form.name}=" for each in kinds for form in each.parameters)]),
+            query=any_of(
+                ["request", "service", *(f"{form.name}=" for declared in kinds for form in declared.parameters)]
+            ),
         )
 
 
@@ -197,8 +204,8 @@ def _asked(named: KindDeclaration, request: str, url: Url) -> Candidate:
 
 def _kind_of_request(rules: Rules, request: str, parameters: dict[str, str], url: Url, path: str) -> Kind | None:
     """Return the kind that REQUEST names without SERVICE, alone or together with the path."""
-    said = rules.servers.form(path)
-    of_path = rules.of_kind[said] if said else None
+    kind = rules.servers.form(path)
+    of_path = rules.of_kind[kind] if kind else None
     if of_path and of_path.services and (request in of_path.requests or request in of_path.shared_requests):
         return of_path.kind
     if request == "gettile" and "tilematrix" in parameters:

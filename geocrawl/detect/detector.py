@@ -49,22 +49,22 @@ class Detector:
         an ordinary link: its query only contains the address of a service, or requests records of a catalogue. After
         `MOST_CANDIDATES` all links stay ordinary ones.
         """
-        found: list[tuple[Candidate, int | None]] = []
+        candidates: list[tuple[Candidate, int | None]] = []
         if kind := kind_of_document(self._rules, document):
             evidence = Evidence("document", document.url.address, document.url.address, document.title)
             endpoint = document_endpoint(kind, document.url)
             if kind is not Kind.STAC or not _is_part(document, endpoint):
-                found.append((Candidate(endpoint, evidence), None))
+                candidates.append((Candidate(endpoint, evidence), None))
         for index, link in enumerate(document.links):
-            if len(found) >= MOST_CANDIDATES:
+            if len(candidates) >= MOST_CANDIDATES:
                 break
             candidate = self._of_link(link)
             if candidate is not None:
                 is_page = candidate.endpoint.kind is Kind.CSW and asks_for_records(link.url)
-                found.append((with_evidence(candidate, document, link), None if is_page else index))
+                candidates.append((with_evidence(candidate, document, link), None if is_page else index))
             elif _may_contain_address(link.url):
-                found += [(with_evidence(inner, document, link), None) for inner in self._within(link.url)]
-        return tuple(found)
+                candidates += [(with_evidence(inner, document, link), None) for inner in self._within(link.url)]
+        return tuple(candidates)
 
     def of_url(self, url: Url) -> Candidate | None:
         """Return the candidate recognised by an address alone; None for an ordinary address."""
@@ -79,7 +79,7 @@ class Detector:
 
     def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
         """Return endpoints of other kinds that servers of this form have next to a valid one, the likeliest first."""
-        return tuple(each for each in siblings_of(endpoint) if each.endpoint.kind in self._rules.of_kind)
+        return tuple(item for item in siblings_of(endpoint) if item.endpoint.kind in self._rules.of_kind)
 
     def guesses(self, page: Page) -> tuple[Candidate | Link, ...]:
         """Return what the software of a page has beneath its root; () when the address of the page is a service."""
@@ -227,7 +227,7 @@ def kinds_instead(rules: Rules, refused: Kind, of_address: Kind | None, *, by_re
         return ()
     if of_address is not None and of_address is not refused:
         return (of_address,)
-    if by_report and (alike := tuple(each.kind for each in rules.kinds if each.reports_like is refused)):
+    if by_report and (alike := tuple(known.kind for known in rules.kinds if known.reports_like is refused)):
         return alike
     return (declared.instead,)
 
@@ -248,15 +248,15 @@ class QueryDetector(Detector):
 
     def candidates(self, document: Document) -> tuple[tuple[Candidate, int | None], ...]:
         """Return the candidates among the links that readers of a page can click, each with the index of its link."""
-        found = (
+        candidates = (
             (with_evidence(candidate, document, link), index)
             for index, link in enumerate(document.links)
             if link.where in ("a", "area") and (candidate := self.of_url(link.url)) is not None
         )
-        return tuple(islice(found, MOST_CANDIDATES))
+        return tuple(islice(candidates, MOST_CANDIDATES))
 
     def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
-        """Return (): the paper asks for nothing beside a service."""
+        """Return (): the paper asks for nothing else where a service is."""
         return ()
 
     def guesses(self, page: Page) -> tuple[Candidate | Link, ...]:

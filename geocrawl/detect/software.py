@@ -32,7 +32,7 @@ _LISTS: Mapping[str, _Place] = {"page": read_url, "ckan": ckan_search_url, "arcg
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Neighbours:
     """A form of address of one service, and the addresses of other kinds next to it."""
 
     path: re.Pattern[str]
@@ -56,7 +56,7 @@ class Software:
     """Path beneath the root at which a page may be, cut off its folder."""
     places: tuple[tuple[str, str], ...]
     """Kind of service or of list, and path beneath the root, the likeliest first."""
-    beside: tuple[Beside, ...]
+    beside: tuple[Neighbours, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,13 @@ def _portal_at(host: str, origin: str, whole: str, query: str) -> Portal | None:
     if known.never.holds(host, path):
         return None
     for form, pattern, software in known.paths:
-        if form.hint in path and form.query in query and (found := pattern.search(path)):
-            end = found.end("place") if "place" in pattern.groupindex else found.start()
+        if form.hint in path and form.query in query and (match := pattern.search(path)):
+            end = match.end("place") if "place" in pattern.groupindex else match.start()
             return Portal(software, origin + whole[:end].rstrip("/"))
     authority = origin.partition("://")[2]
     for name, place, software in known.hosts:
-        if name.search(authority) and (found := place.search(path)):
-            end = found.end("place") if "place" in place.groupindex else 0
+        if name.search(authority) and (match := place.search(path)):
+            end = match.end("place") if "place" in place.groupindex else 0
             return Portal(software, origin + whole[:end])
     return None
 
@@ -158,12 +158,12 @@ def _root(software: Software, url: Url) -> str:
 def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:
     """Yield endpoints of other kinds next to a valid one, by the first form that fits its address."""
     path, _, query = endpoint.url.address[len(endpoint.url.origin) :].partition("?")
-    for form in (form for each in all_software() for form in each.beside):
-        found = form.path.search(path)
-        if found is None:
+    for form in (form for software in all_software() for form in software.beside):
+        match = form.path.search(path)
+        if match is None:
             continue
         for kind, place in form.others:
-            other = endpoint.url.origin + path[: found.start()] + found.expand(place)
+            other = endpoint.url.origin + path[: match.start()] + match.expand(place)
             url = read_url(f"{other}?{query}" if query else other)  # vendor parameters (`map=`) stay
             if kind != endpoint.kind and url is not None:
                 evidence = Evidence(SIBLING, endpoint.url.address, url.address)
@@ -187,8 +187,10 @@ class _Known:
 def _known() -> _Known:
     every = all_software()
     return _Known(
-        paths=tuple((form, re.compile(form.path), each) for each in every for form in each.paths),
-        hosts=tuple((re.compile(form.host), re.compile(form.path), each) for each in every for form in each.hosts),
+        paths=tuple((form, re.compile(form.path), software) for software in every for form in software.paths),
+        hosts=tuple(
+            (re.compile(form.host), re.compile(form.path), software) for software in every for form in software.hosts
+        ),
         never=read_never(),
     )
 
@@ -213,7 +215,8 @@ def _read(key: str, table: Mapping[str, Any]) -> Software:
         below=table.get("below", ""),
         places=_pairs(table.get("guesses", ())),
         beside=tuple(
-            Beside(re.compile(each["path"], re.IGNORECASE), _pairs(each["others"])) for each in table.get("beside", ())
+            Neighbours(re.compile(form["path"], re.IGNORECASE), _pairs(form["others"]))
+            for form in table.get("beside", ())
         ),
     )
 

@@ -150,15 +150,15 @@ def _without_last_commas(text: str) -> tuple[str, bool]:
     """Return the text without commas before closing brackets, and whether it ends before its first value does."""
     kept: list[str] = []
     start, depth, in_string = 0, 0, False
-    for found in _OUTLINE.finditer(text):
-        mark = found[0]
+    for match in _OUTLINE.finditer(text):
+        mark = match[0]
         if mark == '"':
             in_string = not in_string
         elif in_string or len(mark) > 1:
             continue
         elif mark == ",":
-            kept.append(text[start : found.start()])
-            start = found.end()
+            kept.append(text[start : match.start()])
+            start = match.end()
         else:
             depth += 1 if mark in "{[" else -1
             if depth == 0:
@@ -183,12 +183,12 @@ class _Parser:
 
     def notes(self) -> list[Deviation]:
         """Return a deviation for each kind of fault that was met."""
-        found = []
+        notes = []
         if self._constants:
-            found.append(Deviation("json-nan", f"{self._constants} times NaN or Infinity, taken for null"))
+            notes.append(Deviation("json-nan", f"{self._constants} times NaN or Infinity, taken for null"))
         if self._duplicate:
-            found.append(Deviation("json-duplicate-key", f"first: {self._duplicate[:100]}; the last one is taken"))
-        return found
+            notes.append(Deviation("json-duplicate-key", f"first: {self._duplicate[:100]}; the last one is taken"))
+        return notes
 
     def _decoder(self, *, strict: bool) -> json.JSONDecoder:
         return json.JSONDecoder(object_pairs_hook=self._object, parse_constant=self._constant, strict=strict)
@@ -294,7 +294,7 @@ def list_of(value: object) -> list[Any]:
 
 def objects(value: object) -> list[JsonObject]:
     """Return the objects in a list."""
-    return [each for each in list_of(value) if isinstance(each, Mapping)]
+    return [item for item in list_of(value) if isinstance(item, Mapping)]
 
 
 def one_or_more(value: object) -> list[JsonObject]:

@@ -42,7 +42,7 @@ class Raster:
 
 def read_raster(body: bytes) -> Raster | str:
     """Return the header of a picture within the bounds, or why it is refused; '' for another format."""
-    format_ = next((each for each in _FORMATS if each[0].match(body)), None)
+    format_ = next((known for known in _FORMATS if known[0].match(body)), None)
     if format_ is None:
         return ""
     _, media_type, frames_of = format_

@@ -137,7 +137,7 @@ def decode_declared(body: bytes, declared: str, by_header: str) -> tuple[str, De
         if label and (text := _by_label(body, label)) is not None:
             honest = same_encoding(label, claimed)
             return text, None if honest else Deviation("wrong-charset", f"says {claimed}, is {label}")
-    return body.decode("utf-8", "replace"), Deviation("wrong-charset", f"says {claimed}, is none that is known")
+    return body.decode("utf-8", "replace"), Deviation("wrong-charset", f"says {claimed}, is in no known encoding")
 
 
 def charset_conflict(body: bytes, declared: str, content_type: str) -> list[Deviation]:
@@ -216,9 +216,9 @@ def well_formed_escapes(code: str) -> str:
     return _ESCAPE.sub(_mended_escape, code)
 
 
-def _mended_escape(found: re.Match[str]) -> str:
-    is_whole = found[1] is not None or len(found[0]) == 2  # a pair, or an escape of one character
-    return found[0] if is_whole else r"\ufffd"
+def _mended_escape(match: re.Match[str]) -> str:
+    is_whole = match[1] is not None or len(match[0]) == 2  # a pair, or an escape of one character
+    return match[0] if is_whole else r"\ufffd"
 
 
 def unescape_html(text: str) -> str:
@@ -228,9 +228,9 @@ def unescape_html(text: str) -> str:
     return well_formed(html.unescape(_LONG_REFERENCE.sub(_short_reference, text)))
 
 
-def _short_reference(found: re.Match[str]) -> str:
+def _short_reference(match: re.Match[str]) -> str:
     """Return a reference without its leading zeros, U+FFFD for one past Unicode: `int` refuses 4,301 digits."""
-    decimal, hexadecimal = found[1], found[2]
+    decimal, hexadecimal = match[1], match[2]
     digits = (decimal or hexadecimal).lstrip("0")
     if len(digits) > 7:
         return REPLACEMENT
@@ -265,5 +265,5 @@ _DECLARED = re.compile(rb"""\A<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0
 
 def declared_encoding(body: bytes) -> str:
     """Return the encoding that the XML declaration names, lower case; '' for none."""
-    found = _DECLARED.match(body)
-    return found[1].decode("ascii").lower() if found else ""
+    match = _DECLARED.match(body)
+    return match[1].decode("ascii").lower() if match else ""

@@ -62,9 +62,9 @@ def namespace_of(element: etree._Element) -> str:
 def children(element: etree._Element | None, name: str = "") -> Iterator[etree._Element]:
     """Yield the child elements with this local name ('': all) in document order; none for None."""
     if element is not None:
-        for each in element.iterchildren("*"):
-            if not name or local_name(each) == name:
-                yield each
+        for item in element.iterchildren("*"):
+            if not name or local_name(item) == name:
+                yield item
 
 
 def child(element: etree._Element | None, *names: str) -> etree._Element | None:
@@ -104,7 +104,7 @@ def first_text(element: etree._Element | None, limit: int = 300) -> str:
     Metadata wrap texts (gco:CharacterString) and repeat them in several languages; the first one counts. '' for None.
     """
     near = islice(element.iter("*"), _MAX_DESCENDANTS) if element is not None else ()
-    return next((line for each in near if each.text and (line := fold(each.text[:_MAX_TEXT_CHARS], limit))), "")
+    return next((line for item in near if item.text and (line := fold(item.text[:_MAX_TEXT_CHARS], limit))), "")
 
 
 def texts(elements: Iterator[etree._Element]) -> tuple[str, ...]:
@@ -300,7 +300,7 @@ def unwrapped(reading: Reading) -> Reading:
     fault = child(root, "Body", "Fault")
     if fault is None:
         return reading
-    report = next((each for each in fault.iter() if local_name(each).endswith("ExceptionReport")), fault)
+    report = next((element for element in fault.iter() if local_name(element).endswith("ExceptionReport")), fault)
     notes = (*reading.deviations, Deviation("soap-envelope", "a fault in an envelope"))
     return replace(reading, root=report, deviations=notes)
 
@@ -327,7 +327,7 @@ def external_entity(body: bytes) -> str:
             for _, root in parser.read_events():
                 declared: Any = root.getroottree().docinfo.internalDTD  # type: ignore[union-attr]
                 entities = declared.iterentities() if declared is not None else ()
-                return next((each.system_url for each in entities if each.system_url), "")
+                return next((entity.system_url for entity in entities if entity.system_url), "")
     return ""
 
 

@@ -67,15 +67,15 @@ def strip_prolog(body: bytes) -> tuple[bytes, tuple[Deviation, ...]]:
 
 def prolog_deviations(body: bytes) -> list[Deviation]:
     """Return `no-declaration` and `doctype` as they apply to a body that begins with XML."""
-    found = []
+    deviations = []
     if _DECLARATION.match(body) is None:
-        found.append(Deviation("no-declaration", "no XML declaration"))
+        deviations.append(Deviation("no-declaration", "no XML declaration"))
     doctype = _DOCTYPE.search(body, 0, MAX_PROLOG_BYTES)
     if doctype is not None:
         named = _SYSTEM_ID.search(doctype[0].rstrip())
         detail = f"names {named[1].decode('latin-1')}, not fetched" if named else "names no DTD"
-        found.append(Deviation("doctype", detail))
-    return found
+        deviations.append(Deviation("doctype", detail))
+    return deviations
 
 
 def wide_encoding(body: bytes) -> str:
@@ -138,8 +138,8 @@ def without_controls(text: str) -> tuple[str, int]:
     return text, joined + blanked
 
 
-def _character_of_pair(found: re.Match[str]) -> str:
-    return well_formed("".join(chr(int(code[1:], 16) if code[0] == "x" else int(code[-5:])) for code in found.groups()))
+def _character_of_pair(match: re.Match[str]) -> str:
+    return well_formed("".join(chr(int(code[1:], 16) if code[0] == "x" else int(code[-5:])) for code in match.groups()))
 
 
 _HTML_TAG = re.compile(
@@ -195,11 +195,11 @@ def _mend_entities(text: str) -> tuple[str, list[Deviation]]:
         text = text[: doctype.start()] + text[doctype.end() :]
     used: dict[str, int] = {}
 
-    def replacement(found: re.Match[str]) -> str:
-        name = found[1]
+    def replacement(match: re.Match[str]) -> str:
+        name = match[1]
         code, value = _meaning(name, declared, external)
         if not code or (code == "entities" and used.get(code, 0) >= _MAX_ENTITY_REFERENCES):
-            return found[0]
+            return match[0]
         used[code] = used.get(code, 0) + 1
         return value
 

@@ -180,6 +180,7 @@ def negotiate(item: Variants[V], first: V, most: int) -> Trying[V]:
     Return that exchange, else the first refusal that a server sent; None when the first variant has no address.
     """
     refused: list[Exchange[V]] = []
+    by_server: list[Exchange[V]] = []
     tried: set[V] = set()
     variant: V | None = first
     while variant is not None and (url := item.url(variant)) is not None:
@@ -189,11 +190,13 @@ def negotiate(item: Variants[V], first: V, most: int) -> Trying[V]:
         if exchange.look[0] not in REFUSALS:
             return exchange
         refused.append(exchange)
+        if isinstance(answer, Page):
+            by_server.append(exchange)
         if len(refused) > most or (answer.code in _FINAL if isinstance(answer, Failure) else answer.status in _BUSY):
             break
-        told = next((each for each in reversed(refused) if isinstance(each.answer, Page)), exchange)
-        variant = next((each for each in item.others(told) if each not in tried and item.url(each) is not None), None)
-    return next((each for each in refused if isinstance(each.answer, Page)), refused[0] if refused else None)
+        others = item.others(by_server[-1] if by_server else exchange)
+        variant = next((other for other in others if other not in tried and item.url(other) is not None), None)
+    return next(iter(by_server or refused), None)
 
 
 def sample(
@@ -207,7 +210,7 @@ def sample(
     for number, tile in enumerate(tiles):
         if (exchange := (yield from ask(tile))) is None:
             continue
-        others = [each for each in tiles if each != tile]
+        others = [other for other in tiles if other != tile]
         outcome, detail = yield from doubt(exchange.look, exchange.answer, url(others[-1]) if others else None)
         detail = f"{detail}, after {number} others without" if number else detail
         last = tile, replace(exchange, look=(outcome, detail))
@@ -281,7 +284,7 @@ def judge_image(answer: Page | Failure, size: tuple[int, int] | None) -> Look:
 def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generator[Ask, Page | Failure, Look]:
     """Compare an image that may be a drawn message with the image of another place, and return the judgement.
 
-    `look`: the judgement so far; `elsewhere`: address of an image of the same size; None when there is none.
+    `look`: the judgement so far; `elsewhere`: address of an image of the same size, if there is another.
     """
     picture = picture_of(answer) if look[0] is ContentOutcome.OK and isinstance(answer, Page) else None
     if elsewhere is None or not isinstance(picture, Picture) or not picture.may_be_text:
@@ -390,7 +393,7 @@ def exception_of(page: Page) -> ServiceException | None:
 
 def _first(root: etree._Element, *names: str) -> str:
     """Return the first value of an attribute, by any of its names, in an exception."""
-    values = (attribute(each, name).strip() for each in root.iter("*") for name in names)
+    values = (attribute(item, name).strip() for item in root.iter("*") for name in names)
     return next(filter(None, values), "")[:_CODE_CHARS]
 
 

@@ -194,7 +194,7 @@ def is_geographic(text: str) -> bool:
 
 
 Box = tuple["Polygon | None", tuple[str, ...]]
-"""A WGS 84 box, None when there is none or an impossible one; and codes of corrected deviations."""
+"""A WGS 84 box, None for a missing or impossible one; and codes of corrected deviations."""
 
 NO_BOX: Box = (None, ())
 _EARTH_M = 6378137.0

@@ -126,7 +126,7 @@ def _rank(name: str) -> tuple[int, int] | None:
 
 
 def read_picture(body: bytes) -> Picture | str:
-    """Decode the image in a body, or return a line that states why there is none."""
+    """Decode the image in a body, or return a line that states why it cannot be read."""
     image = _decoded(body)
     if isinstance(image, str):
         return image

@@ -266,7 +266,7 @@ def systems(value: JsonObject) -> tuple[str, ...]:
     """Return the codes that a collection's `crs` and `storageCrs` name: `EPSG:3857` for …/def/crs/EPSG/0/3857."""
     named = value.get("crs")
     found = [*(named[:MAX_ITEMS] if isinstance(named, list) else [named]), value.get("storageCrs")]
-    return tuple(dict.fromkeys(code for each in found if (code := _code(each))))
+    return tuple(dict.fromkeys(code for item in found if (code := _code(item))))
 
 
 def _code(name: object) -> str:

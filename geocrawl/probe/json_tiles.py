@@ -1,6 +1,6 @@
 """Find the map tiles of a collection (OGC API – Tiles, 20-057; tile sets and their matrices: 17-083r4).
 
-A collection links to its list of tile sets, each of which has a template of addresses and a tile matrix set. Two of
+A collection links to its list of tile sets, each with a template of addresses and a tile matrix set. Two of
 these are known by name; another is requested.
 """
 
@@ -29,7 +29,7 @@ _LEVELS = 25
 
 
 def _quad(crs: str, scale: float, corner: tuple[float, float], columns: int) -> MatrixSet:
-    """Return a set of so many tiles in the coarsest matrix, each of which has four in the next one."""
+    """Return a set of so many tiles in the coarsest matrix; each tile has four in the next matrix."""
     levels = ((str(level), 2**level) for level in range(_LEVELS))
     return MatrixSet(crs, tuple(Matrix(name, scale / n, corner, (256, 256), (columns * n, n)) for name, n in levels))
 
@@ -49,10 +49,10 @@ def levels_of_collection(collection: Url, system: str) -> Levels:
     if (listed := linked(*found, _MAP_TILES)) is None:
         return VECTOR_TILES if _VECTOR_TILES in relations(found[0]) else ()
     found = yield from _document(listed)
-    offered = [each for each in objects(found[0].get("tilesets")) if is_in(_system(each), system)] if found else []
+    offered = [known for known in objects(found[0].get("tilesets")) if is_in(_system(known), system)] if found else []
     if found is None or not offered:
         return ()
-    tile_set, base = min(offered, key=lambda each: _name(each) not in _KNOWN), found[1]
+    tile_set, base = min(offered, key=lambda offer: _name(offer) not in _KNOWN), found[1]
     if not (template := _template(tile_set)) and (own := linked(tile_set, base, ("self",))) is not None:
         found = yield from _document(own)
         tile_set, base = found or (tile_set, base)
@@ -91,30 +91,30 @@ def _system(tile_set: JsonObject) -> str:
 
 def _template(tile_set: JsonObject) -> str:
     """Return the template of the addresses of a tile set's pictures, or of tiles of no stated type; '' for none."""
-    links = [each for each in objects(tile_set.get("links"))[:MAX_ITEMS] if each.get("rel") == "item"]
-    by_type = {line_of(each.get("type")): line_of(each.get("href")) for each in reversed(links)}
+    links = [link for link in objects(tile_set.get("links"))[:MAX_ITEMS] if link.get("rel") == "item"]
+    by_type = {line_of(link.get("type")): line_of(link.get("href")) for link in reversed(links)}
     return next((by_type[name] for name in (*decodable(by_type), "") if name in by_type), "")
 
 
 def _limits(tile_set: JsonObject) -> Mapping[str, Limits]:
     found = {}
-    for each in objects(tile_set.get("tileMatrixSetLimits"))[:_MAX_LEVELS]:
-        numbers = (integer_of(each.get(name)) for name in ("minTileRow", "maxTileRow", "minTileCol", "maxTileCol"))
+    for entry in objects(tile_set.get("tileMatrixSetLimits"))[:_MAX_LEVELS]:
+        numbers = (integer_of(entry.get(name)) for name in ("minTileRow", "maxTileRow", "minTileCol", "maxTileCol"))
         if (limits := limits_of(*numbers)) is not None:
-            found[line_of(each.get("tileMatrix"))] = limits
+            found[line_of(entry.get("tileMatrix"))] = limits
     return found
 
 
 def _matrix_set(value: JsonObject, usual: str) -> MatrixSet:
     """Return a tile matrix set; `usual`: its reference system where it states none."""
     crs = line_of(value.get("crs")) or usual
-    matrices = (_matrix(each, crs) for each in objects(value.get("tileMatrices"))[:_MAX_LEVELS])
-    return MatrixSet(crs, tuple(each for each in matrices if each is not None))
+    matrices = (_matrix(entry, crs) for entry in objects(value.get("tileMatrices"))[:_MAX_LEVELS])
+    return MatrixSet(crs, tuple(matrix for matrix in matrices if matrix is not None))
 
 
 def _matrix(value: JsonObject, crs: str) -> Matrix | None:
     """Return a matrix, unless its rows differ; by its cells, because MapProxy's scales are wrong in degrees."""
-    corner = [number_of(each) for each in list_of(value.get("pointOfOrigin"))[:2]]
+    corner = [number_of(item) for item in list_of(value.get("pointOfOrigin"))[:2]]
     cell, scale = number_of(value.get("cellSize")), number_of(value.get("scaleDenominator"))
     scale = cell * metres_a_unit(crs) / PIXEL_M if cell else scale
     counts = [integer_of(value.get(name)) for name in ("tileWidth", "tileHeight", "matrixWidth", "matrixHeight")]

@@ -113,8 +113,8 @@ def _between(first: float, last: float, limits: tuple[int, int]) -> range:
 def cover(levels: Sequence[Level], box: Sides, most: int) -> list[tuple[Url, Sides]]:
     """Return addresses and extents of the tiles in a box, at most `most`: those of the finest level that needs no more.
 
-    The result is empty when there are none, or the coarsest level needs more. Levels whose tiles are too small to be
-    told apart are left out: documents state any number.
+    The result is empty without tiles there, or when the coarsest level needs more. Levels whose tiles are too small to
+    be told apart are left out: documents state any number.
     """
     for level in sorted(filter(_is_sound, levels), key=lambda level: level.across):
         columns, rows = level.within(box)

@@ -60,13 +60,13 @@ class Picture:
 
 
 Levels = Generator[Ask, Page | Failure, Sequence[Level] | str]
-"""The requests for what describes tiles; the levels of those, or why there are none in words."""
+"""The requests for what describes tiles; their levels, or in words why the service has no tiles."""
 VECTOR_TILES = "the service sends vector tiles, which have no picture of their own"
 
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """A layer that comes in pictures of fixed places, of which those in the view are put together."""
+    """A layer that comes in pictures of fixed places; those in the view are put together."""
 
     systems: tuple[str, ...]
     """As in `Picture`."""

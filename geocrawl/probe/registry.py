@@ -124,15 +124,15 @@ class _Signs:
 def _signs() -> _Signs:
     """Return the signs that all kinds declare."""
     kinds = declarations()
-    of_namespace = {place.rpartition("/")[2]: each.kind for each in kinds for place in each.namespaces}
+    of_namespace = {place.rpartition("/")[2]: known.kind for known in kinds for place in known.namespaces}
     return _Signs(
-        of_root={root: each.kind for each in kinds for root in each.roots},
+        of_root={root: known.kind for known in kinds for root in known.roots},
         of_namespace=of_namespace,
         namespace=re.compile(
             rf"\Ahttps?://www\.open(?:gis|geospatial)\.net/(?:cat/)?({'|'.join(of_namespace)})(?:/|\Z)"
         ),
-        of_operation={each.operation: each.kind for each in kinds if each.operation},
-        of_sections={way: each.kind for each in kinds for way in each.sections},
+        of_operation={known.operation: known.kind for known in kinds if known.operation},
+        of_sections={way: known.kind for known in kinds for way in known.sections},
     )
 
 
@@ -152,8 +152,8 @@ def kind_of_root(root: etree._Element) -> Kind | None:
     namespace = namespace_of(root)
     if not namespace:
         return _by_operations(root) or _by_sections(root)
-    found = _signs().namespace.match(namespace.lower())
-    return _signs().of_namespace[found[1]] if found else None
+    match = _signs().namespace.match(namespace.lower())
+    return _signs().of_namespace[match[1]] if match else None
 
 
 def is_usual_namespace(namespace: str) -> bool:

@@ -161,8 +161,8 @@ class _Collector(Generic[T]):
         """Return all items that were begun, except the last one if `without` is its index."""
         while self._open:
             self._end_innermost()
-        found = self._found if without is None else self._found[:without]
-        return tuple(item for item in found if item is not None)
+        items = self._found if without is None else self._found[:without]
+        return tuple(item for item in items if item is not None)
 
 
 def local_name_of_parent(element: etree._Element) -> str:
@@ -318,7 +318,7 @@ class LongText:
         self._head = strip_prolog(head)[0] if self._wide else rest
         self._ended: set[str] = set()
         """Local names of elements whose end tag was met."""
-        self._notes: dict[str, Deviation] = {each.code: each for each in (*notes, *prolog_deviations(self._head))}
+        self._notes: dict[str, Deviation] = {note.code: note for note in (*notes, *prolog_deviations(self._head))}
 
     @property
     def size(self) -> int:

@@ -217,12 +217,12 @@ def _title(form: Form, value: JsonObject, url: Url) -> str:
 def _entries(folder: JsonObject) -> list[Layer]:
     """Return a folder's services as `name/type`, and its folders by their names."""
     services = (
-        Layer(f"{name}/{line_of(each.get('type'))}", name.rpartition("/")[2].replace("_", " "), item=Item.FOLDER)
-        for each in objects(folder.get("services"))[:MAX_ITEMS]
-        if (name := line_of(each.get("name")))
+        Layer(f"{name}/{line_of(service.get('type'))}", name.rpartition("/")[2].replace("_", " "), item=Item.FOLDER)
+        for service in objects(folder.get("services"))[:MAX_ITEMS]
+        if (name := line_of(service.get("name")))
     )
     folders = (
-        Layer(name, name, item=Item.FOLDER) for each in list_of(folder.get("folders")) if (name := line_of(each))
+        Layer(name, name, item=Item.FOLDER) for entry in list_of(folder.get("folders")) if (name := line_of(entry))
     )
     return [*services, *folders][:MAX_ITEMS]
 
@@ -301,12 +301,12 @@ def leads_of(value: JsonObject, url: Url) -> tuple[Candidate, ...]:
         return ()
     form = form_of(value)
     if form is Form.FOLDER:
-        found = _of_folder(value, root[1], is_root=not (root[2] or "").strip("/"))
+        leads = _of_folder(value, root[1], is_root=not (root[2] or "").strip("/"))
     elif form is Form.LAYER:
-        found = iter(((Kind.ARCGIS, place.rpartition("/")[0], ""),))
+        leads = iter(((Kind.ARCGIS, place.rpartition("/")[0], ""),))
     else:
-        found = _of_service(value, place, root[1], root[2] or "")
-    named = ((kind, read_url(address), anchor) for kind, address, anchor in found)
+        leads = _of_service(value, place, root[1], root[2] or "")
+    named = ((kind, read_url(address), anchor) for kind, address, anchor in leads)
     return tuple(lead(kind, target, url, anchor) for kind, target, anchor in islice(named, MAX_LEADS) if target)
 
 
@@ -394,7 +394,7 @@ def _operation(endpoint: Url) -> str | None:
 
 
 def _images(endpoint: Url, operation: str, service: Service) -> Iterator[_Request]:
-    extent = next((found for layer in service.layers if (found := _extent(layer)) is not None), None)
+    extent = next((images for layer in service.layers if (images := _extent(layer)) is not None), None)
     code, whole = extent or ("", None)
     for sides in (whole, middle_of(whole)) if whole is not None else ():
         size = image_size(sides)
@@ -404,7 +404,7 @@ def _images(endpoint: Url, operation: str, service: Service) -> Iterator[_Reques
 def _image(endpoint: Url, operation: str, code: str, sides: Sides, size: tuple[int, int]) -> Url:
     """Return the request for an image of an extent in the reference system with a code."""
     number = code.rpartition(":")[2]
-    asked = {
+    query = {
         "bbox": ",".join(f"{side:.9g}" for side in sides),
         "bboxSR": number,
         "imageSR": number,
@@ -413,13 +413,13 @@ def _image(endpoint: Url, operation: str, code: str, sides: Sides, size: tuple[i
         "transparent": "true",
         "f": "image",
     }
-    return with_parameters(below(endpoint, operation), asked)
+    return with_parameters(below(endpoint, operation), query)
 
 
 def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
     for layer in spread([layer for layer in service.layers if layer.name], most):
-        asked = {"where": "1=1", "outFields": "*", "returnGeometry": "false", "resultRecordCount": "1", "f": "json"}
-        yield layer.name, "", with_parameters(below(endpoint, f"{layer.name}/query"), asked), None
+        query = {"where": "1=1", "outFields": "*", "returnGeometry": "false", "resultRecordCount": "1", "f": "json"}
+        yield layer.name, "", with_parameters(below(endpoint, f"{layer.name}/query"), query), None
 
 
 def _extent(layer: Layer) -> tuple[str, Sides] | None:
@@ -450,7 +450,7 @@ def preview(context: LayerContext) -> Picture | Features | None:
 
 
 def _features_url(context: LayerContext, box: Sides, most: int) -> Url:
-    asked = {
+    query = {
         "where": "1=1",
         "geometry": ",".join(f"{side:.9g}" for side in box),
         "geometryType": "esriGeometryEnvelope",
@@ -459,4 +459,4 @@ def _features_url(context: LayerContext, box: Sides, most: int) -> Url:
         "resultRecordCount": str(most),
         "f": "geojson",
     }
-    return with_parameters(below(context.url, f"{context.layer.name}/query"), asked)
+    return with_parameters(below(context.url, f"{context.layer.name}/query"), query)

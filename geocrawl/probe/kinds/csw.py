@@ -136,8 +136,8 @@ def check_content(endpoint: Endpoint, service: Service, _most: int) -> ContentIn
     if is_file(endpoint.url):  # a file answers no requests
         return attempts.report(endpoint)
     for name, schema in _SCHEMAS.items():
-        asked = get_records_url(endpoint.url, version=service.version, schema=schema)
-        url = with_parameters(asked, _ONE)
+        records = get_records_url(endpoint.url, version=service.version, schema=schema)
+        url = with_parameters(records, _ONE)
         answer = yield Ask(url, Purpose.MAP)
         attempts.add(name, "", url, answer, judge_record(answer))
         if attempts.is_enough or attempts.made[-1].outcome is ContentOutcome.BLANK:

@@ -91,7 +91,7 @@ def is_landing(value: JsonObject) -> bool:
 
 def declares_conformance(value: JsonObject) -> bool:
     """Return whether an object names conformance classes of OGC API standards (OGC 17-069r4, 7.4)."""
-    return any("opengis.net/spec/ogcapi" in each for each in lines(value.get("conformsTo")))
+    return any("opengis.net/spec/ogcapi" in line for line in lines(value.get("conformsTo")))
 
 
 def is_collections(value: JsonObject) -> bool:
@@ -99,7 +99,7 @@ def is_collections(value: JsonObject) -> bool:
     listed = value.get("collections")
     if not isinstance(listed, list) or not isinstance(value.get("links"), list):
         return False
-    return all(is_member(each) for each in objects(listed)) and len(objects(listed)) == len(list_of(listed))
+    return all(is_member(item) for item in objects(listed)) and len(objects(listed)) == len(list_of(listed))
 
 
 def is_member(value: JsonObject) -> bool:
@@ -230,31 +230,31 @@ _BY_RELATION = {
 
 
 def declared_blocks(value: JsonObject) -> dict[str, str]:
-    """Return block → version for each standard of which a document declares a conformance class."""
-    found: dict[str, str] = {}
+    """Return block → version for each standard whose conformance classes a document declares."""
+    blocks: dict[str, str] = {}
     for name in lines(value.get("conformsTo")):
         if declared := _CLASS.search(name):
             block = "features" if declared[2] else declared[1].lower().replace("_", "")
             if block in _NAMES:
-                found.setdefault(block, declared[3])
-    return found
+                blocks.setdefault(block, declared[3])
+    return blocks
 
 
 def linked_blocks(value: JsonObject) -> set[str]:
     """Return the blocks that a document's links, its kind of items or its queries point to."""
     names = {rel.removeprefix(OGC_REL).rpartition("/")[2] for rel in relations(value)}
-    found = {block for name, block in _BY_RELATION.items() if name in names}
+    blocks = {block for name, block in _BY_RELATION.items() if name in names}
     if "data_queries" in value:
-        found.add("edr")
+        blocks.add("edr")
     if value.get("itemType") in ("record", "records"):
-        found = {*found - {"features"}, "records"}
-    return found
+        blocks = {*blocks - {"features"}, "records"}
+    return blocks
 
 
 def block_keywords(blocks: Iterable[str]) -> tuple[str, ...]:
     """Return `OGC API Features` … for each block, in a fixed order; Common is left out if there are others."""
-    found = [name for block, name in _NAMES.items() if block in set(blocks)]
-    return tuple(f"OGC API {name}" for name in found if name != "Common" or len(found) == 1)
+    keywords = [name for block, name in _NAMES.items() if block in set(blocks)]
+    return tuple(f"OGC API {name}" for name in keywords if name != "Common" or len(keywords) == 1)
 
 
 def version_of(declared: dict[str, str]) -> str:
@@ -296,7 +296,7 @@ class Description:
         """Return the description extended by another document; a landing page may contain everything at once."""
         listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if is_collection(value) else [])
         known = lines(value.get("crs"))
-        read = [_collection(each, self.base, known) for each in listed]
+        read = [_collection(item, self.base, known) for item in listed]
         return replace(
             self,
             title=self.title or line_of(value.get("title")),
@@ -322,21 +322,23 @@ class Description:
             keywords=tuple(dict.fromkeys((*self.keywords, *block_keywords(blocks)))),
             provider=self.provider,
             access_constraints=self.licence,
-            formats=tuple(dict.fromkeys(name for each in self.collections for name in each.formats)),
+            formats=tuple(dict.fromkeys(name for collection in self.collections for name in collection.formats)),
             layers=self.collections,
         )
 
 
 def _keywords(value: JsonObject) -> tuple[str, ...]:
     """Return keywords, which are plain texts, or objects with a `keyword` in each."""
-    return lines([each.get("keyword") if isinstance(each, dict) else each for each in list_of(value.get("keywords"))])
+    return lines(
+        [keyword.get("keyword") if isinstance(keyword, dict) else keyword for keyword in list_of(value.get("keywords"))]
+    )
 
 
 def _provider(value: JsonObject) -> str:
     """Return the organisation that provides an API: `provider`, the first of `providers`, or the point of contact."""
     named = [value.get("provider"), value.get("contactPoint"), *list_of(value.get("providers"))[:1]]
-    for each in named:
-        if line := first_line(each, "name", "organization") if isinstance(each, dict) else line_of(each):
+    for name in named:
+        if line := first_line(name, "name", "organization") if isinstance(name, dict) else line_of(name):
             return line
     return ""
 
@@ -349,13 +351,13 @@ def _collection(value: JsonObject, base: Url, known: Iterable[str]) -> tuple[Lay
 
 def _formats(value: JsonObject, base: Url) -> tuple[str, ...]:
     """Return media types of a collection's items, coverages and maps, without pages for people."""
-    found = (link.media_type for link in links_of(value, base) if link.rel.rpartition("/")[2] in _CONTENT_RELATIONS)
-    return tuple(dict.fromkeys(name for name in found if name and name != "text/html"))
+    formats = (link.media_type for link in links_of(value, base) if link.rel.rpartition("/")[2] in _CONTENT_RELATIONS)
+    return tuple(dict.fromkeys(name for name in formats if name and name != "text/html"))
 
 
 def _pages(collections: Iterable[JsonObject], base: Url) -> tuple[Link, ...]:
     """Return the first page of each collection of records, asked for as JSON whatever the browser's Accept says."""
-    found = []
+    pages = []
     for value in collections:
         if value.get("itemType") not in ("record", "records"):
             continue
@@ -364,8 +366,8 @@ def _pages(collections: Iterable[JsonObject], base: Url) -> tuple[Link, ...]:
         if items:
             url = items[0].url if "f=" in items[0].url.address else with_parameters(items[0].url, {"f": "json"})
             title = first_line(value, "title", "id")
-            found.append(Link(url, title, _provider(value), "items", RECORDS))
-    return tuple(found[:MAX_PAGES])
+            pages.append(Link(url, title, _provider(value), "items", RECORDS))
+    return tuple(pages[:MAX_PAGES])
 
 
 # --------------------------------------------------------------------------- interview
@@ -475,8 +477,8 @@ def has_map(layer: Layer) -> bool:
 
 
 def _content_url(endpoint: Url, name: str, *, is_map: bool) -> Url:
-    asked = {"width": str(PIXELS), "height": str(PIXELS), "f": "png"} if is_map else {"limit": "1", "f": "json"}
-    return with_parameters(below(endpoint, f"{_path(name)}/{'map' if is_map else 'items'}"), asked)
+    query = {"width": str(PIXELS), "height": str(PIXELS), "f": "png"} if is_map else {"limit": "1", "f": "json"}
+    return with_parameters(below(endpoint, f"{_path(name)}/{'map' if is_map else 'items'}"), query)
 
 
 def _path(name: str) -> str:
@@ -519,8 +521,8 @@ def preview(context: LayerContext) -> Preview | None:
 
 
 def _map_url(context: LayerContext, view: View) -> Url:
-    asked = {"bbox": _joined(view.box), "width": str(view.size[0]), "height": str(view.size[1])}
-    return with_parameters(_content_url(context.url, context.layer.name, is_map=True), asked)
+    query = {"bbox": _joined(view.box), "width": str(view.size[0]), "height": str(view.size[1])}
+    return with_parameters(_content_url(context.url, context.layer.name, is_map=True), query)
 
 
 def _features_url(context: LayerContext, box: Sides, most: int) -> Url:

@@ -24,8 +24,8 @@ _STREAMS = 100
 
 def is_sensorthings(value: Mapping[str, Any]) -> bool:
     """Return whether an object lists a service's entity sets, each with its name and address (OGC 15-078r6, 9.2.1)."""
-    listed = [each for each in objects(value.get("value"))[:MAX_ITEMS] if line_of(each.get("url"))]
-    return {line_of(each.get("name")) for each in listed} >= _SETS
+    listed = [item for item in objects(value.get("value"))[:MAX_ITEMS] if line_of(item.get("url"))]
+    return {line_of(item.get("name")) for item in listed} >= _SETS
 
 
 KIND = KindDeclaration(
@@ -71,7 +71,7 @@ def read_sensorthings(page: Page, value: JsonObject) -> Finding | None:
 def _streams(value: JsonObject | None) -> tuple[Layer, ...]:
     """Return the data streams of an answer, by their names."""
     listed = objects(value.get("value"))[:_STREAMS] if value is not None else []
-    named = ((line_of(each.get("name")), text_of(each.get("description"))) for each in listed)
+    named = ((line_of(item.get("name")), text_of(item.get("description"))) for item in listed)
     return tuple(Layer(name, name, abstract, item=Item.OFFERING) for name, abstract in named if name)
 
 
@@ -81,6 +81,6 @@ def interview(candidate: Candidate) -> Interview:
     verdict = yield from run(candidate, (question,), partial(examine_json, read=read_sensorthings))
     if verdict.status is not Status.VALID or verdict.service is None:
         return verdict
-    asked = {"$top": str(_STREAMS), "$select": "name,description"}
-    answer = yield Ask(with_parameters(below(candidate.endpoint.url, "Datastreams"), asked))
+    query = {"$top": str(_STREAMS), "$select": "name,description"}
+    answer = yield Ask(with_parameters(below(candidate.endpoint.url, "Datastreams"), query))
     return replace(verdict, service=replace(verdict.service, layers=_streams(json_of(answer))))

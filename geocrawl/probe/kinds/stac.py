@@ -1,7 +1,7 @@
 """Probe a STAC: request the catalogue at the address, and from an API also its collections.
 
 A catalogue in files (`catalog.json`) is one request; its children are pages of the crawl, not of the interview (STAC
-1.0, Catalog; STAC API 1.0, Core). There may be thousands of children, each of which names its root: a child that a
+1.0, Catalog; STAC API 1.0, Core). There may be thousands of children, and each names its root: a child that a
 crawl found leads to the root as the service. An address that a person typed is the service, whatever root it names.
 """
 
@@ -151,7 +151,7 @@ def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
 def _contents(value: JsonObject, url: Url) -> tuple[tuple[Layer, ...], list[str]]:
     """Return the collections of a document, itself first when it is one; else the catalogues that it links to."""
     listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if "extent" in value else [])
-    read = [read_collection(each, keywords=lines(each.get("keywords")), formats=_formats(each)) for each in listed]
+    read = [read_collection(item, keywords=lines(item.get("keywords")), formats=_formats(item)) for item in listed]
     children = [_child(link) for link in islice(links_of(value, url), MAX_ITEMS) if link.rel == "child"]
     layers = [*(layer for layer, _ in read), *(children if "collections" not in value else [])]
     return tuple(layers[:MAX_ITEMS]), [code for _, codes in read for code in codes]
@@ -166,14 +166,14 @@ def _child(link: WebLink) -> Layer:
 
 def _provider(value: JsonObject) -> str:
     """Return the first provider that has a name (STAC 1.0, Collection: `providers`)."""
-    return next((name for each in objects(value.get("providers")) if (name := line_of(each.get("name")))), "")
+    return next((name for provider in objects(value.get("providers")) if (name := line_of(provider.get("name")))), "")
 
 
 def _formats(value: JsonObject) -> tuple[str, ...]:
     """Return media types of the assets of a collection's items (`item_assets`)."""
     assets = object_of(value.get("item_assets")) or member(value, "summaries", "item_assets")
-    found = (line_of(object_of(each).get("type")) for each in list(assets.values())[:1000])
-    return tuple(dict.fromkeys(name for name in found if name))
+    formats = (line_of(object_of(asset).get("type")) for asset in list(assets.values())[:1000])
+    return tuple(dict.fromkeys(name for name in formats if name))
 
 
 # --------------------------------------------------------------------------- further pages
@@ -185,12 +185,12 @@ def pages_of(value: JsonObject, url: Url) -> tuple[Link, ...]:
     Items are data, not services, and are ignored.
     """
     provider = _provider(value)
-    found = {
+    pages = {
         link.url.identity: Link(link.url, link.title, provider, link.rel, RECORDS)
         for link in links_of(value, url)
         if link.rel in _PAGES and link.url.identity != url.identity and link.media_type != "text/html"
     }
-    return tuple(found.values())[:MAX_PAGES]
+    return tuple(pages.values())[:MAX_PAGES]
 
 
 # --------------------------------------------------------------------------- interview

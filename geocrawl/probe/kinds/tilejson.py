@@ -49,7 +49,7 @@ def is_tilejson(value: JsonObject) -> bool:
     version, tiles = value.get("tilejson"), value.get("tiles")
     if not isinstance(version, str) or not isinstance(tiles, list) or not tiles:
         return False
-    return all(isinstance(each, str) and "{z}" in each.lower() for each in tiles)
+    return all(isinstance(tile, str) and "{z}" in tile.lower() for tile in tiles)
 
 
 KIND = KindDeclaration(
@@ -106,9 +106,9 @@ def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
     name = "" if vectors else line_of(value.get("id")) or line_of(value.get("name")) or "tiles"
     whole = Layer(name, line_of(value.get("name")), crs=(crs,), box=box)
     below = (
-        Layer(identifier, identifier, text_of(each.get("description")), parent=0)
-        for each in vectors
-        if (identifier := line_of(each.get("id")))
+        Layer(identifier, identifier, text_of(vector.get("description")), parent=0)
+        for vector in vectors
+        if (identifier := line_of(vector.get("id")))
     )
     return (whole, *below), codes
 
@@ -127,8 +127,8 @@ def _formats(value: JsonObject) -> tuple[str, ...]:
     """Return the tiles' media types, by `format` or by the suffixes of their addresses."""
     if stated := line_of(value.get("format")):
         return (stated,)
-    endings = (_EXTENSION.search(line_of(each)) for each in list_of(value.get("tiles"))[:MAX_ITEMS])
-    return tuple(dict.fromkeys(found[1].lower() for found in endings if found))
+    endings = (_EXTENSION.search(line_of(tile)) for tile in list_of(value.get("tiles"))[:MAX_ITEMS])
+    return tuple(dict.fromkeys(match[1].lower() for match in endings if match))
 
 
 def interview(candidate: Candidate) -> Interview:

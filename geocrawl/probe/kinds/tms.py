@@ -101,7 +101,7 @@ def leads_of(root: etree._Element, url: Url) -> tuple[Candidate, ...]:
     if local_name(root) == "TileMap":
         named = [(attribute(root, "tilemapservice"), "")]
     else:
-        named = [(attribute(each, "href"), attribute(each, "title")) for each in _services(root)]
+        named = [(attribute(service, "href"), attribute(service, "title")) for service in _services(root)]
     targets = ((read_url(address, url), title) for address, title in named[:MAX_LEADS] if address)
     return tuple(lead(Kind.TMS, target, url, title) for target, title in targets if target and target.host == url.host)
 
@@ -121,8 +121,8 @@ def _service(root: etree._Element, layers: tuple[Layer, ...]) -> Service:
 
 def _layers(name: str, root: etree._Element, url: Url) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
     if name == "Services":
-        found = ((attribute(each, "href"), attribute(each, "title")) for each in _services(root))
-        return tuple(Layer(href[:500], title, item=Item.FOLDER) for href, title in found), ()
+        layers = ((attribute(service, "href"), attribute(service, "title")) for service in _services(root))
+        return tuple(Layer(href[:500], title, item=Item.FOLDER) for href, title in layers), ()
     if name == "TileMapService":
         return tuple(_listed(child(root, "TileMaps"))), ()
     code = line_of(child(root, "SRS"))
@@ -141,20 +141,20 @@ def _layers(name: str, root: etree._Element, url: Url) -> tuple[tuple[Layer, ...
 
 
 def _listed(maps: etree._Element | None) -> Iterator[Layer]:
-    for each in islice(children(maps, "TileMap"), MAX_MAPS):
-        href, code = attribute(each, "href").strip(), attribute(each, "srs").strip()
-        extension = attribute(each, "extension").strip()
+    for element in islice(children(maps, "TileMap"), MAX_MAPS):
+        href, code = attribute(element, "href").strip(), attribute(element, "srs").strip()
+        extension = attribute(element, "extension").strip()
         yield Layer(
             name=_name(href.partition("?")[0]),
-            title=" ".join(attribute(each, "title").split()),
+            title=" ".join(attribute(element, "title").split()),
             crs=(code,) if code else (),
             formats=(extension,) if extension else (),
         )
 
 
 def _name(address: str) -> str:
-    found = _PLACE.search(address[-2_000:])
-    return found[1] if found else address.rstrip("/").rpartition("/")[2][:500]
+    match = _PLACE.search(address[-2_000:])
+    return match[1] if match else address.rstrip("/").rpartition("/")[2][:500]
 
 
 def _box(root: etree._Element, code: str) -> Box:
@@ -177,7 +177,7 @@ def interview(candidate: Candidate) -> Interview:
     root = read_whole(page).root
     leads = leads_of(root, page.final) if root is not None else ()
     own = candidate.endpoint.key
-    return replace(verdict, leads=(*verdict.leads, *(each for each in leads if each.endpoint.key != own)))
+    return replace(verdict, leads=(*verdict.leads, *(other for other in leads if other.endpoint.key != own)))
 
 
 def other_spelling(url: Url) -> Url:
@@ -227,8 +227,8 @@ class _TileMap:
         box, origin = self.box, self._numbers("Origin", "x", "y")
         if box is None or origin is None:
             return ()
-        sets = (each for each in children(child(self.root, "TileSets"), "TileSet") if _resolution(each) > 0)
-        return tuple(self._level(each, box, origin) for each in islice(sets, _MAX_LEVELS))
+        sets = (element for element in children(child(self.root, "TileSets"), "TileSet") if _resolution(element) > 0)
+        return tuple(self._level(tile_set, box, origin) for tile_set in islice(sets, _MAX_LEVELS))
 
     def _level(self, tile_set: etree._Element, box: Sides, origin: tuple[float, ...]) -> Level:
         format_ = child(self.root, "TileFormat")
@@ -262,7 +262,7 @@ class _TileMap:
     def _numbers(self, name: str, *attributes: str) -> Any:
         """Return the numbers in attributes of an element; None unless all are present."""
         part = child(self.root, name)
-        numbers = [number_of(attribute(part, each)) for each in attributes] if part is not None else [None]
+        numbers = [number_of(attribute(part, edge)) for edge in attributes] if part is not None else [None]
         return None if None in numbers else tuple(numbers)
 
 

@@ -78,7 +78,7 @@ def _read_coverage(element: etree._Element, parent: int | None) -> Part:
         title=next(filter(None, (first_line(element, name) for name in _TITLES)), ""),
         abstract=next(filter(None, (first_text(element, name) for name in _ABSTRACTS)), ""),
         parent=parent,
-        crs=tuple(dict.fromkeys(filter(None, (crs_code(text_of(each)) for each in supported)))),
+        crs=tuple(dict.fromkeys(filter(None, (crs_code(text_of(code)) for code in supported)))),
         box=box,
         keywords=read_keywords(element),
         item=Item.COVERAGE,
@@ -104,8 +104,8 @@ def _crs_for_all(metadata: etree._Element | None) -> tuple[str, ...]:
     """Return the systems of the CRS extension (OGC 11-053r1, 9.2), which servers also place outside of `Extension`."""
     extension = child(metadata, "Extension")
     stated = [*children(extension, "crsSupported"), *children(metadata, "crsSupported")]
-    stated += [each for inner in children(extension, "CrsMetadata") for each in children(inner, "crsSupported")]
-    return tuple(dict.fromkeys(filter(None, (crs_code(text_of(each)) for each in stated))))
+    stated += [element for inner in children(extension, "CrsMetadata") for element in children(inner, "crsSupported")]
+    return tuple(dict.fromkeys(filter(None, (crs_code(text_of(value)) for value in stated))))
 
 
 FORM = Form(
@@ -141,13 +141,13 @@ _GRID = "http://www.opengis.net/def/axis/OGC/1/"
 def _levels(context: LayerContext, view: View) -> Levels:
     """Request the description of a coverage; return the part of its extent that is in view, as one tile."""
     is_new = context.service.version.startswith("2")
-    asked = {
+    query = {
         "SERVICE": "WCS",
         "VERSION": context.service.version if is_new else "1.0.0",
         "REQUEST": "DescribeCoverage",
         "COVERAGEID" if is_new else "COVERAGE": context.layer.name,
     }
-    answer = yield Ask(request_url(context.url, asked))
+    answer = yield Ask(request_url(context.url, query))
     root = read_whole(answer).root if isinstance(answer, Page) else None
     if root is None:
         return "the service sent no description of the coverage"
@@ -164,8 +164,8 @@ def _levels(context: LayerContext, view: View) -> Levels:
     width, height = (max(round(share * side), 1) for share, side in zip(shares, view.size, strict=True))
     of_part = _of_part_2 if is_new else _of_part_1
     part = of_part(root, (west, south, east, north), (width, height))
-    whole_asked = {**asked, "REQUEST": "GetCoverage", "FORMAT": formats[0]}
-    url = request_url(context.url, (*whole_asked.items(), *part))
+    whole_query = {**query, "REQUEST": "GetCoverage", "FORMAT": formats[0]}
+    url = request_url(context.url, (*whole_query.items(), *part))
     return (Grid(west, north, east - west, north - south, (0, 0), (0, 0), lambda column, row: url),)
 
 
@@ -198,7 +198,7 @@ def _extent(root: etree._Element) -> Sides | None:
     """Return the extent in the description of a coverage of WCS 2.0; None when it is not in degrees."""
     system, labels = _system_and_axes(root)
     corners = [text_of(next(root.iter(f"{{*}}{name}"), None)).split()[:2] for name in ("lowerCorner", "upperCorner")]
-    low, high = ([number for each in corner if (number := number_of(each)) is not None] for corner in corners)
+    low, high = ([number for item in corner if (number := number_of(item)) is not None] for corner in corners)
     if not is_geographic(system) or len(low) < 2 or len(high) < 2:
         return None
     if _is_north_first(labels, system):

@@ -280,7 +280,7 @@ def _count(root: etree._Element) -> str | None:
     """Count features in a collection, without empty members; None for another document."""
     if not local_name(root).endswith("Collection"):
         return None
-    count = sum(sum(1 for each in member if local_name(each)) for member in root if local_name(member) in _MEMBERS)
+    count = sum(sum(1 for item in member if local_name(item)) for member in root if local_name(member) in _MEMBERS)
     return counted(count, "feature") if count else ""
 
 
@@ -294,20 +294,20 @@ def _features_url(context: LayerContext, box: Sides, most: int) -> Url:
     GeoJSON is asked for where it is offered. A service of version 1.0.0 knows boxes in the type's own reference system
     alone (9.1).
     """
-    asked, service, layer = context.checks.get(ContentOutcome.OK, context.url), context.service, context.layer
-    stated = {name.lower(): value for name, value in query_parameters(asked)}
+    address, service, layer = context.checks.get(ContentOutcome.OK, context.url), context.service, context.layer
+    stated = {name.lower(): value for name, value in query_parameters(address)}
     version = stated.get("version") or service.version
     west, south, east, north = (f"{side:.9g}" for side in box)
     formats = [name for name in layer.formats or service.formats if "json" in name.lower()]
-    manner = _Manner(asked, version, both_names={"count", "maxfeatures"} <= stated.keys())
+    manner = _Manner(address, version, both_names={"count", "maxfeatures"} <= stated.keys())
     names = {**_parameters(layer, manner), **({"OUTPUTFORMAT": formats[0]} if formats else {})}
     counts: dict[str, str] = {name: str(most) for name in ("COUNT", "MAXFEATURES") if name in names}
     if version.startswith("1.0"):
         is_degrees = bool(layer.crs) and is_geographic(layer.crs[0])
         place = {"BBOX": f"{west},{south},{east},{north}"} if is_degrees else {}
-        return with_parameters(asked, named_for(service, {**names, **counts, **place}))
+        return with_parameters(address, named_for(service, {**names, **counts, **place}))
     place = {"SRSNAME": _DEGREES, "BBOX": f"{south},{west},{north},{east},{_DEGREES}"}
-    return with_parameters(asked, named_for(service, {**names, **counts, **place}))
+    return with_parameters(address, named_for(service, {**names, **counts, **place}))
 
 
 _DEGREES = "urn:ogc:def:crs:EPSG::4326"

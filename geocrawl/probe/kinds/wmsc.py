@@ -59,8 +59,8 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
         return Finding("other-kind", "a WMS without tile sets", other_kind=Kind.WMS)
     by_name: dict[str, list[Layer]] = {}
     titles = _titles(root)
-    for each in tile_sets:
-        layer = _layer(each, titles)
+    for tile_set in tile_sets:
+        layer = _layer(tile_set, titles)
         by_name.setdefault(layer.name, []).append(layer)
     layers = tuple(map(_joined, by_name.values()))
     service = replace(
@@ -87,9 +87,9 @@ def _joined(same: Sequence[Layer]) -> Layer:
     """Join the same layer of several tile sets in different reference systems."""
     return replace(
         same[0],
-        crs=tuple(dict.fromkeys(code for each in same for code in each.crs)),
-        formats=tuple(dict.fromkeys(name for each in same for name in each.formats)),
-        box=next((each.box for each in same if each.box is not None), None),
+        crs=tuple(dict.fromkeys(code for layer in same for code in layer.crs)),
+        formats=tuple(dict.fromkeys(name for layer in same for name in layer.formats)),
+        box=next((layer.box for layer in same if layer.box is not None), None),
     )
 
 
@@ -100,8 +100,8 @@ def _box(tile_set: etree._Element, code: str) -> Box:
 
 def _titles(root: etree._Element) -> dict[str, str]:
     """Return titles of the WMS's layers by their names."""
-    layers = (each for each in root.iter() if local_name(each) == "Layer")
-    return {line_of(child(each, "Name")): line_of(child(each, "Title")) for each in layers}
+    layers = (element for element in root.iter() if local_name(element) == "Layer")
+    return {line_of(child(layer, "Name")): line_of(child(layer, "Title")) for layer in layers}
 
 
 def interview(candidate: Candidate) -> Interview:
@@ -111,8 +111,8 @@ def interview(candidate: Candidate) -> Interview:
 
 
 def _capabilities(endpoint: Url) -> Url:
-    asked = {"SERVICE": "WMS", "REQUEST": "GetCapabilities", "VERSION": "1.1.1", "TILED": "true"}
-    return request_url(endpoint, asked)
+    query = {"SERVICE": "WMS", "REQUEST": "GetCapabilities", "VERSION": "1.1.1", "TILED": "true"}
+    return request_url(endpoint, query)
 
 
 # --------------------------------------------------------------------------- tiles
@@ -129,10 +129,10 @@ def _levels(context: LayerContext, view: View) -> Levels:
     root = read_whole(answer).root if isinstance(answer, Page) else None
     if root is None:
         return ()
-    for each in islice(children(child(root, "Capability", "VendorSpecificCapabilities"), "TileSet"), MAX_TILE_SETS):
-        code = line_of(child(each, "SRS"))
-        if line_of(child(each, "Layers")) == context.layer.name and is_in(code, view.system):
-            return tuple(_levels_of(context.url, each, code))
+    for element in islice(children(child(root, "Capability", "VendorSpecificCapabilities"), "TileSet"), MAX_TILE_SETS):
+        code = line_of(child(element, "SRS"))
+        if line_of(child(element, "Layers")) == context.layer.name and is_in(code, view.system):
+            return tuple(_levels_of(context.url, element, code))
     return ()
 
 
@@ -141,7 +141,7 @@ def _levels_of(endpoint: Url, tile_set: etree._Element, code: str) -> Iterator[L
     if len(sides) < 4:
         return
     width, height = (integer_of(line_of(child(tile_set, name)), _USUAL_PIXELS) for name in ("Width", "Height"))
-    asked = {
+    query = {
         "SERVICE": "WMS",
         "VERSION": "1.1.1",
         "REQUEST": "GetMap",
@@ -155,7 +155,7 @@ def _levels_of(endpoint: Url, tile_set: etree._Element, code: str) -> Iterator[L
     }
 
     def url(place: Sides) -> Url:
-        return request_url(endpoint, {**asked, "BBOX": ",".join(f"{side:.15g}" for side in place)})
+        return request_url(endpoint, {**query, "BBOX": ",".join(f"{side:.15g}" for side in place)})
 
     for word in text_of(child(tile_set, "Resolutions")).split()[:_MAX_LEVELS]:
         resolution = number_of(word) or 0.0

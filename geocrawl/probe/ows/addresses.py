@@ -20,18 +20,18 @@ from geocrawl.urls import endpoint_key, is_own_machine, is_private_name, read_ur
 
 _MAX_ADDRESSES = 200
 _INNER = re.compile(r"\.(?:localdomain|lan|intranet|intern|corp|home|private)\Z")
-"""Endings that are kept for private networks by custom, beside those of `is_private_name`."""
+"""Endings that are kept for private networks by custom, besides those of `is_private_name`."""
 
 
 def address_deviations(operations: Operations, answered: Url) -> list[Deviation]:
     """Return one deviation for each code, with its first address. `answered`: the address of the document."""
-    found: dict[str, str] = {}
+    deviations: dict[str, str] = {}
     stated = (address.url for operation in operations.listed for address in operation.addresses)
     for address in dict.fromkeys(islice(stated, _MAX_ADDRESSES)):
         code = _fault(address, answered)
         if code:
-            found.setdefault(code, address[:200])
-    return [Deviation(code, detail) for code, detail in found.items()]
+            deviations.setdefault(code, address[:200])
+    return [Deviation(code, detail) for code, detail in deviations.items()]
 
 
 def _fault(address: str, answered: Url) -> str:

@@ -63,9 +63,9 @@ class Form:
 
     kind: Kind
     sections: frozenset[str]
-    """Sections at least one of which a document must have."""
+    """Sections; a document must have at least one."""
     contents: frozenset[str]
-    """The section with the content items, by any of its names; empty where there is none."""
+    """The section with the content items, by any of its names; empty for a kind without one."""
     items: ItemSpec[Part]
     usual_version: str
     """Version that is assumed if the document names none."""
@@ -95,20 +95,20 @@ class Form:
 
     def root_deviations(self, root: etree._Element) -> list[Deviation]:
         """Return the departures of a document's root and sections."""
-        found = []
+        deviations = []
         if not version_of(root):
-            found.append(Deviation("no-version", f"taken for {self.usual_version}"))
+            deviations.append(Deviation("no-version", f"taken for {self.usual_version}"))
         if local_name(root) not in _ROOTS:
-            found.append(Deviation("root-case", local_name(root)))
+            deviations.append(Deviation("root-case", local_name(root)))
         if not (namespace := namespace_of(root)):
-            found.append(Deviation("namespace-missing", local_name(root)))
+            deviations.append(Deviation("namespace-missing", local_name(root)))
         elif not is_usual_namespace(namespace):
-            found.append(Deviation("namespace-wrong", namespace[:_MAX_DETAIL_CHARS]))
+            deviations.append(Deviation("namespace-wrong", namespace[:_MAX_DETAIL_CHARS]))
         if self.contents and not self._present(root) & self.contents:
-            found.append(Deviation("section-missing", f"no {' or '.join(sorted(self.contents))}"))
+            deviations.append(Deviation("section-missing", f"no {' or '.join(sorted(self.contents))}"))
         elif child(root, "ServiceIdentification") is None and child(root, "Service") is None:
-            found.append(Deviation("section-missing", "no ServiceIdentification"))
-        return found
+            deviations.append(Deviation("section-missing", "no ServiceIdentification"))
+        return deviations
 
     def _present(self, root: etree._Element) -> frozenset[str]:
         return self.sections & {local_name(section) for section in root}
@@ -185,4 +185,4 @@ def _item_deviations(parts: Sequence[Part], noun: str) -> list[Deviation]:
 
 def union(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return all entries of the lists, each once, in order."""
-    return tuple(dict.fromkeys(entry for each in lists for entry in each))
+    return tuple(dict.fromkeys(entry for list_ in lists for entry in list_))

@@ -29,12 +29,12 @@ def first_text(element: etree._Element | None, name: str) -> str:
 
 def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
     """Return the keywords of every list: `Keywords/Keyword`, `keywords/keyword`, or a text with commas (WFS 1.0.0)."""
-    found: list[str] = []
+    keywords: list[str] = []
     for name, entry in (("Keywords", "Keyword"), ("keywords", "keyword")):
         for listed in children(element, name):
             entries = texts(children(listed, entry))
-            found += entries or [part for part in map(str.strip, line_of(listed).split(",")) if part]
-    return tuple(dict.fromkeys(found))
+            keywords += entries or [part for part in map(str.strip, line_of(listed).split(",")) if part]
+    return tuple(dict.fromkeys(keywords))
 
 
 def read_wms_keywords(element: etree._Element | None) -> tuple[str, ...]:

@@ -199,24 +199,24 @@ class Operations:
     def addresses(self, *names: str) -> Iterator[Address]:
         """Yield the addresses for GET of an operation, by any of its names."""
         for operation in self._named(names):
-            yield from (each for each in operation.addresses if each.url and each.method == "Get")
+            yield from (address for address in operation.addresses if address.url and address.method == "Get")
 
     def address(self, *names: str) -> str:
         """Return the first address for GET of an operation; '' for none."""
-        return next((each.url for each in self.addresses(*names)), "")
+        return next((address.url for address in self.addresses(*names)), "")
 
     def values(self, operation: str, *names: str) -> tuple[str, ...]:
         """Return the allowed values of an operation's parameter (OGC 06-121r9, 7.4.6), by any of its names.
 
         If the operation states none, those stated for all operations count.
         """
-        places = [*(each.values for each in self._named((operation,))), self.for_all]
+        places = [*(item.values for item in self._named((operation,))), self.for_all]
         found = (values[name.lower()] for values in places for name in names if name.lower() in values)
         return next(found, ())
 
     def _named(self, names: Sequence[str]) -> Iterator[Operation]:
         wanted = {name.lower() for name in names}
-        return (each for each in self.listed if each.name in wanted)
+        return (item for item in self.listed if item.name in wanted)
 
 
 def read_operations(root: etree._Element, kind: Kind) -> Operations:
@@ -227,7 +227,7 @@ def read_operations(root: etree._Element, kind: Kind) -> Operations:
     module, namespace = _OLD_OPERATIONS.get(kind, _OLD_OPERATIONS[Kind.WMS])
     read = _owslib(module).OperationMetadata
     listed = islice(children(child(root, "Capability", "Request")), _MAX_OPERATIONS)
-    return Operations(tuple(_old_operation(read(mended(each, namespace))) for each in listed))
+    return Operations(tuple(_old_operation(read(mended(item, namespace))) for item in listed))
 
 
 def _old_operation(operation: Any) -> Operation:
@@ -242,11 +242,11 @@ def _ows_operations(metadata: etree._Element) -> Operations:
     ows, listed = _owslib("ows"), []
     for element in islice(metadata.iterfind("Operation"), _MAX_OPERATIONS):
         operation = ows.OperationsMetadata(element, "")
-        stated = [(name, each["values"]) for name, each in operation.parameters.items()]
-        values = _by_name([*stated, *((each.name, each.values) for each in operation.constraints)])
+        stated = [(name, parameter["values"]) for name, parameter in operation.parameters.items()]
+        values = _by_name([*stated, *((constraint.name, constraint.values) for constraint in operation.constraints)])
         listed.append(Operation(operation.name.strip().lower(), _addresses(operation), values))
-    for_all = [ows.Parameter(each, "") for name in ("Parameter", "Constraint") for each in metadata.iterfind(name)]
-    return Operations(tuple(listed), _by_name((each.name, each.values) for each in for_all))
+    for_all = [ows.Parameter(part, "") for name in ("Parameter", "Constraint") for part in metadata.iterfind(name)]
+    return Operations(tuple(listed), _by_name((item.name, item.values) for item in for_all))
 
 
 def _by_name(stated: Iterable[tuple[str, Sequence[str | None]]]) -> Mapping[str, tuple[str, ...]]:
@@ -259,12 +259,12 @@ def _by_name(stated: Iterable[tuple[str, Sequence[str | None]]]) -> Mapping[str,
 
 
 def _addresses(operation: Any) -> tuple[Address, ...]:
-    found = []
-    for each in operation.methods:
-        limits = (limit for limit in each.get("constraints", ()) if limit.name.lower() == "getencoding")
+    addresses = []
+    for method in operation.methods:
+        limits = (limit for limit in method.get("constraints", ()) if limit.name.lower() == "getencoding")
         encodings = frozenset(_line(value).lower() for limit in limits for value in limit.values)
-        found.append(Address(each["url"], each["type"], encodings))
-    return tuple(found)
+        addresses.append(Address(method["url"], method["type"], encodings))
+    return tuple(addresses)
 
 
 def _line(text: str | None) -> str:
@@ -338,7 +338,7 @@ class _Copier:
             for value in part:
                 self._add(copy, value, is_verb=False)
         elif name == "Format" and len(part):  # WMS 1.0.0: <Format><PNG/><GIF/></Format>
-            copy.extend(self.made(name, local_name(each)) for each in part)
+            copy.extend(self.made(name, local_name(item)) for item in part)
         else:
             copy.append(self.copy(part))
 
@@ -349,7 +349,7 @@ class _Copier:
         address = attributes if inner is None else href_of(inner)
         copy = self.made(local_name(verb), address=address)
         copy.append(self.made("OnlineResource", address=address))
-        copy.extend(self.copy(each) for each in verb if local_name(each) == "Constraint")
+        copy.extend(self.copy(item) for item in verb if local_name(item) == "Constraint")
         return copy
 
 

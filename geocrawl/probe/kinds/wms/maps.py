@@ -116,12 +116,12 @@ def _is_opaque(format_: str) -> bool:
 
 def _dimension_values(dimensions: tuple[Dimension, ...], which: Value) -> dict[str, str]:
     """Return the parameters of dimensions (1.3.0, C.3.2): TIME, ELEVATION, DIM_name."""
-    found = {}
+    values = {}
     for dimension in dimensions:
         name = dimension.name.upper()
         if value := value_of(dimension, which):
-            found[name if name.lower() in _STANDARD_DIMENSIONS else f"DIM_{name.removeprefix('DIM_')}"] = value
-    return found
+            values[name if name.lower() in _STANDARD_DIMENSIONS else f"DIM_{name.removeprefix('DIM_')}"] = value
+    return values
 
 
 # --------------------------------------------------------------------------- places to request
@@ -205,11 +205,11 @@ def _in_turn(layers: list[Layer], most: int) -> Iterator[Layer]:
 def _targets(service: Service, layer: Layer) -> tuple[Target, ...]:
     """Return a layer with its extent in each reference system that can be requested, the first choice first."""
     line = list(_ancestry(service.layers, layer))
-    codes = {crs_code(code).upper(): code for each in reversed(line) for code in each.crs}
+    codes = {crs_code(code).upper(): code for owner in reversed(line) for code in owner.crs}
     is_new = service.version.startswith("1.3")
-    bounds = next((each.bounds for each in line if each.bounds is not None), None)
-    dimensions = {one.name.lower(): one for each in reversed(line) for one in each.dimensions}
-    scales = next((each.scales for each in line if each.scales is not None), None)
+    bounds = next((owner.bounds for owner in line if owner.bounds is not None), None)
+    dimensions = {one.name.lower(): one for owner in reversed(line) for one in owner.dimensions}
+    scales = next((owner.scales for owner in line if owner.scales is not None), None)
     box = _box(line, bounds, is_new=is_new)
     if box is None and bounds is None and (not codes or not codes.keys().isdisjoint(_KNOWN)):
         box = _WORLD
@@ -222,7 +222,7 @@ def _targets(service: Service, layer: Layer) -> tuple[Target, ...]:
             code,
             sides,
             latitude_first=is_new and box is not None and crs_code(code).upper() == "EPSG:4326",
-            styles=next((each.styles for each in line if each.styles), ()),
+            styles=next((owner.styles for owner in line if owner.styles), ()),
             dimensions=tuple(dimensions.values()),
         )
         for code, sides in places.items()
@@ -250,7 +250,7 @@ def _places(codes: Mapping[str, str], box: Sides | None, bounds: Bounds | None) 
 
 def _box(line: list[Layer], bounds: Bounds | None, *, is_new: bool) -> Sides | None:
     """Return the extent in degrees: stated, inherited, or computed from an extent in another reference system."""
-    stated = next((each.box for each in line if each.box is not None and not each.box.is_empty), None)
+    stated = next((layer.box for layer in line if layer.box is not None and not layer.box.is_empty), None)
     if stated is None and bounds is not None:
         code, (west, south, east, north) = crs_code(bounds[0]).upper(), bounds[1:]
         if code == "EPSG:4326" and is_new:

@@ -52,7 +52,7 @@ class _Map:
 
     def legend(self) -> Url:
         """Return the request for the legend."""
-        asked = {
+        query = {
             "SERVICE": "WMS",
             "VERSION": self.context.service.version,
             "REQUEST": "GetLegendGraphic",
@@ -60,11 +60,11 @@ class _Map:
             "FORMAT": "image/png",
             **({"SLD_VERSION": "1.1.0"} if self.is_new else {}),
         }
-        return request_url(self.context.url, asked)
+        return request_url(self.context.url, query)
 
     def info(self, view: View, x: int, y: int) -> Url:
         """Return the request for what is at a pixel of a view."""
-        asked = {
+        query = {
             "REQUEST": "GetFeatureInfo",
             "QUERY_LAYERS": self.context.layer.name,
             "INFO_FORMAT": "text/plain",
@@ -72,4 +72,4 @@ class _Map:
             "I" if self.is_new else "X": str(x),
             "J" if self.is_new else "Y": str(y),
         }
-        return with_parameters(self.url(view), named_for(self.context.service, asked))
+        return with_parameters(self.url(view), named_for(self.context.service, query))

@@ -169,20 +169,20 @@ class WmsForm(Form):
 
     def root_deviations(self, root: etree._Element) -> list[Deviation]:
         """Return departures in name, version and namespace (WMS 1.3.0, 7.2.4.1 and annex E; 1.1.1, annex A)."""
-        found = []
+        deviations = []
         name, version = local_name(root), version_of(root)
         if name != _ROOTS[name.lower()]:
-            found.append(Deviation("root-case", name))
+            deviations.append(Deviation("root-case", name))
         if not version:
-            found.append(Deviation("no-version", f"taken for {self.version_of_root(root)}"))
+            deviations.append(Deviation("no-version", f"taken for {self.version_of_root(root)}"))
         if version and (name.lower() == "wms_capabilities") != version.startswith("1.3"):
-            found.append(Deviation("root-name", f"{name} for version {version}"))
+            deviations.append(Deviation("root-name", f"{name} for version {version}"))
         expected = _NAMESPACE if (version or self.version_of_root(root)).startswith("1.3") else None
         namespace = namespace_of(root) or None
         if namespace != expected:
             code = "namespace-missing" if namespace is None else "namespace-wrong"
-            found.append(Deviation(code, f"{namespace or 'none'} instead of {expected or 'none'}"))
-        return found
+            deviations.append(Deviation(code, f"{namespace or 'none'} instead of {expected or 'none'}"))
+        return deviations
 
 
 def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:

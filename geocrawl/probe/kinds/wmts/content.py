@@ -102,7 +102,7 @@ class Tiles:
                 break
 
     def url(self, layer: TileLayer, tile: Tile, manner: Manner) -> Url | None:
-        """Return a tile's address; None when there is none, or it is too long or within an intranet."""
+        """Return a tile's address; None without one, and for one that is too long or within an intranet."""
         if manner.url is None:
             url = read_url(_template_filled(layer.templates[manner.format], layer, tile, manner), self.endpoint)
             return url if url is not None and self._may_be_asked(url) and _is_short(url) else None
@@ -231,8 +231,8 @@ def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInt
 
 def _tiles_of(endpoint: Url, service: Service) -> Generator[Ask, Page | Failure, Tiles | None]:
     """Request the capabilities by KVP, then as a document; return None when neither has layers."""
-    asked = {"SERVICE": "WMTS", "REQUEST": "GetCapabilities", "VERSION": "1.0.0"}
-    by_kvp = None if is_file(endpoint) else request_url(endpoint, named_for(service, asked))
+    query = {"SERVICE": "WMTS", "REQUEST": "GetCapabilities", "VERSION": "1.0.0"}
+    by_kvp = None if is_file(endpoint) else request_url(endpoint, named_for(service, query))
     document = endpoint if is_file(endpoint) else restful_document(endpoint)
     for url in (by_kvp, document):
         if url is None:
@@ -264,13 +264,13 @@ def _levels(context: LayerContext, view: View) -> Levels:
     """Request the capabilities; return a layer's levels of tiles in the view's reference system."""
     tiles = yield from _tiles_of(context.url, context.service)
     layer = (
-        next((each for each in tiles.layers if each.name == context.layer.name), None) if tiles is not None else None
+        next((known for known in tiles.layers if known.name == context.layer.name), None) if tiles is not None else None
     )
     manner = next(tiles.manners(layer), None) if tiles is not None and layer is not None else None
     if tiles is None or layer is None or manner is None:
         return ()
     sets = tiles.sets
-    name = next((each for each in layer.links if each in sets and is_in(sets[each].crs, view.system)), None)
+    name = next((link for link in layer.links if link in sets and is_in(sets[link].crs, view.system)), None)
     return _levels_of(layer, sets, name, lambda tile: tiles.url(layer, tile, manner)) if name is not None else ()
 
 
@@ -321,14 +321,18 @@ def layer_spec() -> ItemSpec[TileLayer]:
 def _read_layer(element: etree._Element, _around: int | None) -> TileLayer:
     styles = sorted(children(element, "Style"), key=lambda style: attribute(style, "isDefault") != "true")
     box, _ = read_extent(element)
-    resources = [each for each in children(element, "ResourceURL") if attribute(each, "resourceType") == "tile"]
+    resources = [
+        resource for resource in children(element, "ResourceURL") if attribute(resource, "resourceType") == "tile"
+    ]
     return TileLayer(
         name=text_of(child(element, "Identifier")),
         formats=texts(children(element, "Format")),
         styles=tuple(text_of(child(style, "Identifier")) for style in styles),
-        links={text_of(child(each, "TileMatrixSet")): _limits(each) for each in children(element, "TileMatrixSetLink")},
-        templates={attribute(each, "format"): attribute(each, "template").strip() for each in reversed(resources)},
-        dimensions=tuple(one for each in children(element, "Dimension") if (one := _dimension(each)).name),
+        links={text_of(child(link, "TileMatrixSet")): _limits(link) for link in children(element, "TileMatrixSetLink")},
+        templates={
+            attribute(resource, "format"): attribute(resource, "template").strip() for resource in reversed(resources)
+        },
+        dimensions=tuple(one for part in children(element, "Dimension") if (one := _dimension(part)).name),
         extent=box.bounds if box is not None else None,
     )
 
@@ -341,23 +345,23 @@ def _dimension(element: etree._Element) -> Dimension:
 
 def _limits(link: etree._Element) -> dict[str, Limits]:
     found = {}
-    for each in children(child(link, "TileMatrixSetLimits"), "TileMatrixLimits"):
+    for element in children(child(link, "TileMatrixSetLimits"), "TileMatrixLimits"):
         names = ("MinTileRow", "MaxTileRow", "MinTileCol", "MaxTileCol")
-        limits = limits_of(*(integer_of(text_of(child(each, name))) for name in names))
+        limits = limits_of(*(integer_of(text_of(child(element, name))) for name in names))
         if limits is not None:
-            found[text_of(child(each, "TileMatrix"))] = limits
+            found[text_of(child(element, "TileMatrix"))] = limits
     return found
 
 
 def read_sets(root: etree._Element) -> Mapping[str, MatrixSet]:
     """Return the tile matrix sets of a document by their names."""
-    found = {}
-    for each in children(child(root, "Contents"), "TileMatrixSet"):
-        matrices = [matrix for part in children(each, "TileMatrix") if (matrix := _read_matrix(part)) is not None]
+    sets = {}
+    for element in children(child(root, "Contents"), "TileMatrixSet"):
+        matrices = [matrix for part in children(element, "TileMatrix") if (matrix := _read_matrix(part)) is not None]
         matrices.sort(key=lambda matrix: -matrix.scale)
-        crs = text_of(child(each, "SupportedCRS"))
-        found[text_of(child(each, "Identifier"))] = MatrixSet(crs, tuple(matrices))
-    return found
+        crs = text_of(child(element, "SupportedCRS"))
+        sets[text_of(child(element, "Identifier"))] = MatrixSet(crs, tuple(matrices))
+    return sets
 
 
 def _read_matrix(element: etree._Element) -> Matrix | None:
@@ -399,7 +403,7 @@ def _levels_of(
 
 def _by_plain_names(limits: Mapping[str, Limits], matrix_set: str) -> Mapping[str, Limits]:
     """Return limits by the names of matrices, also where the set's name stands before them (`google:6` for `6`)."""
-    return {name.removeprefix(f"{matrix_set}:"): each for name, each in limits.items()} | dict(limits)
+    return {name.removeprefix(f"{matrix_set}:"): limit for name, limit in limits.items()} | dict(limits)
 
 
 def _is_understood(crs: str) -> bool:

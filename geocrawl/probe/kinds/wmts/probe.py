@@ -105,11 +105,11 @@ def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
 
 def _matrix_sets(root: etree._Element) -> Mapping[str, tuple[str, ...]]:
     """Return the reference system of each tile matrix set by its identifier."""
-    found = {}
-    for each in children(child(root, "Contents"), "TileMatrixSet"):
-        code = crs_code(text_of(child(each, "SupportedCRS")))
-        found[text_of(child(each, "Identifier"))] = (code,) if code else ()
-    return found
+    sets = {}
+    for element in children(child(root, "Contents"), "TileMatrixSet"):
+        code = crs_code(text_of(child(element, "SupportedCRS")))
+        sets[text_of(child(element, "Identifier"))] = (code,) if code else ()
+    return sets
 
 
 # --------------------------------------------------------------------------- interview
