@@ -288,6 +288,14 @@ def shade_of(count: int, most: int) -> int:
     return min(math.ceil(math.log2(count + 1.0) / math.log2(most + 1.0) * _SHADES), _SHADES)
 
 
+def map_squares(counts: NDArray[np.int32]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (west, north, count, shade) of the cells of `coverage` that extents touch, from the north-west."""
+    most, degrees = int(counts.max()), _ROWS // len(counts)
+    for row, column in zip(*counts.nonzero(), strict=True):
+        count = int(counts[row, column])
+        yield int(column) * degrees - 180, 90 - int(row) * degrees, count, shade_of(count, most)
+
+
 def world_map(cells: NDArray[np.int32], base_map: Any, title: str) -> Markup:
     """Return a map of the world over the land of a base map in GeoJSON: the darker a cell, the more services cover it,
     by the logarithm of their number."""

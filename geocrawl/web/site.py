@@ -114,7 +114,16 @@ def unknown(text: str) -> Problem:
 
 
 class Links:
-    """Makes the addresses of pages for one request: in the language that the visitor chose, below the public root."""
+    """Makes the addresses of pages for one request: in the language that the visitor chose, below the public root.
+
+    Templates ask it also for what differs where no server is, in `static_site.pages.SiteLinks`."""
+
+    has_server, has_feeds, title = True, True, "geocrawl"
+    menu = (
+        *((ITEMS, "search"), ("/providers", "providers"), ("/statistics", "statistics")),
+        *(("/operations", "operations"), ("/api", "interfaces")),
+    )
+    """(path, name of its text) of what each page leads to."""
 
     def __init__(self, request: Request) -> None:
         self.base = base_url(request)
@@ -122,6 +131,11 @@ class Links:
         self.root = self.root.rstrip("/")
         chosen = request.query_params.get("lang")
         self._fixed = {"lang": wanted_language(request)} if chosen else {}
+        self.footer = (
+            *((self("/feed.atom"), "Atom"), (self("/feed.json"), "JSON Feed")),
+            (self("/collections/services", f="html"), "OGC API – Records"),
+        )
+        """(address, name) of what each page ends with."""
 
     def __call__(self, path: str, /, **parameters: object) -> str:
         """Return the path of a page with these parameters; those that are None or '' are left out."""
@@ -136,6 +150,14 @@ class Links:
     def service(self, number: int, **parameters: object) -> str:
         """Return the path of a service's page."""
         return self(f"{ITEMS}/{number}", **parameters)
+
+    def thumbnail(self, number: int) -> str:
+        """Return the path of the picture that a content check kept of a service."""
+        return self(f"{ITEMS}/{number}/thumbnail")
+
+    def provider(self, name: str) -> str:
+        """Return the path of what a provider offers."""
+        return self("/providers", name=name)
 
 
 @cache
@@ -229,6 +251,7 @@ def page(request: Request, template: str, values: Mapping[str, Any], *, status: 
         "base_map": site_of(request).options.base_map,
         "base_map_credit": site_of(request).options.base_map_credit,
         "parameters": dict(request.query_params),
+        "canonical": "",
         **values,
     }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,7 +12,7 @@ from starlette.responses import Response
 from geocrawl import __version__
 from geocrawl.model.search import QUERYABLES, Results
 from geocrawl.web.answers import LANGUAGES, wanted_language
-from geocrawl.web.charts import coverage, shade_of
+from geocrawl.web.charts import coverage, map_squares
 from geocrawl.web.downloads import FILES
 from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, FILTER_LANGUAGES, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records import oai
@@ -22,12 +22,8 @@ from geocrawl.web.records.schemas import PROPERTIES, SCHEMA
 from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, document, page, site_of
 from geocrawl.web.texts import Words
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-_MOST_NEWS = 12
-_MOST_COUNTS = {"kind": 20, "country": 12, "provider": 12, "health": 6}
+MOST_NEWS = 12
+MOST_COUNTS = {"kind": 20, "country": 12, "provider": 12, "health": 6}
 _SQUARE_DEG = 10
 """Side of the squares of the map, each of which leads to the services there."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -36,15 +32,18 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 async def overview(request: Request) -> Response:
     """Return the first page: what this catalogue holds, counted in services as the search counts them."""
     site = site_of(request)
-    layers, news = await site.reader.read(lambda catalogue: (catalogue.layer_count(), catalogue.news(_MOST_NEWS)))
+    layers, news = await site.reader.read(lambda catalogue: (catalogue.layer_count(), catalogue.news(MOST_NEWS)))
     whole = await site.finder.whole()
     counts, _, worldwide = coverage(await site.finder.extents(), _SQUARE_DEG)
     values = {
-        "squares": list(_squares(counts)),
+        "squares": [
+            {"x": west, "y": -north, "count": count, "shade": shade, "chosen": {"bbox": _box(west, north)}}
+            for west, north, count, shade in map_squares(counts)
+        ],
         "worldwide": worldwide,
         "services": whole.services,
         "layers": layers,
-        "counts": {name: whole.facets.get(name, ())[:most] for name, most in _MOST_COUNTS.items()},
+        "counts": {name: whole.facets.get(name, ())[:most] for name, most in MOST_COUNTS.items()},
         "newest": whole.hits,
         "examples": _examples(whole),
         "news": news,
@@ -52,12 +51,9 @@ async def overview(request: Request) -> Response:
     return page(request, "landing.html", values)
 
 
-def _squares(counts: NDArray[np.int32]) -> Iterator[dict[str, Any]]:
-    """Yield the squares of the map that services lie in, from the north-west."""
-    for row, column in zip(*counts.nonzero(), strict=True):
-        west, north, count = int(column) * _SQUARE_DEG - 180, 90 - int(row) * _SQUARE_DEG, int(counts[row, column])
-        box = f"{west},{north - _SQUARE_DEG},{west + _SQUARE_DEG},{north}"
-        yield {"x": west, "y": -north, "bbox": box, "count": count, "shade": shade_of(count, int(counts.max()))}
+def _box(west: int, north: int) -> str:
+    """Return the extent of a square of the map."""
+    return f"{west},{north - _SQUARE_DEG},{west + _SQUARE_DEG},{north}"
 
 
 def _examples(whole: Results) -> list[str]:

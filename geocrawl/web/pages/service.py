@@ -12,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.export.mending import Explained, deviations
+from geocrawl.export.properties import name_of
 from geocrawl.model.catalogue import Layer, Service, columns
 from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail
 from geocrawl.model.health import DAY_S, availability_by_part
 from geocrawl.probe.previews import Picture
-from geocrawl.sanitize import masked
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, strip
 from geocrawl.web.layers import Tree, layer_tree, path_of
@@ -80,27 +80,39 @@ async def service(request: Request) -> Response:
     found = detail.service
     layer, previews, words = chosen_layer(request, detail), ServicePreviews(detail), Words(wanted_language(request))
     values = {
-        "detail": detail,
-        "title": found.title or masked(found.url),
+        **described(detail, layer, words),
         "endpoints": _endpoints(detail),
         "over_time": _over_time(detail.best_history, time.time(), words),
-        "systems": reference_systems(detail),
-        "snippets": snippets(found, layer),
-        "layer": layer,
         "layer_file": Links(request)(f"{ITEMS}/{found.id}/layer.qlr", layer=layer.position)
         if layer and source_of(found, layer)
         else "",
-        "is_masked": is_masked(found.url),
-        "facts": facts(found, words),
         "news": detail.news[:20],
+        "extents": (),
         "map_box": ",".join(f"{side:.6g}" for side in found.box) if found.box else "",
         "can_preview": site_of(request).previews is not None and previews.is_possible,
         "previews": previews,
         "most_features": MOST_FEATURES,
         "linked_data": linked_data(found, base_url(request)),
+        "canonical": f"{base_url(request)}{ITEMS}/{found.id}",
         **_layers(request, detail, previews),
     }
     return page(request, "service.html", values)
+
+
+def described(detail: ServiceDetail, layer: Layer | None, words: Words) -> dict[str, Any]:
+    """Return what `service.html` shows of a service's description, where a server is and where none is; `layer`: the
+    one whose use is shown."""
+    found = detail.service
+    return {
+        "service": found,
+        "detail": detail,
+        "title": name_of(found),
+        "systems": reference_systems(detail),
+        "snippets": snippets(found, layer),
+        "layer": layer,
+        "is_masked": "***" in found.url or is_masked(found.url),
+        "facts": facts(found, words),
+    }
 
 
 async def layers(request: Request) -> Response:

@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import geocrawl
 from geocrawl.export.properties import name_of, parts_of
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Box, Service
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import Kind, short_name
+from geocrawl.model.search import FacetValue
 from geocrawl.query.places import country_name
 from geocrawl.web.layers import layer_tree
-from geocrawl.web.pages.service import facts, reference_systems
-from geocrawl.web.pages.snippets import snippets
-from geocrawl.web.publishing import as_json, is_masked, published
+from geocrawl.web.pages.service import described
+from geocrawl.web.publishing import as_json, published
 from geocrawl.web.records.landing import DESCRIPTION
 from geocrawl.web.records.record import GEOJSON, link, linked_data, record_of_service
 from geocrawl.web.site import STATIC, digest_of, rendered
 from geocrawl.web.static_site.words import script
 from geocrawl.web.texts import Words
 
-OWN = Path(__file__).with_name("assets")
-ASSETS = (
-    *(STATIC / name for name in ("page.css", "page.js", "icon.svg", "land.svg")),
-    *(OWN / name for name in ("site.css", "site_search.js")),
-)
+ASSETS = tuple(STATIC / name for name in ("page.css", "page.js", "icon.svg", "land.svg", "site_search.js"))
 """Shipped files that the pages load."""
-_EXPORTS = (("services.csv", "CSV"), ("services.geojson", "GeoJSON"), ("services.ttl", "DCAT"))
 IN_FOLDER = 500
 """Services of one folder of pages, whose list is one page of some 60 kB."""
 IN_CARDS = 10
 """Services of one file of cards, which a browser loads for each hit of a search."""
 _MOST_ABSTRACT = 240
+FACETS = ("kind", "health", "level", "country", "provider")
+"""Columns of a service of which a search may name one value."""
+_MOST_VALUES = 250
+"""Most values of a facet from which a person chooses: more than there are countries."""
+CELL_DEG = 10
+"""Side of the squares in which the search looks where a visitor points at the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +53,75 @@ class Look:
     base_url: str
     """Address under which the site will stand, without a slash at the end; '' when that is not known."""
     words: Words
-    digests: dict[str, str]
-    """Names of shipped files → what tells their content."""
-    files: Sequence[tuple[str, str]]
-    """(name, what it is for people) of the exports."""
 
-    def page(self, template: str, place: str, heading: str, values: Mapping[str, Any]) -> bytes:
-        """Return a page at a place below the root, '' for the first page."""
+    def page(self, template: str, place: str, values: Mapping[str, Any]) -> bytes:
+        """Return a page at a place below the root, '' for the first page; it says the same at any time."""
         context = {
-            "site": self,
             "t": self.words,
             "lang": self.words.language,
-            "version": geocrawl.__version__,
-            "asset": self.asset,
-            "place": place,
-            "root": "../" * place.count("/"),
-            "heading": heading,
+            "link": SiteLinks(self, "../" * place.count("/")),
+            "now": None,
+            "path": f"/{place.removesuffix('index.html').rstrip('/')}",
+            "items_path": "/",
+            "canonical": self.address(place),
+            "base_map": "",
             **values,
         }
-        return rendered(f"static_site/{template}", context).encode("utf-8", "replace")
-
-    def asset(self, name: str) -> str:
-        """Return the address of a shipped file below the root, which changes with its content."""
-        return f"static/{name}?v={self.digests[name]}"
+        return rendered(template, context).encode("utf-8", "replace")
 
     def address(self, place: str) -> str:
         """Return the address of a place in links between documents: in full where the site's own is known."""
         return f"{self.base_url}/{place}" if self.base_url else ""
+
+
+_FILES = {
+    "catalog.json": "OGC API – Records",
+    "services.csv": "CSV",
+    "services.geojson": "GeoJSON",
+    "services.ttl": "DCAT",
+}
+_FEEDS = {"feed.atom": "Atom", "feed.json": "JSON Feed"}
+
+
+class SiteLinks:
+    """Makes the addresses of pages, of records and of searches of a site, as `Links` does where a server is: relative
+    to a page, because nobody knows below which path the site will stand."""
+
+    has_server = False
+    menu = (("/", "search"), ("/services", "all-services"))
+
+    def __init__(self, look: Look, root: str) -> None:
+        """`root`: path from the page to the root of the site."""
+        self._root = root
+        self.title = look.title
+        self.has_feeds = bool(look.base_url)
+        files = _FILES | (_FEEDS if self.has_feeds else {})
+        self.footer = [(f"{root}{name}", shown) for name, shown in files.items()]
+
+    def __call__(self, path: str, /, **parameters: str) -> str:
+        """Return the address of a file or of a folder's page, "/" with what the search shall find."""
+        place = path.strip("/")
+        if parameters.pop("f", ""):  # the records of a folder, or the catalogue that leads to them
+            place = f"{place}/catalog.json" if "/" in place else "catalog.json"
+        elif "." not in place:
+            place = f"{place}/index.html".lstrip("/")
+        return f"{self._root}{place}" + (f"?{urlencode(parameters)}" if parameters else "")
+
+    def static(self, name: str) -> str:
+        """Return the address of a shipped file, which changes with its content."""
+        return f"{self._root}static/{name}?v={digest_of(STATIC / name)}"
+
+    def service(self, number: int, **parameters: str) -> str:
+        """Return the address of a service's page, or of its record."""
+        return f"{self._root}{page_of(number, parameters.get('f', 'html'))}"
+
+    def thumbnail(self, number: int) -> str:
+        """Return the address of the picture that a content check kept of a service."""
+        return f"{self._root}{page_of(number, 'png')}"
+
+    def provider(self, name: str) -> str:
+        """Return the address of a search for what a provider offers."""
+        return self("/", provider=name)
 
 
 def program() -> str:
@@ -88,9 +134,8 @@ def program() -> str:
 
 
 def look_of(title: str, base_url: str, language: str) -> Look:
-    """Return the look of a site with its shipped files and exports."""
-    digests = {each.name: digest_of(each) for each in ASSETS}
-    return Look(title, base_url, Words(language), digests, _EXPORTS)
+    """Return the look of a site."""
+    return Look(title, base_url, Words(language))
 
 
 def page_of(number: int, ending: str = "html") -> str:
@@ -106,20 +151,18 @@ def extents_of(box: Box | None) -> list[tuple[float, ...]]:
 def service_page(look: Look, detail: ServiceDetail) -> bytes:
     """Return the page of a service."""
     service = detail.service
-    systems = reference_systems(detail)
     layer = next((row for row in detail.layers if row.name), None)
     values = {
-        "service": service,
+        **described(detail, layer, look.words),
+        "layer_file": "",
         "tree": layer_tree(detail.layers, "", lambda row: ("", "", "")),
-        "snippets": snippets(service, layer),
-        "is_masked": "***" in service.url or is_masked(service.url),
-        "facts": facts(service, look.words),
-        "systems": [*systems.works, *systems.others],
+        "endpoints": (),
         "extents": extents_of(service.box),
-        "picture": f"{service.id}.png" if service.has_thumbnail else "",
+        "map_box": "",
+        "can_preview": False,
         "linked_data": _linked_data(look, service),
     }
-    return look.page("service.html", page_of(service.id), name_of(service), values)
+    return look.page("service.html", page_of(service.id), values)
 
 
 def _linked_data(look: Look, service: Service) -> Mapping[str, Any]:
@@ -180,7 +223,7 @@ def catalogue_record(look: Look, title: str, links: Sequence[Mapping[str, Any]],
 
 
 def card(service: Service, language: str) -> list[Any]:
-    """Return what the search shows of a service; `assets/site_search.js` reads it by the order."""
+    """Return what the search shows of a service; `static/site_search.js` reads it by the order."""
     abstract = " ".join(service.abstract.split())
     found: list[Any] = published(
         [
@@ -193,6 +236,7 @@ def card(service: Service, language: str) -> list[Any]:
             service.layers,
             abstract if len(abstract) <= _MOST_ABSTRACT else f"{abstract[: _MOST_ABSTRACT - 1]}…",
             extents_of(service.box),
+            service.has_thumbnail,
         ]
     )
     return found
@@ -221,7 +265,51 @@ def search_texts(words: Words) -> Mapping[str, Any]:
         "most": words("site-most"),
         "square": words("site-square"),
         "failed": words("site-failed"),
+        "nothing": words("nothing-found"),
+        "empty": words("no-service-yet"),
+        "remove": words("remove-filters"),
         "kind": {kind: short_name(kind) for kind in Kind},
         "health": {name: words(f"health-{name}") for name in HEALTHS},
         "level": {name: words(f"level-{name}") for name in reversed(LEVELS)},
     }
+
+
+# --------------------------------------------------------------------------- what the search may be narrowed to
+
+
+def facets_of(counts: Mapping[str, Counter[str]], words: Words) -> dict[str, list[FacetValue]]:
+    """Return the values of the facets that a site has, the commonest first, with their names for people."""
+    named: Mapping[str, Callable[[str], str]] = {
+        "kind": short_name,
+        "health": lambda value: words(f"health-{value}"),
+        "level": lambda value: words(f"level-{value}"),
+        "country": lambda value: country_name(value, words.language),
+        "provider": str,
+    }
+    return {
+        name: [FacetValue(value, named[name](value), count) for value, count in values.most_common(_MOST_VALUES)]
+        for name, values in counts.items()
+    }
+
+
+def cell_of(west: int, north: int) -> str:
+    """Return the name of a square of `CELL_DEG` degrees by its corner: COLUMN.ROW from the north-west."""
+    return f"{(west + 180) // CELL_DEG}.{(90 - north) // CELL_DEG}"
+
+
+def squares(extents: Sequence[tuple[float, ...]]) -> Iterator[str]:
+    """Yield the squares of `CELL_DEG` degrees that an extent touches, COLUMN.ROW from the north-west, as words of the
+    index; none for one that spans most of the world, which says nothing of a place."""
+    if sum((east - west) * (north - south) for west, south, east, north in extents) >= 180 * 90:
+        return
+    for west, south, east, north in extents:
+        for column in _touched(west + 180, east + 180, 360):
+            for row in _touched(90 - north, 90 - south, 180):
+                yield f"cell:{column}.{row}"
+
+
+def _touched(first: float, last: float, most: int) -> range:
+    """Return the squares between two edges, at least one."""
+    end = most // CELL_DEG
+    begin = min(int(first // CELL_DEG), end - 1)
+    return range(begin, max(min(math.ceil(last / CELL_DEG), end), begin + 1))

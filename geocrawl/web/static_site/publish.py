@@ -20,19 +20,18 @@ from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.catalogue import Catalogue
-from geocrawl.web.charts import coverage
+from geocrawl.web.charts import coverage, map_squares
 from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_index, url_set
+from geocrawl.web.pages.overview import MOST_COUNTS, MOST_NEWS
 from geocrawl.web.publishing import as_json, published
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.folder import SiteFolder, digest_of, site_folder
-from geocrawl.web.static_site.maps import coverage_picture, squares
 from geocrawl.web.static_site.words import SearchIndex, content_name, script, words_of, words_of_names
-from geocrawl.web.texts import sentence_of
 from geocrawl.wording import seconds
 
-_MOST_NEWS = 100
-_ON_FIRST_PAGE = 10
+_NEWS_OF_FEEDS = 100
+_MOST_NEWEST = 10
 _RANKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 """Characters by their value. The file of ranks has one for each number of a service: value 0 for a number that no
 service has, 1 to 31 for a service that does not work, 32 to 62 for one that works, rising with its quality."""
@@ -66,10 +65,10 @@ class _Whole:
 
     index: SearchIndex = field(default_factory=SearchIndex)
     ranks: bytearray = field(default_factory=lambda: bytearray(b"A"))
-    kinds: Counter[str] = field(default_factory=Counter)
-    countries: Counter[str] = field(default_factory=Counter)
+    facets: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in pages.FACETS})
     boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
-    newest: list[tuple[float, int, str, str]] = field(default_factory=list)
+    newest: list[tuple[float, int, dict[str, Any]]] = field(default_factory=list)
+    """(first seen, number, what the first page shows of it)."""
     services: int = 0
     layers: int = 0
     last_ok: array[float] = field(default_factory=lambda: array("d", [0.0]))
@@ -151,25 +150,26 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
     title = published(name_of(service))
     whole.services += 1
     whole.layers += service.layers
-    whole.kinds[service.kind] += 1
-    if service.country:
-        whole.countries[service.country] += 1
+    facets = {name: value for name in pages.FACETS if (value := published(getattr(service, name)))}
+    for name, value in facets.items():
+        whole.facets[name][value] += 1
     if service.box:
         whole.boxes.append(service.box)
-    newest = (seconds(service.first_seen), service.id, service.kind, title)
-    (heapq.heappush if len(whole.newest) < _ON_FIRST_PAGE else heapq.heappushpop)(whole.newest, newest)
+    at = seconds(service.first_seen)
+    newest = (at, service.id, {"id": service.id, "kind": service.kind, "title": title, "first_seen": at})
+    (heapq.heappush if len(whole.newest) < _MOST_NEWEST else heapq.heappushpop)(whole.newest, newest)
     rank = 1 + min(service.quality, 100) * 30 // 100 + (31 if service.alive else 0)
     missing = service.id - len(whole.ranks)
     whole.ranks += b"A" * missing + _RANKS[rank].encode()
     whole.last_ok.extend((*(0.0,) * missing, seconds(service.last_ok)))
     about = published(" ".join((service.provider, service.host, *service.keywords)))
     text = published(" ".join((service.abstract, *(each.title for each in layers))))
-    country = [f"country:{service.country.lower()}"] if service.country else []
+    chosen_by = (f"{name}:{value}" for name, value in facets.items())
     whole.index.add(
         service.id,
         (
             words_of(title),
-            (*words_of(about), service.kind, f"kind:{service.kind}", *country, *squares(pages.extents_of(service.box))),
+            (*words_of(about), service.kind, *chosen_by, *pages.squares(pages.extents_of(service.box))),
             (*words_of(text), *words_of_names(each.name for each in layers)),
         ),
     )
@@ -181,25 +181,25 @@ def _list(folder: SiteFolder, look: pages.Look, number: int, services: list[Serv
     rows = [(each.id, name_of(each), each.kind) for each in services]
 
     def make() -> Iterator[bytes]:
-        entries = [{"href": f"{id_}.html", "title": name, "kind": kind, "count": 0} for id_, name, kind in rows]
-        yield look.page("list.html", f"{place}/index.html", heading, {"entries": entries})
-        links = [
+        links = [{"href": f"{id_}.html", "title": name, "kind": kind} for id_, name, kind in rows]
+        yield look.page("document.html", f"{place}/index.html", {"heading": heading, "about": "", "links": links})
+        records = [
             link("catalog.json", "self", "application/json", "this document"),
             link("../../catalog.json", "root", "application/json", "the catalogue"),
             *(link(f"{id_}.json", "item", GEOJSON, name) for id_, name, _ in rows),
         ]
-        yield pages.catalogue_record(look, heading, links, len(rows))
+        yield pages.catalogue_record(look, heading, records, len(rows))
 
     folder.write_made([f"{place}/index.html", f"{place}/catalog.json"], digest_of(rows), make)
 
 
 def _list_of_folders(folder: SiteFolder, look: pages.Look, folders: list[tuple[int, int, str, str]]) -> None:
-    entries = [
-        {"href": f"{number}/index.html", "title": f"{first} – {last}", "kind": "", "count": count}
+    shown = [
+        {"href": f"{number}/index.html", "title": f"{first} – {last}", "count": count}
         for number, count, first, last in folders
     ]
-    heading = look.words("all-services")
-    folder.write("services/index.html", look.page("list.html", "services/index.html", heading, {"entries": entries}))
+    values = {"heading": look.words("all-services"), "about": "", "links": shown}
+    folder.write("services/index.html", look.page("document.html", "services/index.html", values))
     links = [
         link("catalog.json", "self", "application/json", "this document"),
         link("index.html", "alternate", "text/html", "the catalogue as pages"),
@@ -260,43 +260,32 @@ def _first_page(
     catalogue: Catalogue, selection: Selection, folder: SiteFolder, look: pages.Look, whole: _Whole, index: str
 ) -> None:
     """Write feeds and sitemap, where the site's address is known, and last the first page, which leads to the index."""
-    news = catalogue.news(_MOST_NEWS, None if selection.is_all else [*_numbers(whole)])
+    news = catalogue.news(_NEWS_OF_FEEDS, None if selection.is_all else [*_numbers(whole)])
     base = look.base_url
     if base:
         feed = partial(_feed, look, whole, news)
         folder.write("feed.atom", atom_of(feed("feed.atom")).encode())
         folder.write("feed.json", as_json(json_feed_of(feed("feed.json"))))
         _sitemaps(folder, look, whole)
-    cells, _, worldwide = coverage(whole.boxes)
-    picture = coverage_picture(cells)
-    folder.write("static/coverage.png", picture)
-    newest = sorted(whole.newest, reverse=True)
+    cells, _, worldwide = coverage(whole.boxes, pages.CELL_DEG)
+    facets = pages.facets_of(whole.facets, look.words)
     values = {
-        "services": whole.services,
-        "layers": whole.layers,
-        "kinds": whole.kinds.most_common(),
-        "countries": whole.countries.most_common(),
-        "newest": [
-            {"at": at, "id": number, "kind": kind, "title": title, "what": ""} for at, number, kind, title in newest
-        ],
-        "news": [
-            {
-                "at": each.at,
-                "id": each.service_id,
-                "kind": each.kind,
-                "title": each.title or each.url,
-                "what": sentence_of(each, look.words),
-            }
-            for each in news[:_ON_FIRST_PAGE]
+        "squares": [
+            {"x": west, "y": -north, "count": count, "shade": shade, "chosen": {"cell": pages.cell_of(west, north)}}
+            for west, north, count, shade in map_squares(cells)
         ],
         "worldwide": worldwide,
-        "coverage": f"static/coverage.png?v={content_name(picture)}",
+        "services": whole.services,
+        "layers": whole.layers,
+        "counts": {name: facets[name][:most] for name, most in MOST_COUNTS.items()},
+        "facets": facets.items(),
+        "newest": [shown for _, _, shown in sorted(whole.newest, key=lambda each: each[:2], reverse=True)],
+        "news": news[:MOST_NEWS],
         "index": index,
-        "page_of": pages.page_of,
         "texts": pages.search_texts(look.words),
         "linked_data": pages.catalogue_linked_data(look),
     }
-    folder.write("index.html", look.page("home.html", "", look.title, values))
+    folder.write("index.html", look.page("landing.html", "", values))
 
 
 def _numbers(whole: _Whole) -> Iterator[int]:

@@ -3,7 +3,7 @@
 A word has a list of numbers, each three times a service's plus the field in which the word stands there. Parts end
 where a word's own hash says so, so that a word more or less changes one part and not all that follow; their names are
 hashes of their content. Scripts carry the data, because a browser reads no other file of a folder that it opened from
-the disk. `assets/site_search.js` reads what is written here, and divides texts as `words_of` does.
+the disk. `static/site_search.js` reads what is written here, and divides texts as `words_of` does.
 """
 
 from __future__ import annotations

@@ -101,12 +101,19 @@ def test_filters_pages_and_the_map_choose_services(browser: Any, served: str) ->
         page.goto(f"{served}/index.html?q=survey")
         page.get_by_role("button", name="Next").click()
         page.wait_for_url("**page=2**")
-        page.wait_for_function("document.getElementById('hits').start === 11")
-        page.goto(f"{served}/index.html")
+        page.locator("#hits[start='11']").wait_for()
         page.locator("#map").click(position={"x": 200, "y": 100})
         page.wait_for_url("**cell=**")
         page.get_by_role("button", name="place on the map").click()
-        page.wait_for_function("!location.search.includes('cell')")
+        page.wait_for_url(lambda address: "cell" not in address)
+        page.goto(f"{served}/index.html")
+        page.get_by_role("link", name="Office 7", exact=True).click()
+        page.locator(".hit .provider", has_text="Office 7").wait_for()
+        assert page.input_value("#provider") == "Office 7" and len(titles(page)) == 1
+        page.select_option("#kind", "wfs" if page.locator(".hit .kind").inner_text() != "WFS" else "wms")
+        page.get_by_text("No service matches").wait_for()
+        page.get_by_role("button", name="Remove all filters").click()
+        page.locator("#home").wait_for()
         assert said == []
 
 

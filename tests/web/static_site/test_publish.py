@@ -23,6 +23,7 @@ from tests.daemon.test_faults import fill, small_disk
 from tests.support.commands import geocrawl
 from tests.support.made_catalogue import make_catalogue
 from tests.support.places import ROOT
+from tests.web.conftest import Serve
 from tests.web.static_site.sites import BASE, faults_of, files_of, index_of, part, published
 from tests.web.test_hostile_text import HOSTILE, SECRET
 
@@ -208,13 +209,28 @@ def test_pages_have_data_for_search_machines_and_records_for_programs(first: Pat
     assert record["type"] == "Feature" and record["properties"]["geocrawl:health"] == "alive"
     assert all((first / "services/0" / each["href"]).is_file() for each in record["links"] if "://" not in each["href"])
     named = [each["href"] for each in record["links"] if each["rel"] == "via"]
-    assert named and set(named) <= set(page.xpath("//dl[@class='about']//a/@href"))
+    assert named and set(named) <= set(page.xpath("//article//a/@href"))
     catalogue = json.loads((first / "catalog.json").read_bytes())
     children = [each["href"] for each in catalogue["links"] if each["rel"] == "child"]
     items = [
         each for name in children for each in json.loads((first / name).read_bytes())["links"] if each["rel"] == "item"
     ]
     assert len(items) == SERVICES == catalogue["numberMatched"]
+
+
+def test_a_published_page_is_the_served_one_without_what_needs_a_server(serve: Serve, made: Path, first: Path) -> None:
+    served: Any = html.fromstring(serve(made).get("/collections/services/items/7?f=html").content)
+    page: Any = html.fromstring((first / "services/0/7.html").read_bytes())
+    headings = [[each.text_content().strip() for each in read.xpath("//h1 | //h2")] for read in (served, page)]
+    assert headings[1] == [each for each in headings[0] if each not in ("Health over time", "History")]
+    for what in (
+        "//dl[@class='about']",
+        "//div[@class='snippets']",
+        "//p[@class='facts'][1]",
+        "//div[@id='layers']//code",
+    ):
+        texts = [" ".join(read.xpath(what)[0].text_content().split()) for read in (served, page)]
+        assert texts[0] == texts[1]
 
 
 def test_a_page_says_who_can_be_asked(catalogue: Path, tmp_path: Path) -> None:

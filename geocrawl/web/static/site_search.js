@@ -12,6 +12,7 @@
   const RANKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const LETTERS = { ß: "ss", ø: "o", æ: "ae", œ: "oe", ł: "l", đ: "d", ı: "i" };
   const HAN = /([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)/;
+  const FACETS = ["kind", "health", "level", "country", "provider"];
   const texts = JSON.parse(document.getElementById("texts").textContent);
   const form = document.getElementById("search");
   const element = (id) => document.getElementById(id);
@@ -120,7 +121,7 @@
     const index = await load(form.dataset.index);
     const ranks = await load(index.ranks);
     const words = wordsOf(asked.q);
-    const filters = ["kind", "country", "cell"].filter((name) => asked[name]).map((name) => `${name}:${asked[name]}`);
+    const filters = [...FACETS, "cell"].filter((name) => asked[name]).map((name) => `${name}:${asked[name]}`);
     const [byWord, byFilter] = await Promise.all([
       Promise.all(words.map((word) => weightsOf(index, word, word.length > 2 || HAN.test(word)))),
       Promise.all(filters.map((word) => weightsOf(index, word, false))),
@@ -165,10 +166,16 @@
     return node;
   }
 
+  function thumbnail(service) {
+    const picture = made("img", "thumb", "");
+    Object.assign(picture, { loading: "lazy", width: 72, height: 72, alt: "", src: pageOf(service).replace(/html$/, "png") });
+    return picture;
+  }
+
   function hit([service, card]) {
-    const [title, kind, provider, country, health, level, layers, abstract] = card;
+    const [title, kind, provider, country, health, level, layers, abstract, , hasThumbnail] = card;
     const item = made("li", "hit", "");
-    item.append(made("span", "thumb none", texts.kind[kind] ?? kind));
+    item.append(hasThumbnail ? thumbnail(service) : made("span", "thumb none", texts.kind[kind] ?? kind));
     item.firstChild.setAttribute("aria-hidden", "true");
     const body = made("div", "body", "");
     const heading = made("h2", "", "");
@@ -210,13 +217,13 @@
     button.type = "button";
     button.onclick = () => {
       show(page, true);
-      element("results").scrollIntoView();
+      element("found").scrollIntoView();
     };
     return button;
   }
 
   function asked() {
-    const values = Object.fromEntries(["q", "kind", "country", "cell"].map((name) => [name, element(name).value.trim()]));
+    const values = Object.fromEntries(["q", ...FACETS, "cell"].map((name) => [name, element(name).value.trim()]));
     return { ...values, working: element("working").checked ? "1" : "" };
   }
 
@@ -233,7 +240,7 @@
         // a browser may refuse it for a file
       }
     }
-    element("results").hidden = !query.size;
+    element("found").hidden = !query.size;
     element("home").hidden = query.size > 0;
     if (!query.size) return drawOnMap([], "");
     try {
@@ -249,31 +256,45 @@
     const count = found.services.length;
     element("summary").textContent = count === 1 ? texts.foundOne : texts.found.replace("{n}", count.toLocaleString("en"));
     if (count && !found.isWhole) element("summary").append(" ", made("span", "faint", texts.most));
-    if (cell) element("summary").append(" ", pageChip());
+    if (cell) element("summary").append(" ", buttonWithout("chip", `${texts.square} ×`, ["cell"]));
     element("hits").start = (page - 1) * HITS + 1;
-    element("hits").replaceChildren(...cards.map(hit));
+    element("hits").replaceChildren(...(count ? cards.map(hit) : [nothing()]));
     element("pages").replaceChildren();
     if (page > 1) element("pages").append(pageButton(`← ${texts.previous}`, page - 1));
     if (page * HITS < count) element("pages").append(pageButton(`${texts.next} →`, page + 1));
-    element("map").querySelector(".coverage").style.display = cards.length ? "none" : "";
     drawOnMap(cards, cell);
   }
 
-  function pageChip() {
-    const chip = made("button", "chip", `${texts.square} ×`);
-    chip.type = "button";
-    chip.onclick = () => {
-      element("cell").value = "";
+  function buttonWithout(className, text, names) {
+    const button = made("button", className, text);
+    button.type = "button";
+    button.onclick = () => {
+      names.forEach((name) => (element(name).value = ""));
       show(1, true);
     };
-    return chip;
+    return button;
+  }
+
+  function nothing() {
+    const item = made("li", "nothing", "");
+    item.append(made("p", "", form.dataset.services === "0" ? texts.empty : texts.nothing));
+    if ([...FACETS, "cell"].some((name) => element(name).value)) item.append(buttonWithout("", texts.remove, [...FACETS, "cell"]));
+    return item;
   }
 
   // ------------------------------------------------------------------------- what a visitor does
 
+  // A value that is rarer than those to choose from is added to them.
+  function choose(select, value) {
+    const known = [...select.options].find((each) => each.value.toLowerCase() === value.toLowerCase());
+    if (!known) select.add(new Option(value));
+    select.value = known?.value ?? value;
+  }
+
   function fromAddress() {
     const given = new URLSearchParams(location.search);
-    for (const name of ["q", "kind", "country", "cell"]) element(name).value = given.get(name) ?? "";
+    for (const name of ["q", "cell"]) element(name).value = given.get(name) ?? "";
+    for (const name of FACETS) choose(element(name), given.get(name) ?? "");
     element("working").checked = given.get("working") === "1";
     show(Math.max(Number.parseInt(given.get("page"), 10) || 1, 1), false);
   }
