@@ -65,7 +65,7 @@ class Filters:
     countries: tuple[str, ...] = ()
     """ISO 3166-1 codes of two letters, in upper case."""
     providers: tuple[str, ...] = ()
-    """Words, all of which the provider's name, or the address's host, contains."""
+    """Words that the provider's name, or the address's host, must all contain."""
     health: tuple[str, ...] = ()
     level: str = ""
     """The least level of proof: advertised, answers or delivers."""
@@ -101,7 +101,7 @@ _SPAN_S = {"s": 1.0, "h": DAY_S / 24, "": DAY_S, "d": DAY_S, "w": 7 * DAY_S, "m"
 
 
 def read_box(text: str, said: str = "bbox") -> Box:
-    """Return the box of `W,S,E,N` in degrees; raise QueryError for text that is none. `said`: what the user typed
+    """Return the box of `W,S,E,N` in degrees; raise QueryError for invalid text. `said`: what the user typed
     before it, for the message."""
     wrong = unreadable(
         *(said, text),

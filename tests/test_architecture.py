@@ -124,7 +124,7 @@ _NAMES = re.compile(rf"(?<![a-z])(?:{'|'.join(Kind)})(?![a-z])")
 
 
 def kinds_named(node: ast.AST) -> set[str]:
-    """Return the kinds of which a collection, a chain of comparisons or a pattern is a list."""
+    """Return the kinds that a collection, a chain of comparisons or a pattern lists."""
     if isinstance(node, ast.Constant):
         return {node.value} & set(Kind) if isinstance(node.value, str) else set()
     if isinstance(node, ast.Attribute):

@@ -83,7 +83,7 @@ def test_a_crawl_installs_what_geocrawl_needs_and_no_tools() -> None:
 
 
 def test_the_bytecode_of_a_run_is_kept() -> None:
-    """Without it hundreds of processes compile all modules anew."""
+    """Without it hundreds of processes compile all modules again."""
     command = ["make", "--no-print-directory", "-f", str(ROOT / "Makefile"), "-f", "-", "shown"]
     done = subprocess.run(
         command,

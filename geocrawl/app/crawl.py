@@ -172,7 +172,7 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
         notes = session.learning.restore()
         if others and session.strategy.learns:
             notes.append(_who_learns(others[0], here=session.learning.leads))
-        if session.learning.begins_anew:  # an earlier version may have had other tiers
+        if session.learning.begins_again:  # an earlier version may have had other tiers
             session.frontier.rerank((w.id, strategy.rank(w)) for w in session.frontier.waiting())
             # Some strategies learn their topic from the start pages.
             session.frontier.add_seeds(session.frontier.seeds(), strategy.seed_rank(), again=True)

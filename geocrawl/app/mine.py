@@ -51,7 +51,7 @@ class Voice:
 def mine_into_catalogue(
     settings: Settings, path: DatabaseUrl, sources: Sequence[Source], *, engine: str, voice: Voice
 ) -> MineReport:
-    """Mine files into the catalogue at `path`, which is made when there is none.
+    """Mine files into the catalogue at `path`, which is made if it does not exist.
 
     Files that were mined before are skipped. Raises DatabaseFault for an unusable database, EnvironmentFault when a
     library is missing.

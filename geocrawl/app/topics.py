@@ -13,7 +13,7 @@ from geocrawl.urls.database import DatabaseUrl
 
 
 def find_topic(name: str) -> Topic:
-    """Return the user's own topic of this name, or the shipped one. Raises UsageError when there is none."""
+    """Return the user's own topic of this name, or the shipped one. Raises UsageError for an unknown name."""
     return find(name, topics_folder())
 
 

@@ -96,7 +96,7 @@ class Learning:
         """Seconds to wait before the next call of `keep_up`."""
         self.lock = asyncio.Lock()
         """Held while the strategy judges, learns or is dumped: it may judge a document of many links in a thread."""
-        self.begins_anew = False
+        self.begins_again = False
         """Whether the last dump could not be restored."""
         self.failures = 0
         """Number of times that the strategy failed to learn, revise its ranks, dump its state or load a version."""
@@ -142,7 +142,7 @@ class Learning:
         except Exception as error:  # whatever is wrong with a dump, the crawl continues without it
             if self._leads:
                 self._log.set_state_aside()
-            self.begins_anew = self._leads
+            self.begins_again = self._leads
             name = self._strategy.name
             notes.append(
                 f"What {name} learnt cannot be restored and was set aside ({error}): {name} starts learning again."

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 class Notifier:
-    """Sends states to the socket in $NOTIFY_SOCKET. Does nothing where there is none, and never raises."""
+    """Sends states to the socket in $NOTIFY_SOCKET. Does nothing without a socket, and never raises."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         name = environ.get("NOTIFY_SOCKET", "")

@@ -1,4 +1,4 @@
-"""Run the daemon: APScheduler runs its recurring jobs, of which the crawl is one.
+"""Run the daemon: APScheduler runs its recurring jobs; the crawl is one of them.
 
 What is due is stored in the database, and `jobs` queues it. The heartbeat renews the daemon's lock on the database,
 reads people's requests (pause, resume, reload), writes the day's counts and how the jobs stand, and resets systemd's

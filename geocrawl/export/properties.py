@@ -44,7 +44,7 @@ _MAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[A-Za-z]{2,24}")
 
 
 def mail_of(contact: Mapping[str, str]) -> str:
-    """Return the address of mail of a contact; '' for none, and for a text that is none."""
+    """Return the address of mail of a contact; '' for no contact, and for a text without an address."""
     text = plain(contact.get("email", ""))
     return text if _MAIL.fullmatch(text) else ""
 

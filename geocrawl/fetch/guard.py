@@ -30,7 +30,7 @@ _SPECIAL = tuple(
         ipaddress.ip_network,
         (
             "192.0.0.0/24",  # IETF protocol assignments (RFC 6890): DS-Lite, PCP and TURN anycast, Oracle's metadata
-            "192.31.196.0/24",  # AS112 (RFC 7535), a node of which may be in any network
+            "192.31.196.0/24",  # AS112 (RFC 7535): a node may be in any network
             "192.52.193.0/24",  # multicast tunnels: AMT (RFC 7450)
             "192.88.99.0/24",  # 6to4 relay anycast, deprecated (RFC 7526)
             "192.175.48.0/24",  # direct delegation AS112 (RFC 7534)

@@ -34,7 +34,7 @@ class Resolver(Protocol):
     """Knows the addresses of names."""
 
     async def addresses(self, name: str) -> Addresses:
-        """Return the IP addresses of a name, at least one. Raise gaierror when there is none."""
+        """Return the IP addresses of a name, at least one. Raise gaierror for a name without addresses."""
 
 
 class Names:
@@ -53,7 +53,8 @@ class Names:
     async def addresses(self, name: str) -> Addresses:
         """Return the IP addresses of a name, at least one.
 
-        Raise gaierror when there is none, or no answer in time; RuntimeError when no thread can be started.
+        Raise gaierror for a name without addresses, or without an answer in time; RuntimeError when no thread can be
+        started.
         """
         kept_until, known = self._known.get(name, (0.0, ()))
         if time.monotonic() < kept_until:

@@ -15,7 +15,7 @@ A second address is a different one that fails within `trouble_window_s` of the 
 with a service count as one address, whatever their parameters.
 
 A host refuses when a quarter of its answers or more are 429 or 503: each of another address than the last one in
-trouble adds three points, any answer that is none of trouble takes one away, and from six points on the host is in
+trouble adds three points, any other answer takes one away, and from six points on the host is in
 back-off. So two addresses that refuse with no good answer between are enough, three of five are, and one in dozens
 never is. Six points are the most, so that six good answers make up for all.
 

@@ -50,7 +50,7 @@ MAX_SITEMAPS = 20
 UNREACHABLE_S = 30 * 86_400.0
 """A robots.txt that could not be read for so long counts as one that is not there: RFC 9309, 2.3.1.4."""
 _LOOKED_WITHIN_S = 14 * 86_400.0
-"""The longest time between two looks of which both belong to one time of being unreachable: nobody knows what was in a
+"""The longest time between two looks that belong to one time of being unreachable: nobody knows what was in a
 longer one, and a clock that was ten years behind for a moment leaves such a time."""
 _CACHE_CHARS = 16 * 1024 * 1024
 _CACHE_ORIGINS = 4096

@@ -229,7 +229,7 @@ def availability(answers: Sequence[tuple[float, bool]], start: float, end: float
     """Return the share of the time from `start` to `end` in which the last answer was valid; each answer counts until
     the next one, or for 30 days (`UNSEEN_S`) at most.
 
-    Counts from the first answer on where that is later than `start`; None when there is none before `end`, and when
+    Counts from the first answer on where that is later than `start`; None without an answer before `end`, and when
     fewer than two answers, or less than an hour, tell of the service at all.
     """
     if len(answers) < 2 or answers[-1][0] - answers[0][0] < LEAST_OBSERVED_S:

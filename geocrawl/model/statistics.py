@@ -69,7 +69,7 @@ class Survival:
     """The survival of services (Kaplan and Meier, 1958)."""
 
     services: int
-    """Endpoints that ever were valid and of which an hour at least is known, by two probes or more."""
+    """Endpoints that ever were valid, and were watched for an hour at least, by two probes or more."""
     deaths: int
     """Of these now down or gone."""
     observed_days: float

@@ -1,4 +1,4 @@
-"""Faults between workers and a server of PostgreSQL of which the catalogue shows nothing."""
+"""Faults between workers and a server of PostgreSQL leave no trace in the catalogue."""
 
 from __future__ import annotations
 

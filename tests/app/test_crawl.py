@@ -107,7 +107,7 @@ def test_a_larger_depth_reaches_further_without_fetching_a_page_twice(web: DemoW
     assert valid(tmp_path / "c.db") == web.expected_valid
 
 
-def test_another_strategy_ranks_anew_what_waits_and_says_so(web: DemoWeb, tmp_path: Path) -> None:
+def test_another_strategy_ranks_again_what_waits_and_says_so(web: DemoWeb, tmp_path: Path) -> None:
     crawl(settings_for(web, max_pages=30), tmp_path / "c.db", web.seeds)
     report, watcher = crawl(settings_for(web, strategy="gws"), tmp_path / "c.db")
     assert watcher.notes[0].startswith("Strategy gws instead of bfs: ")

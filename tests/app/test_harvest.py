@@ -79,7 +79,7 @@ def test_a_recorded_ckan_is_read_to_its_end_and_its_services_are_found(tmp_path:
     assert not [each for each in web.asked if each.endswith(".pdf")]
 
 
-def test_a_second_harvest_reads_the_pages_anew_and_probes_nothing_twice(tmp_path: Path) -> None:
+def test_a_second_harvest_reads_the_pages_again_and_probes_nothing_twice(tmp_path: Path) -> None:
     harvest(catalogue(), tmp_path / "c.db", first_rows(CKAN))
     web = catalogue()
     report = harvest(web, tmp_path / "c.db", first_rows(CKAN))

@@ -199,7 +199,7 @@ class Failing:
             raise PassingFault("locked")
 
 
-def test_patience_ends_after_its_time_and_begins_anew_when_all_was_well(tmp_path: Path) -> None:
+def test_patience_ends_after_its_time_and_begins_again_when_all_was_well(tmp_path: Path) -> None:
     pauses: list[float] = []
     retrying = RetryPolicy(
         tmp_path / "c.db",

@@ -69,7 +69,7 @@ def _attack(
 ) -> dict[str, Any]:
     """Run two crawls; return their costs, the look-ups and requests, and how visits ended."""
     options = ("--db", str(home / "c.db"), "--strategy", "bfs", "--delay", "0", "--json", "--max-time", "20s", *more)
-    # The second crawl knows robots.txt from the first, and has to look the name up anew.
+    # The second crawl knows robots.txt from the first, and has to look the name up again.
     pages = (f"http://{NAME}/", f"http://{NAME}/again")
     done = [run(geocrawl("crawl", page, *options), env=clean_environment(home), limit_s=280) for page in pages]
     with sqlite3.connect(home / "c.db") as connection:

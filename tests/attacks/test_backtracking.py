@@ -26,7 +26,7 @@ LENGTH = 1_000
 MOST_S = 0.06
 """CPU seconds of a search: ten times what takes the square of LENGTH, a third of what takes the cube."""
 LIMIT_S = 3
-"""CPU seconds for all texts of a pattern, one of which may never end."""
+"""CPU seconds for all texts of a pattern; one of them may never end."""
 _MIGRATIONS = "geocrawl.store.database.schema.migrations"
 Patterns: TypeAlias = dict[str, re.Pattern[str] | re.Pattern[bytes]]
 

@@ -1,5 +1,5 @@
 """Manners where they are hardest to keep, by the access log of a server: hosts that redirect their robots.txt to one
-victim, cut connections or answer 429, two crawls of which one is in a PID namespace of its own, and many names of one
+victim, cut connections or answer 429, two crawls, one in a PID namespace of its own, and many names of one
 machine.
 """
 

@@ -211,7 +211,7 @@ def test_probe_obeys_robots_unless_told_otherwise(run: Run, web: DemoWeb) -> Non
     assert json.loads(run("probe", *options, "--ignore-robots").stdout)["status"] != "refused"
 
 
-def test_a_list_is_probed_saved_and_not_asked_anew(run: Run, tmp_path: Path, web: DemoWeb) -> None:
+def test_a_list_is_probed_saved_and_not_asked_again(run: Run, tmp_path: Path, web: DemoWeb) -> None:
     keys = [*sorted(web.expected_valid), *sorted(web.expected_invalid)]
     (tmp_path / "list.csv").write_text("name,url\n" + "".join(f"x,http://{key}\n" for key in keys))
     options = ("probe", "--file", "list.csv", "--save", "--proxy", web.proxy_url, "--delay", "0", "--json")

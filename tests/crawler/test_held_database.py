@@ -156,7 +156,7 @@ def test_no_statement_of_a_crawl_is_executed_in_its_loop(tmp_path: Path, monkeyp
     assert in_loop == []
 
 
-def test_a_lost_line_to_postgresql_is_made_anew_after_it_was_cut_off(postgres_server: Server) -> None:
+def test_a_lost_line_to_postgresql_is_made_again_after_it_was_cut_off(postgres_server: Server) -> None:
     with Store.open(postgres_server.new_catalogue(), clock=SystemClock()) as store:
         assert isinstance(store.connection, PostgresConnection)
         store.connection.cut_off()

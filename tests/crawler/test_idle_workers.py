@@ -22,7 +22,7 @@ HOUR_S = 3600.0
 
 
 class _BrokenPromise:
-    """`ports.CrawlQueue` of which something is ready, or will be, and which leases nothing."""
+    """`ports.CrawlQueue` with something that is ready, or will be, which leases nothing."""
 
     def __init__(self, clock: VirtualClock, *, ready_in_s: float = -1.0) -> None:
         self._clock = clock

@@ -55,7 +55,7 @@ def test_a_damaged_state_is_set_aside_and_the_crawl_goes_on(tmp_path: Path, stat
     assert "What adaptive learnt cannot be restored and was set aside" in notes
     kept = connection.execute("SELECT value FROM meta WHERE name = 'strategy:set-aside'").fetchone()
     assert kept == (state,)
-    assert connection.execute("SELECT 1 FROM meta WHERE name = 'strategy:state'").fetchone(), "learnt anew"
+    assert connection.execute("SELECT 1 FROM meta WHERE name = 'strategy:state'").fetchone(), "learnt again"
     connection.close()
 
 

@@ -27,7 +27,7 @@ DELAY_S = 1.5
 
 
 class _Web:
-    """A web of which some hosts answer at once, and others after a long time."""
+    """A web: some hosts answer at once, and others after a long time."""
 
     def __init__(self) -> None:
         self.under_way = self.most_under_way = 0

@@ -1,4 +1,4 @@
-"""A run of the daemon's loop ends with the day, however much is ready, and the limits of one run begin anew."""
+"""A run of the daemon's loop ends with the day, however much is ready, and the limits of one run begin again."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def _runs(path: Path, web: DemoWeb, settings: Settings) -> list[RunSummary
     return runs
 
 
-def test_a_run_ends_with_its_day_and_the_budgets_of_one_run_begin_anew(tmp_path: Path) -> None:
+def test_a_run_ends_with_its_day_and_the_budgets_of_one_run_begin_again(tmp_path: Path) -> None:
     with DemoWeb() as web:
         settings = settings_for(web, workers=1, map_requests_per_host=1)
         runs = asyncio.run(_runs(tmp_path / "c.db", web, settings))

@@ -169,7 +169,7 @@ async def test_a_server_whose_304_lies_is_found_out_within_thirty_days(tmp_path:
             assert watching.one("SELECT title FROM service") == ("Roads of Härjedalen",)
         await watching.run(8)
         found = site.take()
-        assert ("/ows", 200) in found and ("/map", 404) in found, "content is asked for anew, too"
+        assert ("/ows", 200) in found and ("/map", 404) in found, "content is asked for again, too"
         assert watching.one("SELECT title FROM service") == ("Roads of Jämtland",)
 
 

@@ -2,7 +2,7 @@
 
 What may be said depends on how long something has been true: a stable service is asked once in a week, a dead one less
 and less often, one whose robots.txt is out of order after a month. These latencies are stated here, in days. A month of
-which nobody knows how long it was, as the clock was wrong meanwhile, begins anew.
+nobody knows how long it was, as the clock was wrong meanwhile, begins again.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Judge:
 
     life: Life
     looks: int = 0
-    """Services looked at, each day anew."""
+    """Services looked at, each day again."""
     false: list[str] = field(default_factory=list)
     """What was said and is not true."""
     days: list[dict[str, Any]] = field(default_factory=list)

@@ -259,7 +259,7 @@ def test_no_damage_to_a_real_document_makes_it_fail(shared: Path, data: st.DataO
 
 
 def test_a_fault_in_one_layer_costs_neither_the_layer_nor_the_service() -> None:
-    """OWSLib raises on a legend without width, and on numbers that are none."""
+    """OWSLib raises on a legend without width, and on invalid numbers."""
     legend = b"<Style><Name>red</Name><LegendURL><Format/></LegendURL></Style>"
     body = GOOD.replace(b'<Layer queryable="1">', b'<Layer queryable="maybe" cascaded="x">' + legend)
     assert codes(body) == []

@@ -123,7 +123,7 @@ def test_only_a_page_above_the_threshold_is_handed_back_as_a_correction() -> Non
     assert strategy.revise() is None
 
 
-def test_links_of_the_seeds_are_ranked_anew_when_another_seed_is_read() -> None:
+def test_links_of_the_seeds_are_ranked_again_when_another_seed_is_read() -> None:
     strategy = taught("clay sand")
     alone = revised(strategy)
     assert alone.keys() == {100}

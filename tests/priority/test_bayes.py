@@ -278,7 +278,7 @@ def test_a_dump_and_the_feedback_after_it_give_the_same_strategy(killed_after: i
     assert scores(second, beside("zebra", "unicorn")) == scores(whole, beside("zebra", "unicorn"))
 
 
-def test_waiting_links_are_ranked_anew_when_it_is_time() -> None:
+def test_waiting_links_are_ranked_again_when_it_is_time() -> None:
     strategy = BayesStrategy(TOY, {"bayes.online": "true", "bayes.revise": "1"})
     home = [beside("zebra", "cage", address=f"http://a.example/{number}") for number in (2, 3)]
     ids = {link.url.identity: number for number, link in enumerate(home, 2)}

@@ -122,7 +122,7 @@ def test_a_folder_that_brought_services_comes_before_one_that_did_not() -> None:
     assert after[0] > 2 * after[1]
 
 
-def test_waiting_links_are_ranked_anew_by_what_was_learnt() -> None:
+def test_waiting_links_are_ranked_again_by_what_was_learnt() -> None:
     crawl = toy(fusion())
     good, bad = crawl.ranks[crawl.id_of("/good/15")], crawl.ranks[crawl.id_of("/bad/15")]
     assert good > bad
@@ -250,7 +250,7 @@ def test_links_that_an_older_state_valued_get_the_values_of_this_one() -> None:
     assert corrected[ids[0]] > 2 * corrected[ids[1]]
 
 
-def test_visited_pages_are_not_ranked_anew() -> None:
+def test_visited_pages_are_not_ranked_again() -> None:
     crawl = toy(fusion())
     crawl.ranks.clear()
     for n in range(15, 30):

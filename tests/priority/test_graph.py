@@ -82,7 +82,7 @@ def test_the_earliest_in_links_stay_and_the_highest_weight_is_not_lost() -> None
     assert graph.best_weights()[0] == pytest.approx(0.9)
 
 
-def test_figures_move_with_their_nodes_and_new_nodes_begin_anew() -> None:
+def test_figures_move_with_their_nodes_and_new_nodes_begin_again() -> None:
     graph = graph_of([(5, [7])])
     graph.node_values["authority"] = np.array([0.25, 0.75])
     graph.add(1, [6, 7], [0.5, 0.5])

@@ -25,7 +25,7 @@ def hits(**options: str) -> HitsStrategy:
 
 
 def read(strategy: HitsStrategy, id_: int, text: str, *links: tuple[int, Link]) -> dict[int, Rank | None]:
-    """Judge a page and teach what it brought; returns what was ranked anew then."""
+    """Judge a page and teach what it brought; returns what was ranked again then."""
     judgement = strategy.judge(document(text, *(each for _, each in links)))
     strategy.learn(feedback(id_, [(each.url.identity, target) for target, each in links], judgement.features))
     return ranked(strategy)
@@ -77,7 +77,7 @@ def test_only_relevant_pages_join_the_graph() -> None:
     assert read(strategy, 2, ON_TOPIC, (11, WMS)).keys() == {11}
 
 
-def test_a_visited_page_is_not_ranked_anew() -> None:
+def test_a_visited_page_is_not_ranked_again() -> None:
     strategy = hits(p="2", growth="1")
     read(strategy, 1, ON_TOPIC, (11, WMS), (12, PLAIN))
     assert read(strategy, 11, ON_TOPIC, (12, PLAIN)).keys() == {12}

@@ -56,7 +56,7 @@ def test_pagerank_of_a_small_web_solves_its_equations() -> None:
 
 
 def test_ipagerank_shares_a_pages_rank_by_rw() -> None:
-    """1 → 2 (RW 1), 3 (RW 0.5), 4 (RW 0): IPR(1) = 0.15, of which two and one thirds go on."""
+    """1 → 2 (RW 1), 3 (RW 0.5), 4 (RW 0): IPR(1) = 0.15; two and one thirds of it go on."""
     graph = graph_of((1, 2), (1, 3), (1, 4))
     values = ipagerank(graph.matrix(), np.array([0.0, 1.0, 0.5, 0.0]), ones(graph), d=0.85, tolerance=EXACT)
     expected = [0.15, 0.15 + 0.85 * 0.15 * 2 / 3, 0.15 + 0.85 * 0.15 / 3, 0.15]

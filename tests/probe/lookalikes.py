@@ -1,4 +1,4 @@
-"""Answers that look like a service and are none: feeds, pages, errors of dead servers, documents about services."""
+"""Answers that only look like a service: feeds, pages, errors of dead servers, documents about services."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ async def test_hostile_answers_are_read_alike_in_a_process() -> None:
     assert await processes.run(ANSWER, pid) == number, "none of them ended the process"
 
 
-def test_an_interview_is_the_same_when_it_is_begun_anew_for_each_answer() -> None:
+def test_an_interview_is_the_same_when_it_is_begun_again_for_each_answer() -> None:
     for probe in probes():
         begin = partial(probe.interview, candidate(probe.kind))
         generator = begin()

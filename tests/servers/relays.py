@@ -1,4 +1,4 @@
-"""Relays before real servers, each of which breaks one thing that GIS clients meet, and probes of what is behind."""
+"""Relays before real servers; each breaks one thing that GIS clients meet, and probes of what is behind."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_the_records_of_pycsw_lead_to_the_map_servers(
     assert any("of the Zürich survey" in anchor for _, anchor in maps.values())
 
 
-def test_a_second_harvest_probes_nothing_anew_and_since_reads_less(
+def test_a_second_harvest_probes_nothing_again_and_since_reads_less(
     servers: dict[str, dict[str, Any]], command: Geocrawl
 ) -> None:
     csw = servers["pycsw"]["csw"]

@@ -180,7 +180,7 @@ class Run:
         self.loop.pause(process, seconds)
 
     def _take(self, due: Fault) -> Fault | None:
-        """Take a fault off the list whose step or request has come; None if there is none."""
+        """Take a fault off the list whose step or request has come; None without one."""
         for fault in self._faults:
             if (fault.kind, fault.crawler, fault.at) == (due.kind, due.crawler, due.at):
                 self._faults.remove(fault)

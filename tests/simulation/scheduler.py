@@ -51,7 +51,7 @@ class _Task(asyncio.Task[Any]):
 
 
 _Loop: Any = asyncio.AbstractEventLoop
-"""For the type checker, to which a loop without sockets and processes is none."""
+"""For the type checker, which accepts no loop without sockets and processes."""
 
 
 class SimulatedLoop(_Loop):  # type: ignore[misc]
@@ -188,7 +188,7 @@ class SimulatedLoop(_Loop):  # type: ignore[misc]
         return result
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Note an exception that nobody caught; tasks that were dropped with their process are none."""
+        """Note an exception that nobody caught; not of tasks that were dropped with their process."""
         error = context.get("exception")
         if error is not None and not isinstance(error, ProcessKilledError):
             self.errors.append(f"{context.get('message')}: {error!r}")

@@ -99,7 +99,7 @@ class Watch:
         if not any(crawler.has_place for crawler in run.crawlers):
             return False
         if run.scenario.max_pages:
-            return False  # what is left may be pages, of which no more may be asked
+            return False  # what is left may be pages, and no more may be requested
         utc = run.utc()
         waiting = run.rows(
             f"SELECT next_at, best_tier, best_score FROM host WHERE waiting > 0 AND lease_until <= {utc}"

@@ -86,7 +86,7 @@ class Place:
                 return []
 
     def number(self, statement: str, *values: object) -> float:
-        """The one figure of a statement; 0 when there is none."""
+        """The one figure of a statement; 0 without a row."""
         rows = self.rows(statement, *values)
         return rows[0][0] or 0 if rows else 0
 

@@ -32,7 +32,7 @@ _TEMPLATE = "template_with_tables"
 
 
 def programs() -> Path | None:
-    """Return the folder of the newest installed server's programs; None when there is none."""
+    """Return the folder of the newest installed server's programs; None without a server."""
     found = [path for place in PLACES for path in Path(place).glob("*/bin/initdb")]
     number = {path: path.parent.parent.name for path in found}
     newest = max(found, key=lambda path: int(number[path]) if number[path].isdigit() else 0, default=None)

@@ -46,7 +46,7 @@ def test_its_limits_hold_for_the_process(service: Service) -> None:
     assert {name for name, holds in enforced.items() if not holds} <= wanting
 
 
-def test_it_reads_its_configuration_anew(service: Service) -> None:
+def test_it_reads_its_configuration_again(service: Service) -> None:
     process, before = service.main_pid(), service.count("configuration read again")
     service.configure(CONFIGURATION + "pages_per_day = 1\n")
     assert service.systemctl("reload", "geocrawl").exit_code == 0

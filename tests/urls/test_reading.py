@@ -215,7 +215,7 @@ def test_the_short_way_for_plain_paths_agrees_with_the_long_way(path: str) -> No
 
 
 @given(crooked_absolute)
-def test_what_is_remembered_agrees_with_what_is_read_anew(text: str) -> None:
+def test_what_is_remembered_agrees_with_what_is_read_again(text: str) -> None:
     assert read_url(text) == read_url(text) == read_absolute(text)
 
 

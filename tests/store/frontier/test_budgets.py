@@ -63,7 +63,7 @@ def test_a_pattern_that_brings_nothing_costs_at_most_300_requests(world: World, 
 
 
 def test_a_pattern_that_leads_to_services_is_never_cut_off(world: World) -> None:
-    """A listing whose pages bring nothing themselves, and data sets of which one in fifty names a service."""
+    """A listing whose pages bring nothing themselves, and data sets, one in fifty naming a service."""
     only_on_sqlite(world)
     world.seed("portal.example/")
     asked = found = 0

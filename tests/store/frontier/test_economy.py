@@ -25,7 +25,7 @@ def made(tmp_path: Path, economy: float = 0.5, **more: bool | int) -> World:
 
 
 def rich_and_poor(tmp_path: Path, economy: float = 0.5, *, poor: float = 0.1) -> World:
-    """Two pages at a rich host, of which one was just read, and one that promises less at another host."""
+    """Two pages at a rich host, one just read, and one that promises less at another host."""
     world = made(tmp_path, economy, by_yield=True)
     links = (link("rich.example/1", 1, 0.9), link("rich.example/2", 1, 0.8), link("poor.example/", 1, poor))
     world.settle(world.lease(), *links)

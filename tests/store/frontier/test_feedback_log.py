@@ -113,7 +113,7 @@ def test_a_settlement_that_is_undone_leaves_no_feedback(world: World) -> None:
     assert [*world.frontier.feedback()] == []
 
 
-def test_ranking_anew_names_the_feedback_it_came_after_with_its_last_rank(world: World) -> None:
+def test_ranking_again_names_the_feedback_it_came_after_with_its_last_rank(world: World) -> None:
     world.seed("a.example/")
     feedback = learn(world, "1", "2")
     ranks = [(number, Rank(0, float(number))) for _, number in feedback.links]

@@ -177,7 +177,7 @@ def test_a_link_to_a_page_whose_rank_fell_raises_it_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("few", [0, 1_000])
-def test_a_queue_ranked_anew_is_served_by_its_last_ranks_in_one_step_or_many(
+def test_a_queue_ranked_again_is_served_by_its_last_ranks_in_one_step_or_many(
     world: World, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr("geocrawl.store.frontier.rerank._FEW", few)

@@ -163,7 +163,7 @@ def test_a_service_that_did_not_answer_is_read_whole_next(world: World) -> None:
 # --------------------------------------------------------------------------- until when
 
 
-def test_after_thirty_days_all_is_read_anew_whatever_the_server_says(world: World) -> None:
+def test_after_thirty_days_all_is_read_again_whatever_the_server_says(world: World) -> None:
     probed(world)
     asked_by = []
     for _ in range(20):
@@ -248,7 +248,7 @@ def test_a_304_of_a_service_is_a_valid_probe_that_leaves_its_description(world: 
     assert one(world, "SELECT fruitless, finds FROM pattern") == rate
     assert one(world, "SELECT due_at > last_probe + 86400 FROM endpoint") == (1,), "as after any valid answer"
     (past,) = history_of_service(connection, 1, now)
-    assert past.availability[7] == 1.0 and past.response_ms == {}, "of whole answers alone, of which there is one"
+    assert past.availability[7] == 1.0 and past.response_ms == {}, "of the one whole answer alone"
     check_invariants(connection)
 
 

@@ -54,7 +54,7 @@ class Trial:
     """A command that is killed: how its databases are made, what it does, which of them are looked into."""
 
     make: Callable[[], tuple[str, ...]]
-    """Make databases anew and return their URLs; the last one is the one that the command writes."""
+    """Make databases again and return their URLs; the last one is the one that the command writes."""
     run: Callable[[tuple[str, ...]], object]
     drop: Callable[[str], object] = lambda url: None
     look: Callable[[tuple[str, ...], State, list[Sums | None]], list[str]] = lambda places, state, before: []

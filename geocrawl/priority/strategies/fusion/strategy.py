@@ -326,12 +326,12 @@ class FusionStrategy(Defaults):
         """
         if self._visits - self._revised_at >= min(self._every, max(10, self._visits // 10)):
             self._revised_at = self._visits
-            self._value_anew()
+            self._value_again()
             self._groups.touch_all()
         ranks = [(id_, rank_of(worth)) for id_, worth in self._groups.changes(self._visits)]
         return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH)) if ranks else None
 
-    def _value_anew(self) -> None:
+    def _value_again(self) -> None:
         links = self._memory.links
         if not (ids := self._memory.valuable(links)):
             return

@@ -263,7 +263,7 @@ class SearchEntry(SQLModel, table=True):
     completeness: int
     """Completeness of the service's metadata (title, abstract, provider, extent …), 0 to 100."""
     evidence: int
-    """Number of link texts and addresses in `search_text`: with others the service is indexed anew."""
+    """Number of link texts and addresses in `search_text`: with others the service is indexed again."""
 
 
 class SearchList(SQLModel, table=True):
