@@ -147,12 +147,12 @@ def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> Har
         return HarvestStart((url,))
     if candidate is not None and candidate.endpoint.kind is Kind.CSW:
         return HarvestStart((get_records_url(url, since=since),), Kind.CSW, since=bool(since))
-    if found := _GEONETWORK.match(place):
-        csw = read_url(f"{found['root']}/srv/eng/csw")
+    if match := _GEONETWORK.match(place):
+        csw = read_url(f"{match['root']}/srv/eng/csw")
         return HarvestStart((get_records_url(csw or url, since=since),), since=bool(since))
     for pattern, search in ((_CKAN, ckan_search_url), (_PORTAL, arcgis_search_url)):
-        found = pattern.match(place)
-        first = search(found["root"], since=since) if found else None
+        match = pattern.match(place)
+        first = search(match["root"], since=since) if match else None
         if first is not None:
             return HarvestStart((first,), since=bool(since))
     # Nothing else is known of the address: it may be an OGC API that has records.

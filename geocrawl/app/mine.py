@@ -151,7 +151,7 @@ class MinedCatalogue:
         services = [find.candidate for find in finds if find.candidate is not None]
         known = self._catalog.known(services).stored
         new = {(str(e.endpoint.kind), e.endpoint.key) for e in services} - known.keys()
-        candidates = [each for find in finds if find.candidate for each in _with_place(find.candidate, find)]
+        candidates = [candidate for find in finds if find.candidate for candidate in _with_place(find.candidate, find)]
         self._retrying.call(lambda: self._session.frontier.add_candidates(candidates))
         self.new_services += len(new)
         self._take_pages([find for find in finds if find.candidate is None])

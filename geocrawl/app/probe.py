@@ -139,7 +139,7 @@ def _line_of_verdict(visit: Visit, verdict: Verdict, endpoint: Endpoint, given: 
         moved_to=verdict.moved_to.address if verdict.moved_to else "",
         probed_at=visit.at,
         level=report.level if report else "",
-        proof=tuple(asdict(each) for each in report.attempts) if report else None,
+        proof=tuple(asdict(attempt) for attempt in report.attempts) if report else None,
     )
 
 
@@ -220,7 +220,7 @@ def run_probe(
     resumable. Targets of redirects to another host are probed, too, and have a line of their own.
     """
     journal = ProbeJournal.of(list_file, given, database, kind) if list_file else None
-    candidates = {_key(each.endpoint): each for each in candidates_at(given, kind)}
+    candidates = {_key(candidate.endpoint): candidate for candidate in candidates_at(given, kind)}
     asked = {key: candidate.evidence.link for key, candidate in candidates.items()}
     lines = _Lines(asked, emit if list_file else None, journal, any_kind=kind is None)
     for key, line in journal.lines() if journal else ():

@@ -168,12 +168,12 @@ class Processes:
             process.wait()
 
     def _read_counts(self) -> RunSummary:
-        found = RunSummary()
+        counts = RunSummary()
         if self._run is not None:
             with Store.join(self._place, clock=SystemClock()) as store:
                 for report in store.run_reports(self._run):
-                    found = found.plus(RunSummary(**report))
-        return found
+                    counts = counts.plus(RunSummary(**report))
+        return counts
 
 
 def _how_it_ended(pid: int, code: int) -> str:

@@ -66,10 +66,12 @@ class AddressRecogniser:
     def of_page(self, text: str, page: Page) -> Recognition:
         """Return what a page reveals: what it is, the services that it names, and what its software has."""
         document = PageReader().read(page, depth=0)
-        named = [] if isinstance(document, Failure) else [each for each, _ in self._detector.candidates(document)]
+        named = (
+            [] if isinstance(document, Failure) else [candidate for candidate, _ in self._detector.candidates(document)]
+        )
         own = self._detector.of_url(page.final)
         if isinstance(document, Document) and not document.xml_root.lower().endswith("exceptionreport"):
-            own = next((each for each in named if each.evidence.signal == "document"), own)
+            own = next((candidate for candidate in named if candidate.evidence.signal == "document"), own)
         asked = [*self._detector.of_text(page.final), *self._detector.guesses(page), *named]
         return self._recognition(text, page.final, portal_of_page(page), own, asked[:MOST_REQUESTS])
 
@@ -86,9 +88,9 @@ class AddressRecogniser:
 
     def _later(self, asked: Iterable[Candidate | Link]) -> Iterator[str]:
         """Yield the requests for other kinds of service that are made when a candidate is valid."""
-        for each in asked:
-            if isinstance(each, Candidate):
-                yield from map(self._first_request, self._detector.siblings(each.endpoint))
+        for address in asked:
+            if isinstance(address, Candidate):
+                yield from map(self._first_request, self._detector.siblings(address.endpoint))
 
     def _first_request(self, asked: Candidate | Link) -> str:
         """Return the address of the first request of a candidate's probe, or of a list of records."""

@@ -127,8 +127,8 @@ class Session:
 
     def add_stored_seeds(self) -> int:
         """Queue the start pages that `geocrawl seeds` stored and nobody visited yet. Returns how many are queued."""
-        found = map(read_url, seed_addresses(self.store.connection))
-        return self.add_seeds([url for url in found if url is not None], again=False)
+        seeds = map(read_url, seed_addresses(self.store.connection))
+        return self.add_seeds([url for url in seeds if url is not None], again=False)
 
     def records_rank(self) -> Rank:
         """Return the rank of the first page of records of a catalogue that a probe finds."""

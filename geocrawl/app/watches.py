@@ -45,7 +45,7 @@ class WatchRound:
         `again`: also to recipients whose failures ask for a pause.
         """
         run, watches = self._store.runner.run, self._watches
-        found = await run(watches.look, self._catalogue.numbers, self._clock.now())
+        notices = await run(watches.look, self._catalogue.numbers, self._clock.now())
         messages, failures = 0, list[str]()
         for delivery in await run(watches.due, self._clock.now(), again=again):
             error = await deliver(delivery, self._settings, self._store.path, self._clock.now())
@@ -60,4 +60,4 @@ class WatchRound:
                 await run(watches.delivered, delivery, self._clock.now())
                 messages += 1
                 self._log("notices delivered", watch=delivery.watch.id, to=recipient, notices=len(delivery.notices))
-        return Sent(found, messages, tuple(failures))
+        return Sent(notices, messages, tuple(failures))

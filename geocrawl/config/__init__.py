@@ -208,18 +208,18 @@ class Source(PydanticBaseSettingsSource):
 
     def all_problems(self) -> list[str]:
         """Return what is wrong with names and values, a line each."""
-        found = list(self.problems)
+        problems = list(self.problems)
         try:
             settings = _model().validate_python(self.values)
         except ValidationError as error:
-            return found + [self._problem(each) for each in error.errors()]
+            return problems + [self._problem(fault) for fault in error.errors()]
         try:
             place_of(settings.db) if settings.db else None
         except UsageError as error:  # without the value, which may contain a password
-            found.append(f"{self._places['db',][1]} {str(error).removeprefix('db ')}")
+            problems.append(f"{self._places['db',][1]} {str(error).removeprefix('db ')}")
         for field in ("allow", "deny"):
-            found += self._unreadable_entries(field, getattr(settings, field))
-        return found
+            problems += self._unreadable_entries(field, getattr(settings, field))
+        return problems
 
     def _unreadable_entries(self, field: str, entries: Sequence[str]) -> Iterator[str]:
         if entries:

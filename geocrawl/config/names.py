@@ -118,8 +118,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """Return ', did you mean …?' for a name that is near a known one, else ''."""
     import difflib
 
-    found = difflib.get_close_matches(name.lower().replace("-", "_"), list(known), n=1)
-    return f", did you mean {found[0]}?" if found else ""
+    names = difflib.get_close_matches(name.lower().replace("-", "_"), list(known), n=1)
+    return f", did you mean {names[0]}?" if names else ""
 
 
 def _described(field: Field[Any]) -> Setting:

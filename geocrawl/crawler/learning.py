@@ -162,9 +162,9 @@ class Learning:
         return notes
 
     def _noting(self, feedback: Iterable[Feedback]) -> Iterator[Feedback]:
-        for each in feedback:
-            self._through = each.number
-            yield each
+        for entry in feedback:
+            self._through = entry.number
+            yield entry
 
     # ----------------------------------------------------------------------- during a run
 
@@ -205,11 +205,11 @@ class Learning:
         """Learn from feedback, write the ranks that this revises, and store a dump when one is due."""
         said = ""
         with self._torn_by_faults():
-            for each in news:
-                if not self._log.wrote(each.number):
+            for entry in news:
+                if not self._log.wrote(entry.number):
                     self._followed_until = time.monotonic() + _FOLLOWED_S
                     self.look_s = _LOOK_S
-                said = await self._learn_one(each) or said
+                said = await self._learn_one(entry) or said
             await self._write_ranks()
             await self._publish()
         return said
@@ -328,13 +328,13 @@ def relearn(
     """Let a strategy learn from feedback once more; `rerank` as in `restore`. Returns how much feedback there was, and
     how much of it the strategy could not learn from."""
     count = failures = 0
-    for each in feedback:
+    for entry in feedback:
         count += 1
         try:
-            strategy.learn(each)
+            strategy.learn(entry)
             batches = strategy.revise()
             if batches is not None:
-                rerank(each, chain.from_iterable(batches))
+                rerank(entry, chain.from_iterable(batches))
         except (DatabaseFault, LearnsElsewhere):
             raise
         except Exception:

@@ -391,8 +391,8 @@ class PageVisitor:
         if candidate is None:
             return visit._replace(links=(link,))
         evidence = Evidence("redirect", entry.url.address, target.address)
-        found = (replace(candidate, evidence=evidence), link if candidate.weak else None)
-        return visit._replace(candidates=(found,))
+        ranked = (replace(candidate, evidence=evidence), link if candidate.weak else None)
+        return visit._replace(candidates=(ranked,))
 
     async def _understood(
         self, lease: Lease, page: Page, document: Document, host: HostState, sitemaps: Sequence[Url]
@@ -408,13 +408,13 @@ class PageVisitor:
         """Return the visit of a page that was read: its judgement, links and candidates."""
         own = lease.entry.rank
         judgement = self._strategy.judge(document)
-        found = self._recogniser.candidates(document)
-        candidates = tuple(self._links.of_candidate(each, document, judgement.ranks) for each in found)
-        guessed, lists = self._guessed(page, own, [candidate for candidate, _ in found])
+        named = self._recogniser.candidates(document)
+        candidates = tuple(self._links.of_candidate(candidate, document, judgement.ranks) for candidate in named)
+        guessed, lists = self._guessed(page, own, [candidate for candidate, _ in named])
         links = (
             *lists,
             *passed_on_the_way(page, own),
-            *self._links.of_document(document, judgement.ranks, own, found),
+            *self._links.of_document(document, judgement.ranks, own, named),
             *self._links.of_sitemaps(sitemaps, own),
         )
         return self._answered(lease, page, host, State.VISITED, "ok")._replace(
@@ -425,7 +425,7 @@ class PageVisitor:
             stored=self._stored(page, document),
             links=links,
             candidates=(*candidates, *guessed),
-            digest=digest_of(document, [candidate for candidate, _ in found]),
+            digest=digest_of(document, [candidate for candidate, _ in named]),
         )
 
     def _guessed(
@@ -434,12 +434,16 @@ class PageVisitor:
         """Return the candidates and the lists of records that the software of a page is likely to have, but those that
         the page names."""
         guesses = self._guesses.of_page(page) if self._guesses is not None else []
-        known = {(each.endpoint.kind, each.endpoint.key) for each in named}
-        candidates = [each for each in guesses if isinstance(each, Candidate)]
-        lists = [each for each in guesses if isinstance(each, Link)]
+        known = {(candidate.endpoint.kind, candidate.endpoint.key) for candidate in named}
+        candidates = [guess for guess in guesses if isinstance(guess, Candidate)]
+        lists = [guess for guess in guesses if isinstance(guess, Link)]
         return (
-            tuple((each, None) for each in candidates if (each.endpoint.kind, each.endpoint.key) not in known),
-            tuple(RankedLink(each, own, self._refusals.reason(each.url)) for each in lists),
+            tuple(
+                (candidate, None)
+                for candidate in candidates
+                if (candidate.endpoint.kind, candidate.endpoint.key) not in known
+            ),
+            tuple(RankedLink(link, own, self._refusals.reason(link.url)) for link in lists),
         )
 
     def _stored(self, page: Page, document: Document) -> StoredPage | None:

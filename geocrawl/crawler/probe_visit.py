@@ -83,18 +83,18 @@ class ProbeVisitor:
         """Visit the leased endpoint. Whatever a server sends, no exception is raised."""
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
-        found = await run_interview(
+        result = await run_interview(
             self._probes[candidate.endpoint.kind], candidate, turn, self._pool, lease.entry.validators
         )
-        content = await self._check_content(found, candidate, turn) if isinstance(found, Verdict) else None
+        content = await self._check_content(result, candidate, turn) if isinstance(result, Verdict) else None
         host = turn.host
-        if isinstance(found, NotAllowed):
-            return self._refused(lease, found, host)
-        if isinstance(found, NotModified):
-            return not_modified(lease, found.page, host, self._clock.now())
+        if isinstance(result, NotAllowed):
+            return self._refused(lease, result, host)
+        if isinstance(result, NotModified):
+            return not_modified(lease, result.page, host, self._clock.now())
         if self._guesses is not None:
-            self._guesses.note(candidate, found)
-        return self._judged(lease, found, content, host, candidate)
+            self._guesses.note(candidate, result)
+        return self._judged(lease, result, content, host, candidate)
 
     async def _check_content(self, verdict: Verdict, candidate: Candidate, turn: Turn) -> ContentReport | None:
         """Check the content of a valid service, within the budgets of one check and of the host."""
@@ -225,18 +225,18 @@ class _Conversation(Generic[Result]):
             self._heavy = answer
         if self._heavy is None:
             return _step(self._generator, answer)
-        found = await self._replayed(self._heavy)
-        if isinstance(found, Failure):
-            self._answers[-1] = found
-            heavy = (each for each in self._answers if isinstance(each, Page) and self._pool.takes(each))
+        result = await self._replayed(self._heavy)
+        if isinstance(result, Failure):
+            self._answers[-1] = result
+            heavy = (page for page in self._answers if isinstance(page, Page) and self._pool.takes(page))
             self._heavy = next(heavy, None)
             if self._heavy is None:
                 self._generator = self._begin()
                 return _advanced(self._generator, self._answers)
-            found = await self._replayed(self._heavy)
-        if isinstance(found, Failure):
-            raise RuntimeError(f"an interview could not be replayed: {found.detail}")
-        return found
+            result = await self._replayed(self._heavy)
+        if isinstance(result, Failure):
+            raise RuntimeError(f"an interview could not be replayed: {result.detail}")
+        return result
 
     async def _replayed(self, page: Page) -> Ask | Result | Failure:
         return await self._pool.run(page, partial(replayed, self._begin, tuple(self._answers)))
@@ -248,10 +248,10 @@ def replayed(begin: Begin[Result], answers: Sequence[Page | Failure]) -> Ask | R
 
 
 def _advanced(generator: Generator[Ask, Page | Failure, Result], answers: Sequence[Page | Failure]) -> Ask | Result:
-    found = _step(generator, None)
+    result = _step(generator, None)
     for answer in answers:
-        found = _step(generator, answer)
-    return found
+        result = _step(generator, answer)
+    return result
 
 
 def _step(generator: Generator[Ask, Page | Failure, Result], answer: Page | Failure | None) -> Ask | Result:
@@ -283,7 +283,7 @@ async def run_interview(
                 continue
             if answer.not_modified:
                 return NotModified(answer)
-            tolerated |= {each.code: each for each in answer.deviations}
+            tolerated |= {deviation.code: deviation for deviation in answer.deviations}
             given, retry_after_s = validators_of(answer), answer.retry_after_s
         elif answer.code is FailureCode.ROBOTS or answer.code in NOT_PERMITTED:
             is_unreachable = answer.code is FailureCode.ROBOTS and answer.retry_after_s is not None

@@ -302,7 +302,7 @@ def sub_queues(stats: FrontierStats, names: Mapping[int, str]) -> list[SubQueue]
         (LINK_LEVELS, stats.visits_by_link_relevance),
     ):
         if any(found):  # a strategy that ignores words finds no page relevant
-            rows += [_row(None, levels[level], None, each) for level, each in found.items()]
+            rows += [_row(None, levels[level], None, visit_yield) for level, visit_yield in found.items()]
     return rows
 
 

@@ -97,14 +97,14 @@ def make_scheduler(
     quiet = logging.getLogger("geocrawl.scheduler")
     quiet.setLevel(logging.ERROR)  # else each tick that waits for the database warns again and again
     scheduler = _Scheduler(timezone=UTC, logger=quiet)
-    for each in ticks:
+    for job in ticks:
         scheduler.add_job(
             tick,
             "interval",
-            args=(each.name,),
-            seconds=min(each.every_s, watchdog_s) if each.name == "heartbeat" and watchdog_s else each.every_s,
-            id=each.name,
-            **({"next_run_time": datetime.now(UTC)} if each.at_once else {}),
+            args=(job.name,),
+            seconds=min(job.every_s, watchdog_s) if job.name == "heartbeat" and watchdog_s else job.every_s,
+            id=job.name,
+            **({"next_run_time": datetime.now(UTC)} if job.at_once else {}),
             replace_existing=True,
             coalesce=True,
             max_instances=1,

@@ -313,7 +313,7 @@ def _last_media_type(written: str) -> str:
     """Return the media type that browsers take of several ones, with a charset that one of its name before it had
     (Fetch standard, "extract a MIME type"); the whole text when none is a media type."""
     chosen = charset = ""
-    for part in (each.strip() for each in _ONE_OF_TYPES.findall(written)):
+    for part in (text.strip() for text in _ONE_OF_TYPES.findall(written)):
         if not _MEDIA_TYPE.match(part):
             continue
         own = header_charset(part)

@@ -184,10 +184,10 @@ class PoliteTurn:
         if await self._refusal_of(url):
             return Failure(url, FailureCode.RESTING, f"{url.host} may not be asked")
         await self._host.keep_for(_ELSEWHERE_EXCHANGES * self._settings.total_timeout_s)
-        found = await self._lent(url, Purpose.MAP, others)
-        if isinstance(found, Failure):
-            self._not_free[url.host] = found
-        return found
+        answer = await self._lent(url, Purpose.MAP, others)
+        if isinstance(answer, Failure):
+            self._not_free[url.host] = answer
+        return answer
 
     async def fetch_elsewhere(self, url: Url, *, purpose: Purpose) -> Page | Failure:
         """Request an address of another host in a turn of that host; a redirect to a third host is not followed.

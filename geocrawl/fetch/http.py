@@ -258,8 +258,8 @@ class HttpClient:
         host = proxy.host if proxy else url.host
         if self._names is None:
             return ""
-        found = [host] if is_literal(host) else [ip for _, ip in await self._names.addresses(host)]
-        return "" if proxy else min(found)
+        addresses = [host] if is_literal(host) else [ip for _, ip in await self._names.addresses(host)]
+        return "" if proxy else min(addresses)
 
     async def close(self) -> None:
         """Close all connections."""

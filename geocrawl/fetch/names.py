@@ -109,9 +109,9 @@ class Names:
                 answer.set_result(found)
 
         def ask() -> None:
-            found = _ask_system(name)
+            addresses = _ask_system(name)
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(end, found)
+                loop.call_soon_threadsafe(end, addresses)
 
         late = loop.call_later(self._timeout_s, abandon)
         try:
@@ -134,5 +134,7 @@ def _ask_system(name: str) -> Addresses | Exception:
     except Exception as error:  # OSError, or UnicodeError of a name that cannot be one
         return error
     families = (socket.AF_INET, socket.AF_INET6)
-    found = {(socket.AddressFamily(family), str(where[0])): None for family, *_, where in rows if family in families}
-    return tuple(found) or socket.gaierror(socket.EAI_NONAME, f"{name} has no IP address")
+    addresses = {
+        (socket.AddressFamily(family), str(where[0])): None for family, *_, where in rows if family in families
+    }
+    return tuple(addresses) or socket.gaierror(socket.EAI_NONAME, f"{name} has no IP address")

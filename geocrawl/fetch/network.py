@@ -48,7 +48,7 @@ def _read_length(value: bytes) -> bytes:
 
     Anything else is returned as written: httpcore refuses it.
     """
-    parts = [each.strip().lstrip(b"0") or b"0" for each in value.split(b",") if each.strip()]
+    parts = [part.strip().lstrip(b"0") or b"0" for part in value.split(b",") if part.strip()]
     return value if len(set(parts)) > 1 else b"".join(parts[:1])
 
 
@@ -129,14 +129,14 @@ class Network(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
     async def _addresses(self, host: str, port: int) -> list[AddrInfo]:
-        found: Addresses
+        addresses: Addresses
         if is_literal(host):
-            found = ((socket.AF_INET6 if ":" in host else socket.AF_INET, host),)
+            addresses = ((socket.AF_INET6 if ":" in host else socket.AF_INET, host),)
         else:
-            found = await self._names.addresses(host)
+            addresses = await self._names.addresses(host)
         return [
             (family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", _socket_address(family, address, port))
-            for family, address in found
+            for family, address in addresses
         ]
 
 

@@ -147,11 +147,11 @@ class OwnFaults:
         """Return what a test finds. Failures that come while it runs wait, and share the next test's result."""
         failed_at = time.monotonic()
         async with self._testing:
-            began_at, found = self._tested.get(key, (-math.inf, ""))
+            began_at, trouble = self._tested.get(key, (-math.inf, ""))
             if began_at < failed_at:
-                began_at, found = time.monotonic(), await test()
-                self._tested[key] = began_at, found
-            return found
+                began_at, trouble = time.monotonic(), await test()
+                self._tested[key] = began_at, trouble
+            return trouble
 
 
 def _proxy_fault(proxy: Proxy, trouble: str, is_over: Callable[[], Awaitable[bool]]) -> OwnFault:

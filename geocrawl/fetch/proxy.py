@@ -62,10 +62,10 @@ def proxy_from_environment(environ: Mapping[str, str]) -> EnvironmentProxies:
         upper = "" if name == "http_proxy" and "REQUEST_METHOD" in environ else environ.get(name.upper(), "")
         return environ.get(name, upper).strip()
 
-    found = EnvironmentProxies(value("http_proxy"), value("https_proxy"), value("no_proxy"))
-    for name, text in (("http_proxy", found.http), ("https_proxy", found.https)):
+    proxies = EnvironmentProxies(value("http_proxy"), value("https_proxy"), value("no_proxy"))
+    for name, text in (("http_proxy", proxies.http), ("https_proxy", proxies.https)):
         _read(text, name)
-    return found
+    return proxies
 
 
 class Routes:

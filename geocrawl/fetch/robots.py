@@ -92,11 +92,11 @@ class RobotsCache:
 
         `now`: the time at which the record must still be valid.
         """
-        found = self._parsed.get(origin)
-        if found is not None:
-            if found[0].expires_at > now:
+        cached = self._parsed.get(origin)
+        if cached is not None:
+            if cached[0].expires_at > now:
                 self._parsed.move_to_end(origin)
-                return found
+                return cached
             self._forget(origin)
         record = await self._store.read_robots(origin)
         return self._remember(record) if record is not None and record.expires_at > now else None
@@ -121,14 +121,14 @@ class RobotsCache:
         return record, rules
 
     def _forget(self, origin: str) -> None:
-        if (found := self._parsed.pop(origin, None)) is not None:
-            self._chars -= len(found[0].body or "")
+        if (cached := self._parsed.pop(origin, None)) is not None:
+            self._chars -= len(cached[0].body or "")
 
 
 def product_token(user_agent: str) -> str:
     """Return our name in robots.txt (RFC 9309, 2.2.1): the User-Agent's first token, in lower case."""
-    found = _TOKEN.match(user_agent.strip())
-    return found[0].lower() if found else "geocrawl"
+    match = _TOKEN.match(user_agent.strip())
+    return match[0].lower() if match else "geocrawl"
 
 
 def is_unreachable(status: int | None) -> bool:
@@ -190,8 +190,8 @@ def _only_ours(text: str, token: str, records: re.Pattern[str]) -> str:
     def rename(line: re.Match[str]) -> str:
         value = line[2].strip()
         if value != "*":
-            found = _TOKEN.match(value)
-            value = token if found and found[0].lower() == token else _OTHER_CRAWLERS
+            match = _TOKEN.match(value)
+            value = token if match and match[0].lower() == token else _OTHER_CRAWLERS
         return line[1] + value
 
     return _AGENT_LINE.sub(rename, "\n".join(line for line in text.splitlines() if records.match(line)))
@@ -245,10 +245,10 @@ class OriginRobots:
         """
         known = await self._robots.get(url.origin, self._parts.clock.now())
         if known is None:
-            found = await self._ask(url, host)
-            if isinstance(found, Failure):
-                return found
-            known = await self._put(found, host)
+            answer = await self._ask(url, host)
+            if isinstance(answer, Failure):
+                return answer
+            known = await self._put(answer, host)
         record, rules = known
         if rules is None:
             detail = f"robots.txt of {url.origin} is unreachable" + (f" ({record.status})" if record.status else "")

@@ -75,9 +75,9 @@ def fields_of(response: httpx.Response) -> Fields:
 
 def split_address(address: str) -> tuple[str, str]:
     """Return an address's origin, and what a server is asked for, unchanged."""
-    found = _PLACE.match(address)
-    assert found is not None, "it matches any text"
-    return found[1], found[2] if found[2].startswith("/") else f"/{found[2]}"
+    match = _PLACE.match(address)
+    assert match is not None, "it matches any text"
+    return match[1], match[2] if match[2].startswith("/") else f"/{match[2]}"
 
 
 @lru_cache(maxsize=4096)

@@ -234,9 +234,9 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
 def _listed_addresses(text: str) -> list[str]:
     """Return the addresses of a list that has one in each line, as a sitemap in plain text (sitemaps.org, "Text file");
     [] for a text more than half of whose lines are others."""
-    lines = [line for each in text.splitlines() if (line := each.strip())]
-    found = [line for line in lines if _ADDRESS_LINE.fullmatch(line)]
-    return found if len(found) >= _MOST_OTHER_LINES * len(lines) else []
+    lines = [line for raw in text.splitlines() if (line := raw.strip())]
+    addresses = [line for line in lines if _ADDRESS_LINE.fullmatch(line)]
+    return addresses if len(addresses) >= _MOST_OTHER_LINES * len(lines) else []
 
 
 def _with_query_in(href: str, codec: str) -> str:
@@ -253,7 +253,7 @@ def _escaped(text: str, codec: str) -> str:
     try:
         return quote(text.encode(codec), safe=_SAFE_IN_QUERIES)
     except UnicodeEncodeError:
-        return f"%26%23{ord(text)}%3B" if len(text) == 1 else "".join(_escaped(each, codec) for each in text)
+        return f"%26%23{ord(text)}%3B" if len(text) == 1 else "".join(_escaped(character, codec) for character in text)
 
 
 # --------------------------------------------------------------------------- following

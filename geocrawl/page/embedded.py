@@ -75,9 +75,9 @@ def embedded_addresses(html: str, shown: Subject, pieces: Pieces, known: Sequenc
     `shown`: its title and text, with blocks separated by `content.BOUNDARY`. `pieces`: its scripts, fields and
     attributes.
     """
-    found = [*_all(html, shown, pieces), *addresses_in_hrefs(known)]
-    seen = {_bare(link.href) for link in known} if found else set()
-    for link in found:
+    links = [*_all(html, shown, pieces), *addresses_in_hrefs(known)]
+    seen = {_bare(link.href) for link in known} if links else set()
+    for link in links:
         if _bare(link.href) not in seen:
             seen.add(_bare(link.href))
             yield link
@@ -242,7 +242,7 @@ class Pieces:
     def scripts_worth_fetching(self, html: str, limit: int) -> list[RawLink]:
         """Return at most `limit` linked scripts and configurations that may contain addresses of services."""
         code = [code for _, code in self.scripts if ".json" in code or ".xml" in code]
-        configurations = [href for each in code for href in configurations_named(each)]
+        configurations = [href for text in code for href in configurations_named(text)]
         configurations += named_in_attributes(html)
         if not self.sources and not configurations:
             return []
@@ -278,8 +278,8 @@ def addresses_in_hrefs(links: Iterable[RawLink]) -> Iterator[RawLink]:
         href = link.href
         if _is_plain(href):
             continue
-        for each in _within(href):
-            yield each._replace(anchor=link.anchor)
+        for inner in _within(href):
+            yield inner._replace(anchor=link.anchor)
             looks += 1
         if looks >= _MAX_LINKS:
             return

@@ -92,8 +92,8 @@ def _labels(body: bytes, charset: str) -> list[Encoding]:
     """Return the known encodings that the server and the page name, in that order."""
     head = body[:_HEAD_BYTES]
     labels = (charset, _meta_charset(head), declared_encoding(head.lstrip()))
-    found = (find_encoding(label) for label in labels if label)
-    return list(dict.fromkeys(encoding for encoding in found if encoding))
+    encodings = (find_encoding(label) for label in labels if label)
+    return list(dict.fromkeys(encoding for encoding in encodings if encoding))
 
 
 def _meta_charset(head: bytes) -> str:

@@ -165,7 +165,7 @@ def _name(element: LexborNode, tag: str) -> str:
 
 def _named(tag: str, own: str, class_: str) -> str:
     classes = class_.split(None, _CLASSES)[:_CLASSES]
-    name = tag + (f"#{own}" if own else "") + "".join(f".{each}" for each in classes)
+    name = tag + (f"#{own}" if own else "") + "".join(f".{class_name}" for class_name in classes)
     return _DIGITS.sub("0", name[:_MAX_NAME_CHARS]) if own or classes else name
 
 
@@ -260,7 +260,7 @@ class _Paragraph:
 
 def find_headline(root: LexborNode) -> str:
     """Return the most likely headline of the tree, at most 500 characters; '' when no paragraph is prominent."""
-    lines = [each for each in _before_body(root) if each.linked <= MAX_LINKED and each.width <= MAX_HEADLINE_WIDTH]
+    lines = [line for line in _before_body(root) if line.linked <= MAX_LINKED and line.width <= MAX_HEADLINE_WIDTH]
     best = max(range(len(lines)), key=lambda n: (lines[n].format.weight, n), default=None)
     if best is None or lines[best].format.weight <= _PLAIN_SIZE:
         return ""

@@ -59,7 +59,7 @@ def read_ckan(data: JsonObject, url: Url) -> list[RawLink] | None:
     result = data.get("result")
     if "success" not in data or result is None:
         return None
-    if isinstance(result, list) and all(isinstance(each, str) for each in result):
+    if isinstance(result, list) and all(isinstance(name, str) for name in result):
         return _by_search(url)  # names only: one search replaces a request for each
     if isinstance(result, dict) and isinstance(result.get("results"), list):
         packages = one_or_more(result["results"])
@@ -123,8 +123,8 @@ def read_arcgis(data: JsonObject, url: Url) -> list[RawLink] | None:
 def _folder(data: JsonObject, url: Url) -> Iterator[RawLink]:
     """Yield links to the services, whose names contain that of their folder, and to folders below `…/rest/services`."""
     place = url.address.partition("?")[0].rstrip("/")
-    found = _ROOT.match(place)
-    root = found[0] if found else place
+    match = _ROOT.match(place)
+    root = match[0] if match else place
     for service in one_or_more(data["services"]):
         name, form = string_of(service.get("name")), string_of(service.get("type"))
         if name and form in _MAP_TYPES:
@@ -220,7 +220,7 @@ _SHORT_TITLE = 24
 def read_datasets(data: JsonObject, url: Url) -> list[RawLink] | None:
     """Return links to the distributions of a list of data sets, or of one data set; None for any other document."""
     datasets = one_or_more(data.get("dataset")) or ([data] if "distribution" in data else [])
-    if not any("distribution" in each or "landingPage" in each for each in datasets):
+    if not any("distribution" in dataset or "landingPage" in dataset for dataset in datasets):
         return None
     return [found for dataset in datasets for found in _distributions(dataset)]
 
@@ -264,25 +264,25 @@ def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
         return None
     own = one_or_more(data.get("links"))
     records = one_or_more(data.get("features"))
-    if not any("href" in each for each in own) and not records and not one_or_more(data.get("collections")):
+    if not any("href" in item for item in own) and not records and not one_or_more(data.get("collections")):
         return None
     stac = _is_stac(data)
-    found = [each for record in records if not stac for each in _record(record)]
-    found += _record(data) if data.get("type") == "Feature" and not stac else []
+    links = [record_link for record in records if not stac for record_link in _record(record)]
+    links += _record(data) if data.get("type") == "Feature" and not stac else []
     more = _more_of_stac(data, own) if stac else _more_of_records(data, own)
     if stac:
-        found += _root_of_stac(own, url)
+        links += _root_of_stac(own, url)
     named = _services(data, STAC_SIGNAL if stac else API_SIGNAL)
-    rest = [_plain(each, STAC_SIGNAL if stac else API_SIGNAL) for each in own if _leads_on(each)]
-    return [*found, *more, *named, *rest]
+    rest = [_plain(item, STAC_SIGNAL if stac else API_SIGNAL) for item in own if _leads_on(item)]
+    return [*links, *more, *named, *rest]
 
 
 def _is_stac(data: JsonObject) -> bool:
     conforms = data.get("conformsTo")
-    if "stac_version" in data or (isinstance(conforms, list) and any("stacspec.org" in str(each) for each in conforms)):
+    if "stac_version" in data or (isinstance(conforms, list) and any("stacspec.org" in str(uri) for uri in conforms)):
         return True
     listed = (one_or_more(data.get(name))[:1] for name in ("features", "collections"))
-    return any("stac_version" in each for first in listed for each in first)
+    return any("stac_version" in item for first in listed for item in first)
 
 
 def _record(record: JsonObject) -> Iterator[RawLink]:
@@ -290,16 +290,16 @@ def _record(record: JsonObject) -> Iterator[RawLink]:
     properties = object_of(record.get("properties"))
     title, organisation = string_of(properties.get("title")), _organisation(properties)
     lists = (record.get("links"), properties.get("associations"), record.get("linkTemplates"))
-    for each in (each for listed in lists for each in one_or_more(listed)):
-        if string_of(each.get("rel")) in _SELF - {"item"}:
+    for item in (item for listed in lists for item in one_or_more(listed)):
+        if string_of(item.get("rel")) in _SELF - {"item"}:
             continue
-        href = string_of(each.get("href")) or string_of(each.get("uriTemplate"))
+        href = string_of(item.get("href")) or string_of(item.get("uriTemplate"))
         if href and "{" not in href:
-            stated = [string_of(each.get(name)) for name in ("protocol", "type", "rel", "conformsTo", "name")]
+            stated = [string_of(item.get(name)) for name in ("protocol", "type", "rel", "conformsTo", "name")]
             yield link(
                 href,
                 SIGNAL,
-                names=[title, string_of(each.get("title")), stated[0]],
+                names=[title, string_of(item.get("title")), stated[0]],
                 descriptions=[organisation, string_of(properties.get("description"))],
                 kind=kind_among(*stated),
             )
@@ -307,20 +307,22 @@ def _record(record: JsonObject) -> Iterator[RawLink]:
 
 def _organisation(properties: JsonObject) -> str:
     for name in ("contacts", "providers", "publisher"):
-        if found := string_of(properties.get(name), "organization", "name"):
-            return found
+        if organisation := string_of(properties.get(name), "organization", "name"):
+            return organisation
     return ""
 
 
 def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
     """Yield child catalogues and, of an API, its list of collections with the following pages."""
     is_items = data.get("type") == "FeatureCollection"
-    is_api = any(string_of(each.get("rel")) == "data" for each in own)  # its list of collections contains them all
-    children = [each for each in own if string_of(each.get("rel")) == ("data" if is_api else "child")]
-    following = [each for each in own if string_of(each.get("rel")) == "next" and not is_items]
-    for each in (each for each in [*children[:_MAX_CHILDREN], *following] if "html" not in string_of(each.get("type"))):
+    is_api = any(string_of(item.get("rel")) == "data" for item in own)  # its list of collections contains them all
+    children = [item for item in own if string_of(item.get("rel")) == ("data" if is_api else "child")]
+    following = [item for item in own if string_of(item.get("rel")) == "next" and not is_items]
+    for item in (*children[:_MAX_CHILDREN], *following):
+        if "html" in string_of(item.get("type")):
+            continue
         yield RawLink(
-            string_of(each.get("href")), RECORDS, string_of(each.get("title"))[:300], rel=string_of(each.get("rel"))
+            string_of(item.get("href")), RECORDS, string_of(item.get("title"))[:300], rel=string_of(item.get("rel"))
         )
 
 
@@ -329,7 +331,7 @@ def _root_of_stac(own: list[JsonObject], url: Url) -> Iterator[RawLink]:
 
     A document without a root names its parent or collection, which names the root.
     """
-    named = {string_of(each.get("rel")): each for each in reversed(own) if string_of(each.get("href"))}
+    named = {string_of(item.get("rel")): item for item in reversed(own) if string_of(item.get("href"))}
     above = next((named[rel] for rel in ("root", "parent", "collection") if rel in named), None)
     if above is not None:
         href = string_of(above.get("href"))
@@ -341,11 +343,11 @@ def _root_of_stac(own: list[JsonObject], url: Url) -> Iterator[RawLink]:
 def _services(data: JsonObject, where: str) -> Iterator[RawLink]:
     """Yield services that collections name besides their items (STAC's web map links: rel `wms`, `wmts`)."""
     for collection in [data, *one_or_more(data.get("collections"))]:
-        for each in one_or_more(collection.get("links")):
-            kind = kind_among(string_of(each.get("rel")), string_of(each.get("type")))
+        for stated_link in one_or_more(collection.get("links")):
+            kind = kind_among(string_of(stated_link.get("rel")), string_of(stated_link.get("type")))
             # Relations that name a kind requested by path are the API's own.
-            if kind and service_parameter(kind) and (href := string_of(each.get("href"))):
-                names = [string_of(collection.get("title")), string_of(each.get("title"))]
+            if kind and service_parameter(kind) and (href := string_of(stated_link.get("href"))):
+                names = [string_of(collection.get("title")), string_of(stated_link.get("title"))]
                 yield link(href, where, names=names, descriptions=[string_of(collection.get("description"))], kind=kind)
 
 
@@ -354,19 +356,19 @@ def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLin
     for collection in one_or_more(data.get("collections")):
         yield from _record_items(collection)
     yield from _record_items(data)
-    if any(_is_record(each) for each in one_or_more(data.get("features"))):
-        for each in own:
-            if string_of(each.get("rel")) == "next":
-                yield RawLink(string_of(each.get("href")), RECORDS)
+    if any(_is_record(feature) for feature in one_or_more(data.get("features"))):
+        for item in own:
+            if string_of(item.get("rel")) == "next":
+                yield RawLink(string_of(item.get("href")), RECORDS)
 
 
 def _record_items(collection: JsonObject) -> Iterator[RawLink]:
     """Yield the first page of a collection whose items are records (OGC 20-004r1, 8.2)."""
     if string_of(collection.get("itemType")).lower() not in ("record", "records"):
         return
-    for each in one_or_more(collection.get("links")):
-        if string_of(each.get("rel")) == "items" and "html" not in string_of(each.get("type")):
-            yield RawLink(string_of(each.get("href")), RECORDS, anchor=string_of(collection.get("title")))
+    for stated_link in one_or_more(collection.get("links")):
+        if string_of(stated_link.get("rel")) == "items" and "html" not in string_of(stated_link.get("type")):
+            yield RawLink(string_of(stated_link.get("href")), RECORDS, anchor=string_of(collection.get("title")))
 
 
 def _is_record(feature: JsonObject) -> bool:

@@ -97,7 +97,7 @@ def _service_type(record: etree._Element) -> str:
     service = first(record, "SV_ServiceIdentification")
     if service is None:
         return ""
-    named = (each for each in children(service) if local_name(each) in ("serviceType", "serviceTypeVersion"))
+    named = (element for element in children(service) if local_name(element) in ("serviceType", "serviceTypeVersion"))
     return kind_among(*map(first_text, named))
 
 

@@ -213,8 +213,8 @@ def _is_of_site(href: str, site: str) -> bool:
 
 
 def _kind_behind(behind: str) -> str:
-    found = _BEHIND.match(behind)
-    return kind_in_label(found[1]) if found else ""
+    match = _BEHIND.match(behind)
+    return kind_in_label(match[1]) if match else ""
 
 
 def _is_alone(label: str, behind: str) -> bool:

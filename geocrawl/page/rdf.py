@@ -132,7 +132,7 @@ def _without_remote(data: Any) -> Any:
 
 
 def _inline(context: Any) -> list[Any]:
-    return [_without_remote(each) for each in _listed(context) if isinstance(each, dict)]
+    return [_without_remote(part) for part in _listed(context) if isinstance(part, dict)]
 
 
 def _listed(value: Any) -> list[Any]:

@@ -334,16 +334,16 @@ def read_tokens(code: str) -> Iterator[Token]:
     """Yield the tokens of the first `MAX_CODE_CHARS` of `code`, without comments and regular expressions."""
     position, end = 0, min(len(code), MAX_CODE_CHARS)
     before = ""
-    while found := _TOKEN.search(code, position, end):
-        kind, text = found.lastgroup or "", found[0]
-        position = found.end()
+    while match := _TOKEN.search(code, position, end):
+        kind, text = match.lastgroup or "", match[0]
+        position = match.end()
         if kind == "comment":
             if text == "/*":
                 position = code.find("*/", position, end) + 2
                 if position == 1:
                     return
             continue
-        if text == "/" and before in _BEFORE_REGEX and (regex := _REGEX.match(code, found.start(), end)):
+        if text == "/" and before in _BEFORE_REGEX and (regex := _REGEX.match(code, match.start(), end)):
             position, before = regex.end(), ")"
             continue
         if kind == "string":

@@ -101,8 +101,8 @@ def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
     """Return the links of a GetRecords or GetRecordById answer: those of its records, then the next page."""
     links = [found for record in records_in(root) for found in read_record(record, SIGNAL)]
     results = child(root, "SearchResults")
-    for each in _graphs(results):
-        links += read_rdf_xml(each, url)
+    for graph in _graphs(results):
+        links += read_rdf_xml(graph, url)
     following = _next_page(results, url, has_links=bool(links)) if results is not None else None
     return [*links, RawLink(following.address, RECORDS)] if following is not None else links
 
@@ -110,12 +110,12 @@ def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
 def _graphs(results: etree._Element | None) -> Iterator[etree._Element]:
     """Yield the RDF records (outputSchema DCAT), in total at most as long as one RDF document may be."""
     chars = 0
-    graphs = (each for each in children(results) if _RDF in str(each.tag))
-    for each in islice(graphs, _MAX_GRAPHS):
-        chars += len(etree.tostring(each))
+    graphs = (element for element in children(results) if _RDF in str(element.tag))
+    for graph in islice(graphs, _MAX_GRAPHS):
+        chars += len(etree.tostring(graph))
         if chars > MAX_CHARS:
             return
-        yield each
+        yield graph
 
 
 def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:

@@ -82,9 +82,9 @@ def page_vector(keywords: Keywords, title: str, text: str, title_weight: float) 
     for part, weight in ((title, title_weight), (text, 1.0 - title_weight)):
         if not part or not weight:
             continue
-        found = keywords.found_in(part)
-        for word in dict.fromkeys(found):
-            vector[word] = vector.get(word, 0.0) + weight * found.count(word) / len(part)
+        words = keywords.found_in(part)
+        for word in dict.fromkeys(words):
+            vector[word] = vector.get(word, 0.0) + weight * words.count(word) / len(part)
     return vector
 
 

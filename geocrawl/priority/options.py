@@ -53,7 +53,7 @@ def parse_options(prefix: str, options: Mapping[str, str], schema: Mapping[str, 
         if owner != prefix:
             continue
         if name not in schema:
-            known = ", ".join(f"{prefix}.{each}" for each in schema) or "none"
+            known = ", ".join(f"{prefix}.{option}" for option in schema) or "none"
             raise UsageError(f"unknown option {key}{did_you_mean(name, schema, prefix + '.')} (known: {known})")
         try:
             values[name] = schema[name].read(str(text))

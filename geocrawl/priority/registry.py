@@ -85,7 +85,7 @@ def strategies() -> Mapping[str, str]:
 
 def presets() -> Mapping[str, Preset]:
     """Return STRATEGY:PRESET → the preset, in the order of the strategies."""
-    names = (f"{name}{SEPARATOR}{each}" for name, declared in STRATEGIES.items() for each in declared.presets)
+    names = (f"{name}{SEPARATOR}{preset}" for name, declared in STRATEGIES.items() for preset in declared.presets)
     return {name: preset for name in names if (preset := _preset(name)) is not None}
 
 
@@ -195,7 +195,7 @@ def _strategy_of(name: str) -> str:
         raise UsageError(f"unknown strategy {name!r}{did_you_mean(name, STRATEGIES)} (known: {_known()})")
     known = STRATEGIES[strategy].presets
     if separator and preset not in known:
-        names = ", ".join(f"{strategy}{SEPARATOR}{each}" for each in known) or "none"
+        names = ", ".join(f"{strategy}{SEPARATOR}{preset_name}" for preset_name in known) or "none"
         raise UsageError(f"unknown preset {name!r} (known presets of {strategy}: {names})")
     return strategy
 

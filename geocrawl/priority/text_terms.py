@@ -266,9 +266,9 @@ class Keywords:
 
     def found_in(self, text: str) -> list[str]:
         """Return every occurrence in `text`, in order, in the keyword's spelling."""
-        found = self._pattern.findall(text.lower())
+        keywords = self._pattern.findall(text.lower())
         words = self._words
-        return [match if match in words else match.removesuffix("s") for match in found]
+        return [match if match in words else match.removesuffix("s") for match in keywords]
 
 
 def hint_of(words: Collection[str]) -> re.Pattern[str]:

@@ -62,10 +62,10 @@ def all_topics(own: Path | None = None) -> dict[str, Topic]:
 
     Raises UsageError for a file that is no topic, EnvironmentFault for a file that cannot be read.
     """
-    found = {topic.name: topic for topic in _read_folder(_shipped_folder(), own=False)}
+    topics = {topic.name: topic for topic in _read_folder(_shipped_folder(), own=False)}
     if own is not None and own.is_dir():
-        found.update((topic.name, topic) for topic in _read_folder(own, own=True))
-    return dict(sorted(found.items()))
+        topics.update((topic.name, topic) for topic in _read_folder(own, own=True))
+    return dict(sorted(topics.items()))
 
 
 def find_topic(name: str, own: Path | None = None) -> Topic:

@@ -37,8 +37,8 @@ class ServerDatabase:
     def secrets(self) -> tuple[str, ...]:
         """Return the passwords in the URL, as written and decoded: no message shows them."""
         parts = urlsplit(self.url)
-        found = [parts.password or "", unquote(parts.password or ""), *parse_qs(parts.query).get("password", ())]
-        return tuple(dict.fromkeys(filter(None, found)))
+        passwords = [parts.password or "", unquote(parts.password or ""), *parse_qs(parts.query).get("password", ())]
+        return tuple(dict.fromkeys(filter(None, passwords)))
 
 
 DatabaseUrl = Path | ServerDatabase

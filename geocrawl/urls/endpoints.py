@@ -219,16 +219,16 @@ def document_endpoint(kind: Kind, url: Url) -> Endpoint:
 
 def service_keys(url: Url) -> tuple[str, ...]:
     """Return the identities that an address may have in the catalogue, each once; `endpoint_key` comes first."""
-    found = dict.fromkeys([endpoint_key(url)])
+    keys = dict.fromkeys([endpoint_key(url)])
     for kind in Kind:
-        found.setdefault(service_endpoint(kind, url).key)
-    return tuple(found)
+        keys.setdefault(service_endpoint(kind, url).key)
+    return tuple(keys)
 
 
 def _root(kind: Kind, path: str, url: Url) -> str:
     """Return the path of the service that the resource at `path`, the path of `url`, belongs to."""
-    found = ((pattern.fullmatch(path), end) for pattern, end in _PARTS.get(kind, ()))
-    root = next((f"{part[1]}{end}" for part, end in found if part is not None), path)
+    matches = ((pattern.fullmatch(path), end) for pattern, end in _PARTS.get(kind, ()))
+    root = next((f"{part[1]}{end}" for part, end in matches if part is not None), path)
     return path if root != path and kind not in _BY_PATH and _asks_by_query(url) else root
 
 

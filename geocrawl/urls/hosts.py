@@ -44,11 +44,11 @@ class Authority(NamedTuple):
 @lru_cache(maxsize=8192)
 def read_authority(scheme: str, text: str) -> Authority | None:
     """Return host, origin and site of `[user[:password]@]host[:port]`; None when the host or port is not valid."""
-    found = _HOST_AND_PORT.fullmatch(text.rpartition("@")[2])
-    if found is None:
+    match = _HOST_AND_PORT.fullmatch(text.rpartition("@")[2])
+    if match is None:
         return None
-    host = read_host(found[1])
-    digits = (found[2] or str(_DEFAULT_PORTS[scheme])).lstrip("0") or "0"
+    host = read_host(match[1])
+    digits = (match[2] or str(_DEFAULT_PORTS[scheme])).lstrip("0") or "0"
     if host is None or len(digits) > 5 or (port := int(digits)) > 65535:
         return None
     origin = f"{scheme}://[{host}]" if ":" in host else f"{scheme}://{host}"
@@ -115,8 +115,8 @@ def _is_at_or_below(host: str, name: str) -> bool:
 def _private_suffix(host: str) -> str | None:
     """Return the registered domain of a name in IDNA; None when it is a public suffix itself."""
     written = ".".join(map(_to_unicode, host.split("."))) if "xn--" in host else host
-    found = _suffixes().privatesuffix(written)
-    return found if found is None or written is host else ".".join(host.split(".")[-1 - found.count(".") :])
+    suffix = _suffixes().privatesuffix(written)
+    return suffix if suffix is None or written is host else ".".join(host.split(".")[-1 - suffix.count(".") :])
 
 
 def _to_unicode(label: str) -> str:

@@ -86,14 +86,14 @@ def spelling_group(key: str) -> str:
 def spelling_differences(one: str, other: str) -> tuple[str, ...]:
     """Return how two `endpoint_key`s of one group differ: any of 'host' (`www.`), 'node', 'port', 'path'."""
     (host, port, place), (host_2, port_2, place_2) = _split(one), _split(other)
-    found = []
+    differences = []
     if host != host_2:
-        found.append("host" if _without_www(host) == _without_www(host_2) else "node")
+        differences.append("host" if _without_www(host) == _without_www(host_2) else "node")
     if port != port_2:
-        found.append("port")
+        differences.append("port")
     if place != place_2:
-        found.append("path")
-    return tuple(found)
+        differences.append("path")
+    return tuple(differences)
 
 
 def display_order(url: Url) -> tuple[bool, bool, bool, bool, int, str]:
@@ -131,8 +131,8 @@ def _without_node(host: str) -> str:
         return host
     if _LETTER.match(label):
         return rest
-    found = _NODE.match(label)
-    return f"{found[1]}.{rest}" if found else host
+    match = _NODE.match(label)
+    return f"{match[1]}.{rest}" if match else host
 
 
 def _plain(place: str) -> str:

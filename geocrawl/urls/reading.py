@@ -69,15 +69,15 @@ def read_absolute(text: str) -> Url | None:
     """Return the URL of a text that begins with its scheme; None when it is malformed or not http or https."""
     if _UNSAFE.search(text):
         text = _mend(text)
-    found = _ABSOLUTE.match(text)
-    if found is None:
+    match = _ABSOLUTE.match(text)
+    if match is None:
         return None
-    scheme = found[1].lower()
-    authority = read_authority(scheme, found[2])
+    scheme = match[1].lower()
+    authority = read_authority(scheme, match[2])
     if authority is None:
         return None
     host, origin, site = authority
-    path, query = _address_path(found[3]), found[4]
+    path, query = _address_path(match[3]), match[4]
     address = f"{origin}{path}" if query is None else f"{origin}{path}?{query}"
     identity = origin + canonical_path(path)
     if query:

@@ -212,7 +212,7 @@ def arcgis_search_url(root: str, *, since: str = "") -> Url | None:
     url = read_url(f"{root.rstrip('/')}/sharing/rest/search")
     if url is None:
         return None
-    query = " OR ".join(f'type:"{each}"' for each in _SERVICE_TYPES)
+    query = " OR ".join(f'type:"{service_type}"' for service_type in _SERVICE_TYPES)
     if since:
         begin = int(dt.datetime.fromisoformat(since).replace(tzinfo=dt.UTC).timestamp() * 1000)
         query = f"({query}) AND modified:[{begin} TO 9999999999999]"

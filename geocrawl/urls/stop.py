@@ -66,9 +66,9 @@ class _Tables:
 
     def _by_query(self, query: str) -> str:
         for part in query.split("&"):
-            found = self.parameters.get(part) or self.parameters.get(part.partition("=")[0])
-            if found:
-                return found
+            rule = self.parameters.get(part) or self.parameters.get(part.partition("=")[0])
+            if rule:
+                return rule
         return ""
 
 
@@ -267,8 +267,8 @@ def matches(parts: Sequence[str], text: str) -> bool:
         return False
     at, end = len(first), len(text) - len(last)
     for part in middle:
-        found = text.find(part, at, end)
-        if found < 0:
+        place = text.find(part, at, end)
+        if place < 0:
             return False
-        at = found + len(part)
+        at = place + len(part)
     return True

@@ -232,8 +232,8 @@ class Experience:
         """Return all counts and remembered links as compressed JSON, for `load`."""
         words: dict[str, int] = {}
         links = [
-            (number, each.found_on, each.label, [words.setdefault(f, len(words)) for f in each.features])
-            for number, each in self._links.items()
+            (number, link.found_on, link.label, [words.setdefault(f, len(words)) for f in link.features])
+            for number, link in self._links.items()
         ]
         state = {
             "version": VERSION,
@@ -255,7 +255,7 @@ class Experience:
             words, (positive, negative) = data["words"], data["samples"]
             counts = {feature: (plus, minus) for feature, (plus, minus) in data["counts"].items()}
             links = {
-                number: _Link(page, label, [words[i] for i in each]) for number, page, label, each in data["links"]
+                number: _Link(page, label, [words[i] for i in places]) for number, page, label, places in data["links"]
             }
             return cls(positive, negative, counts, data["unrevised"], links)
         except (KeyError, IndexError, TypeError, ValueError, zlib.error) as error:
@@ -272,17 +272,17 @@ def pack_features(links: Sequence[Link], features: Sequence[Sequence[str]]) -> b
     """Return the features of a page's first links, packed for its feedback; at most `MAX_PACKED_BYTES`."""
     words: dict[str, int] = {}
     noted: dict[str, list[int]] = {}
-    for link, each in zip(links, features, strict=True):
+    for link, link_features in zip(links, features, strict=True):
         if len(noted) >= _PACKED_LINKS:
             break
         known = noted.setdefault(_short(link.url.identity), [])
-        known += [words.setdefault(f, len(words)) for f in each[: _PACKED_FEATURES - len(known)]]
+        known += [words.setdefault(f, len(words)) for f in link_features[: _PACKED_FEATURES - len(known)]]
     while True:
         packed = zlib.compress(json.dumps([list(words), noted], ensure_ascii=False, separators=(",", ":")).encode(), 1)
         if len(packed) <= MAX_PACKED_BYTES:
             return packed
         noted = dict(list(noted.items())[: len(noted) // 2])
-        words = dict.fromkeys(list(words)[: max((i for each in noted.values() for i in each), default=-1) + 1], 0)
+        words = dict.fromkeys(list(words)[: max((i for places in noted.values() for i in places), default=-1) + 1], 0)
 
 
 def unpack_features(packed: bytes) -> dict[str, list[str]]:
@@ -290,7 +290,7 @@ def unpack_features(packed: bytes) -> dict[str, list[str]]:
     if not packed:
         return {}
     words, noted = json.loads(zlib.decompress(packed))
-    return {name: list(dict.fromkeys(words[i] for i in each)) for name, each in noted.items()}
+    return {name: list(dict.fromkeys(words[i] for i in places)) for name, places in noted.items()}
 
 
 def _short(identity: str) -> str:
@@ -405,7 +405,7 @@ class BayesStrategy(Defaults):
         links, of_link = document.links, self._features.of_link
         contexts = [()] * len(links) if self._anchors_alone else link_contexts(links)
         features = [of_link(link.anchor, context) for link, context in zip(links, contexts, strict=True)]
-        ranks = tuple(Rank(LINK_TIER, self.score(each)) for each in features)
+        ranks = tuple(Rank(LINK_TIER, self.score(link_features)) for link_features in features)
         packed = pack_features(links, features) if self.learns else b""
         return Judgement(Relevance.NONE, 0.0, ranks, packed)
 
@@ -425,13 +425,13 @@ class BayesStrategy(Defaults):
         P(F|−).
         """
         features = self._features.of_link(waiting.anchor)
-        known = {each: round(self._weight(each), 3) for each in features if self._weight(each)}
+        known = {feature: round(self._weight(feature), 3) for feature in features if self._weight(feature)}
         heaviest = sorted(known.items(), key=lambda item: (-abs(item[1]), item[0]))[:_EXPLAINED]
         return {
             "score": round(self.score(features), 6),
             "prior": round(self._prior, 3),
             "features": dict(heaviest),
-            "unknown": [each for each in features if each not in known],
+            "unknown": [feature for feature in features if feature not in known],
             "seed": waiting.depth == 0,
         }
 

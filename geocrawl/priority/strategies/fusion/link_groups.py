@@ -199,24 +199,24 @@ class LinkGroups:
         return dict(islice(front.items(), FRONT))
 
     def _best_of(self, group: int) -> list[int]:
-        heap, found = self._best[group], dict[int, float]()
-        while heap and len(found) < FRONT:
+        heap, front = self._best[group], dict[int, float]()
+        while heap and len(front) < FRONT:
             value, id_ = heapq.heappop(heap)
             if self._group_of.get(id_) == group and self._values[id_] == -value:
-                found[id_] = value
-        for id_, value in found.items():
+                front[id_] = value
+        for id_, value in front.items():
             heapq.heappush(heap, (value, id_))
-        return list(found)
+        return list(front)
 
     def _oldest_of(self, group: int) -> list[int]:
-        heap, found = self._oldest[group], dict[int, None]()
-        while heap and len(found) < FRONT:
+        heap, front = self._oldest[group], dict[int, None]()
+        while heap and len(front) < FRONT:
             id_ = heapq.heappop(heap)
             if self._group_of.get(id_) == group:
-                found[id_] = None
-        for id_ in found:
+                front[id_] = None
+        for id_ in front:
             heapq.heappush(heap, id_)
-        return list(found)
+        return list(front)
 
     # ----------------------------------------------------------------------- state
 

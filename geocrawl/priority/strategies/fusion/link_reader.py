@@ -81,11 +81,11 @@ class WordModels:
 
     def odds(self, anchor: str, context: Sequence[str]) -> float:
         """Return ln of the odds that a link with this anchor and these texts around it leads to the topic (bayes)."""
-        found = self._known_features(anchor).of_anchor
+        features = self._known_features(anchor).of_anchor
         for text in context:
             if around := self._known_features(text).of_context:
-                found = {**found, **around}
-        return self._start + sum(found.values())
+                features = {**features, **around}
+        return self._start + sum(features.values())
 
     def _features(self, text: str) -> _Features:
         """Return the classifier's features in `text`."""

@@ -364,7 +364,9 @@ class FusionStrategy(Defaults):
             self._visits, self._revised_at, self._pending = arrays["counts"].tolist()
             self._value.restore(arrays)
             self._memory.restore(arrays)
-            self._groups.restore(arrays, ((id_, each.group, each.value) for id_, each in self._memory.links.items()))
+            self._groups.restore(
+                arrays, ((id_, waiting.group, waiting.value) for id_, waiting in self._memory.links.items())
+            )
         except (IndexError, KeyError, ValueError) as error:
             raise UsageError(f"what fusion learnt is damaged ({error}); crawl into a new --db") from error
 

@@ -371,7 +371,7 @@ class CrawlMemory:
             "link ids": np.array(list(self.links), np.int64),
             "link values": np.array([link.value for link in links], np.float64),
             "link heads": _table(
-                [(each.page, each.key, each.group, len(each.packed) // 4) for each in links], _LINK_HEAD
+                [(link.page, link.key, link.group, len(link.packed) // 4) for link in links], _LINK_HEAD
             ),
             "link features": np.frombuffer(b"".join(link.packed for link in links), np.uint32),
             "page ids": np.array(list(self.pages), np.int64),
