@@ -12,7 +12,7 @@ from geocrawl.cli.export import selection_of
 from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words, filters_of, words_typed
 from geocrawl.errors import UsageError
 from geocrawl.web.answers import LANGUAGES
-from geocrawl.web.static_site.publish import Options
+from geocrawl.web.static_site.pages import SiteOptions
 from geocrawl.web.static_site.publish import publish as write
 from geocrawl.wording import counted
 
@@ -56,14 +56,14 @@ def publish(
     filters = filters_of(kind, bbox, crs, alive, level)
     with opt.reading(overrides) as catalogue, catalogue.snapshot():
         selection = selection_of(catalogue, words_typed(words), filters)
-        options = Options(title, base_url.rstrip("/"), language)
-        found = write(catalogue, selection, out, options)
-    removed = f", {counted(found.removed, 'file')} removed" if found.removed else ""
+        options = SiteOptions(title, base_url.rstrip("/"), language)
+        report = write(catalogue, selection, out, options)
+    removed = f", {counted(report.removed, 'file')} removed" if report.removed else ""
     typer.echo(
-        f"{counted(found.services, 'service')} published to {out}: "
-        f"{found.written:,} of {counted(found.files, 'file')} written{removed}"
+        f"{counted(report.services, 'service')} published to {out}: "
+        f"{report.written:,} of {counted(report.files, 'file')} written{removed}"
     )
-    if found.made_anew:
-        typer.echo(f"Every page was made anew: {found.made_anew}.", err=True)
+    if report.remade_because:
+        typer.echo(f"Every page was made again: {report.remade_because}.", err=True)
     if not base_url:
         typer.echo("No feeds and no sitemap: they need --base-url, the address where the site will stand.", err=True)

@@ -1,4 +1,4 @@
-"""Write the files of a site: each whole, only those that changed, in a folder that is none but the site's.
+"""Write the files of a site: each whole, only those that changed, in a folder that has only the site.
 
 A manifest in it has a seal for what was made of a service: a hash of what it was made of, and of the sizes and times of
 its files. Where the seal still fits, the files are what they would be if they were made again. A publish that ends in
@@ -45,7 +45,7 @@ class SiteFolder:
         self.written = 0
         """Files that were new or differed."""
         self.removed = 0
-        self.made_anew = ""
+        self.remade_because = ""
         """Why nothing of a former publish was kept, for people; '' where something was, or there was none."""
         self._former: Mapping[str, str] = {}
         self._seals = dict[str, str]()
@@ -65,7 +65,7 @@ class SiteFolder:
         except OSError:
             pass  # not there, or no file
         part = target.with_name(target.name + _PART)
-        with _told(target):
+        with _faults_named(target):
             try:
                 part.write_bytes(content)
                 part.replace(target)
@@ -82,16 +82,16 @@ class SiteFolder:
         except FileNotFoundError:
             return
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
-            self.made_anew = f"{MANIFEST} is damaged"
+            self.remade_because = f"{MANIFEST} is damaged"
             return
         if layout != _LAYOUT:
-            self.made_anew = f"{MANIFEST} is of another version of geocrawl"
+            self.remade_because = f"{MANIFEST} is of another version of geocrawl"
         elif former_maker != made_by:
-            self.made_anew = "title, address or language of the site changed, or the program"
+            self.remade_because = "title, address or language of the site changed, or the program"
         elif isinstance(seals, dict):
             self._former = seals
         else:
-            self.made_anew = f"{MANIFEST} is damaged"
+            self.remade_because = f"{MANIFEST} is damaged"
 
     def write_made(self, names: Sequence[str], source: str, make: Callable[[], Iterable[bytes]]) -> None:
         """Have what `make` returns in the files of these names; it is not called where they have it already, because
@@ -123,7 +123,7 @@ class SiteFolder:
         target = self._target(name)
         part = target.with_name(f".{target.name}{_PART}")  # exports tell a format by the ending of `name` alone
         yield part
-        with _told(target):
+        with _faults_named(target):
             if target.is_file() and filecmp.cmp(part, target, shallow=False):
                 part.unlink()
                 return
@@ -141,7 +141,7 @@ class SiteFolder:
             for name in names:
                 shown = (below / name).as_posix()
                 if shown not in self._names and _OWN.fullmatch(shown):
-                    with _told(self.root / shown):
+                    with _faults_named(self.root / shown):
                         (self.root / shown).unlink()
                     self.removed += 1
             if below.parts[:1] in (("services",), ("search",)) and not os.listdir(folder):  # noqa: PTH208
@@ -152,7 +152,7 @@ class SiteFolder:
         self.files += 1
         target = self.root / name
         if target.parent not in self._folders:
-            with _told(target.parent):
+            with _faults_named(target.parent):
                 target.parent.mkdir(parents=True, exist_ok=True)
             self._folders.add(target.parent)
         return target
@@ -171,7 +171,7 @@ def site_folder(root: Path) -> Iterator[SiteFolder]:
     """
     if root.exists() and not root.is_dir():
         raise UsageError(f"--out {root}: is a file; name a folder")
-    with _told(root):
+    with _faults_named(root):
         mark = root / MARK
         if not mark.exists() and root.is_dir() and any(not each.name.startswith(".") for each in root.iterdir()):
             raise UsageError(
@@ -187,7 +187,7 @@ def site_folder(root: Path) -> Iterator[SiteFolder]:
             raise EnvironmentFault(
                 f"{root}: another `geocrawl publish` writes there; wait until it has ended"
             ) from None
-        with _told(mark):
+        with _faults_named(mark):
             if os.pread(descriptor, len(_MARKED) + 1, 0) != _MARKED:
                 os.pwrite(descriptor, _MARKED, 0)
                 os.ftruncate(descriptor, len(_MARKED))
@@ -197,7 +197,7 @@ def site_folder(root: Path) -> Iterator[SiteFolder]:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _faults_named(path: Path) -> Iterator[None]:
     """Raise EnvironmentFault with the path for an error of the file system."""
     try:
         yield

@@ -46,19 +46,25 @@ CELL_DEG = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What all pages of a site have in common."""
+class SiteOptions:
+    """Title, address and language of a site, as a person chose them, with which all its pages are made."""
 
-    title: str
-    base_url: str
-    """Address under which the site will stand, without a slash at the end; '' when that is not known."""
-    words: Words
+    title: str = "geocrawl"
+    base_url: str = ""
+    """Address under which the site will stand, without a slash at the end, for feeds, sitemap and canonical links; ''
+    leaves them out."""
+    language: str = "en"
+
+    @property
+    def words(self) -> Words:
+        """Return the texts of the site's language."""
+        return Words(self.language)
 
     def page(self, template: str, place: str, values: Mapping[str, Any]) -> bytes:
         """Return a page at a place below the root, '' for the first page; it says the same at any time."""
         context = {
             "t": self.words,
-            "lang": self.words.language,
+            "lang": self.language,
             "link": SiteLinks(self, "../" * place.count("/")),
             "now": None,
             "path": f"/{place.removesuffix('index.html').rstrip('/')}",
@@ -90,11 +96,11 @@ class SiteLinks:
     has_server = False
     menu = (("/", "search"), ("/services", "all-services"))
 
-    def __init__(self, look: Look, root: str) -> None:
+    def __init__(self, options: SiteOptions, root: str) -> None:
         """`root`: path from the page to the root of the site."""
         self._root = root
-        self.title = look.title
-        self.has_feeds = bool(look.base_url)
+        self.title = options.title
+        self.has_feeds = bool(options.base_url)
         files = _FILES | (_FEEDS if self.has_feeds else {})
         self.footer = [(f"{root}{name}", shown) for name, shown in files.items()]
 
@@ -133,11 +139,6 @@ def program() -> str:
     return found.hexdigest()
 
 
-def look_of(title: str, base_url: str, language: str) -> Look:
-    """Return the look of a site."""
-    return Look(title, base_url, Words(language))
-
-
 def page_of(number: int, ending: str = "html") -> str:
     """Return the place of the page of a service, of its record (json) or of its picture (png)."""
     return f"services/{number // IN_FOLDER}/{number}.{ending}"
@@ -148,40 +149,40 @@ def extents_of(box: Box | None) -> list[tuple[float, ...]]:
     return [tuple(round(side, 3) for side in part) for part in parts_of(box)]
 
 
-def service_page(look: Look, detail: ServiceDetail) -> bytes:
+def service_page(options: SiteOptions, detail: ServiceDetail) -> bytes:
     """Return the page of a service."""
     service = detail.service
     layer = next((row for row in detail.layers if row.name), None)
     values = {
-        **described(detail, layer, look.words),
+        **described(detail, layer, options.words),
         "layer_file": "",
         "tree": layer_tree(detail.layers, "", lambda row: ("", "", "")),
         "endpoints": (),
         "extents": extents_of(service.box),
         "map_box": "",
         "can_preview": False,
-        "linked_data": _linked_data(look, service),
+        "linked_data": _linked_data(options, service),
     }
-    return look.page("service.html", page_of(service.id), values)
+    return options.page("service.html", page_of(service.id), values)
 
 
-def _linked_data(look: Look, service: Service) -> Mapping[str, Any]:
+def _linked_data(options: SiteOptions, service: Service) -> Mapping[str, Any]:
     """Return a service as schema.org's Dataset, with its own address where that is known."""
-    found = {**linked_data(service, look.base_url)}
-    catalogue = {"@type": "DataCatalog", "name": look.title}
-    own = look.address(page_of(service.id))
+    found = {**linked_data(service, options.base_url)}
+    catalogue = {"@type": "DataCatalog", "name": options.title}
+    own = options.address(page_of(service.id))
     if not own:
         return {
             **{name: value for name, value in found.items() if name not in ("@id", "url")},
             "includedInDataCatalog": catalogue,
         }
-    return found | {"@id": own, "url": own, "includedInDataCatalog": catalogue | {"url": f"{look.base_url}/"}}
+    return found | {"@id": own, "url": own, "includedInDataCatalog": catalogue | {"url": f"{options.base_url}/"}}
 
 
-def catalogue_linked_data(look: Look) -> Mapping[str, Any]:
+def catalogue_linked_data(options: SiteOptions) -> Mapping[str, Any]:
     """Return the site as schema.org's DataCatalog."""
-    own = {"@id": f"{look.base_url}/", "url": f"{look.base_url}/"} if look.base_url else {}
-    return {"@context": "https://schema.org/", "@type": "DataCatalog", "name": look.title, **own}
+    own = {"@id": f"{options.base_url}/", "url": f"{options.base_url}/"} if options.base_url else {}
+    return {"@context": "https://schema.org/", "@type": "DataCatalog", "name": options.title, **own}
 
 
 # --------------------------------------------------------------------------- records
@@ -202,7 +203,7 @@ def service_record(detail: ServiceDetail) -> bytes:
     return as_json(record | {"links": own + outside})
 
 
-def catalogue_record(look: Look, title: str, links: Sequence[Mapping[str, Any]], number: int) -> bytes:
+def catalogue_record(options: SiteOptions, title: str, links: Sequence[Mapping[str, Any]], number: int) -> bytes:
     """Return a crawlable catalogue (OGC 20-004r1, 7.5) with links to its records or to the catalogues below it."""
     return as_json(
         {
@@ -212,7 +213,7 @@ def catalogue_record(look: Look, title: str, links: Sequence[Mapping[str, Any]],
             "title": title,
             "description": DESCRIPTION,
             "conformsTo": ["http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-collection"],
-            "language": {"code": look.words.language},
+            "language": {"code": options.language},
             "numberMatched": number,
             "links": links,
         }

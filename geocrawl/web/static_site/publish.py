@@ -27,6 +27,7 @@ from geocrawl.web.publishing import as_json, published
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.folder import SiteFolder, digest_of, site_folder
+from geocrawl.web.static_site.pages import SiteOptions
 from geocrawl.web.static_site.words import SearchIndex, content_name, script, words_of, words_of_names
 from geocrawl.wording import seconds
 
@@ -38,24 +39,14 @@ service has, 1 to 31 for a service that does not work, 32 to 62 for one that wor
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """Title, address and language of a site, as a person chose them."""
-
-    title: str = "geocrawl"
-    base_url: str = ""
-    """Address under which the site will stand, for feeds, sitemap and canonical links; '' leaves them out."""
-    language: str = "en"
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What a publish did."""
+class PublishReport:
+    """Counts services and files of a publish."""
 
     services: int
     files: int
     written: int
     removed: int
-    made_anew: str
+    remade_because: str
     """Why every page was made, for people, although the site was there; '' otherwise."""
 
 
@@ -75,7 +66,7 @@ class _Whole:
     """By the numbers of services; 0 for a number that no service has."""
 
 
-def publish(catalogue: Catalogue, selection: Selection, root: Path, options: Options) -> Published:
+def publish(catalogue: Catalogue, selection: Selection, root: Path, options: SiteOptions) -> PublishReport:
     """Publish the selected services to a folder.
 
     Raises UsageError for a folder with other files, EnvironmentFault when it cannot be written: what stood there is a
@@ -84,23 +75,22 @@ def publish(catalogue: Catalogue, selection: Selection, root: Path, options: Opt
     with site_folder(root) as folder:
         made_by = digest_of(options, pages.program())
         folder.recall(made_by)
-        look = pages.look_of(options.title, options.base_url, options.language)
         for each in pages.ASSETS:
             folder.write(f"static/{each.name}", each.read_bytes())
-        whole = _services(catalogue, selection, folder, look)
+        whole = _services(catalogue, selection, folder, options)
         _exports(catalogue, selection, folder)
         index = _index(folder, whole)
         folder.settle()
-        _first_page(catalogue, selection, folder, look, whole, index)
+        _first_page(catalogue, selection, folder, options, whole, index)
         folder.remove_gone()
         folder.remember(made_by)
-        return Published(whole.services, folder.files, folder.written, folder.removed, folder.made_anew)
+        return PublishReport(whole.services, folder.files, folder.written, folder.removed, folder.remade_because)
 
 
 # --------------------------------------------------------------------------- services
 
 
-def _services(catalogue: Catalogue, selection: Selection, folder: SiteFolder, look: pages.Look) -> _Whole:
+def _services(catalogue: Catalogue, selection: Selection, folder: SiteFolder, options: SiteOptions) -> _Whole:
     """Write pages, records, cards and lists of the services; return what the rest is made of."""
     whole = _Whole()
     rows = _with_layers(catalogue.read_services(selection), catalogue.read_layers(selection))
@@ -111,22 +101,22 @@ def _services(catalogue: Catalogue, selection: Selection, folder: SiteFolder, lo
         for service, layers in own:
             picture = catalogue.thumbnail(service.id) if service.has_thumbnail else None
             sources[service.id] = digest_of(service, layers, picture and content_name(picture))
-            _service(folder, look, service, layers, picture, sources[service.id])
+            _service(folder, options, service, layers, picture, sources[service.id])
             _take_in(whole, service, layers)
         for name, group_of_cards in groupby((service for service, _ in own), lambda each: pages.cards_name(each.id)):
             cards = list(group_of_cards)
-            language = look.words.language
+            language = options.language
             source = digest_of([language, *(sources[each.id] for each in cards)])
             folder.write_made([f"search/{name}.js"], source, partial(pages.cards_script, name, cards, language))
-        _list(folder, look, number, [service for service, _ in own])
+        _list(folder, options, number, [service for service, _ in own])
         folders.append((number, len(own), name_of(own[0][0]), name_of(own[-1][0])))
-    _list_of_folders(folder, look, folders)
+    _list_of_folders(folder, options, folders)
     return whole
 
 
 def _service(
     folder: SiteFolder,
-    look: pages.Look,
+    options: SiteOptions,
     service: Service,
     layers: list[Layer],
     picture: bytes | None,
@@ -139,7 +129,7 @@ def _service(
         if picture is not None:
             yield picture
         yield pages.service_record(detail)
-        yield pages.service_page(look, detail)
+        yield pages.service_page(options, detail)
 
     endings = (*(("png",) if picture is not None else ()), "json", "html")
     folder.write_made([pages.page_of(service.id, each) for each in endings], source, make)
@@ -175,31 +165,31 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
     )
 
 
-def _list(folder: SiteFolder, look: pages.Look, number: int, services: list[Service]) -> None:
+def _list(folder: SiteFolder, options: SiteOptions, number: int, services: list[Service]) -> None:
     """Write the list of the services of a folder, as a page and as a catalogue of records."""
     place, heading = f"services/{number}", f"{services[0].id} – {services[-1].id}"
     rows = [(each.id, name_of(each), each.kind) for each in services]
 
     def make() -> Iterator[bytes]:
         links = [{"href": f"{id_}.html", "title": name, "kind": kind} for id_, name, kind in rows]
-        yield look.page("document.html", f"{place}/index.html", {"heading": heading, "about": "", "links": links})
+        yield options.page("document.html", f"{place}/index.html", {"heading": heading, "about": "", "links": links})
         records = [
             link("catalog.json", "self", "application/json", "this document"),
             link("../../catalog.json", "root", "application/json", "the catalogue"),
             *(link(f"{id_}.json", "item", GEOJSON, name) for id_, name, _ in rows),
         ]
-        yield pages.catalogue_record(look, heading, records, len(rows))
+        yield pages.catalogue_record(options, heading, records, len(rows))
 
     folder.write_made([f"{place}/index.html", f"{place}/catalog.json"], digest_of(rows), make)
 
 
-def _list_of_folders(folder: SiteFolder, look: pages.Look, folders: list[tuple[int, int, str, str]]) -> None:
+def _list_of_folders(folder: SiteFolder, options: SiteOptions, folders: list[tuple[int, int, str, str]]) -> None:
     shown = [
         {"href": f"{number}/index.html", "title": f"{first} – {last}", "count": count}
         for number, count, first, last in folders
     ]
-    values = {"heading": look.words("all-services"), "about": "", "links": shown}
-    folder.write("services/index.html", look.page("document.html", "services/index.html", values))
+    values = {"heading": options.words("all-services"), "about": "", "links": shown}
+    folder.write("services/index.html", options.page("document.html", "services/index.html", values))
     links = [
         link("catalog.json", "self", "application/json", "this document"),
         link("index.html", "alternate", "text/html", "the catalogue as pages"),
@@ -208,7 +198,9 @@ def _list_of_folders(folder: SiteFolder, look: pages.Look, folders: list[tuple[i
             for number, _, first, _ in folders
         ),
     ]
-    folder.write("catalog.json", pages.catalogue_record(look, look.title, links, sum(each[1] for each in folders)))
+    folder.write(
+        "catalog.json", pages.catalogue_record(options, options.title, links, sum(count for _, count, *_ in folders))
+    )
 
 
 def _with_layers(services: Iterable[Service], layers: Iterable[Layer]) -> Iterator[tuple[Service, list[Layer]]]:
@@ -257,18 +249,18 @@ def _index(folder: SiteFolder, whole: _Whole) -> str:
 
 
 def _first_page(
-    catalogue: Catalogue, selection: Selection, folder: SiteFolder, look: pages.Look, whole: _Whole, index: str
+    catalogue: Catalogue, selection: Selection, folder: SiteFolder, options: SiteOptions, whole: _Whole, index: str
 ) -> None:
     """Write feeds and sitemap, where the site's address is known, and last the first page, which leads to the index."""
     news = catalogue.news(_NEWS_OF_FEEDS, None if selection.is_all else [*_numbers(whole)])
-    base = look.base_url
+    base = options.base_url
     if base:
-        feed = partial(_feed, look, whole, news)
+        feed = partial(_feed, options, whole, news)
         folder.write("feed.atom", atom_of(feed("feed.atom")).encode())
         folder.write("feed.json", as_json(json_feed_of(feed("feed.json"))))
-        _sitemaps(folder, look, whole)
+        _sitemaps(folder, options, whole)
     cells, _, worldwide = coverage(whole.boxes, pages.CELL_DEG)
-    facets = pages.facets_of(whole.facets, look.words)
+    facets = pages.facets_of(whole.facets, options.words)
     values = {
         "squares": [
             {"x": west, "y": -north, "count": count, "shade": shade, "chosen": {"cell": pages.cell_of(west, north)}}
@@ -282,10 +274,10 @@ def _first_page(
         "newest": [shown for _, _, shown in sorted(whole.newest, key=lambda each: each[:2], reverse=True)],
         "news": news[:MOST_NEWS],
         "index": index,
-        "texts": pages.search_texts(look.words),
-        "linked_data": pages.catalogue_linked_data(look),
+        "texts": pages.search_texts(options.words),
+        "linked_data": pages.catalogue_linked_data(options),
     }
-    folder.write("index.html", look.page("landing.html", "", values))
+    folder.write("index.html", options.page("landing.html", "", values))
 
 
 def _numbers(whole: _Whole) -> Iterator[int]:
@@ -293,12 +285,12 @@ def _numbers(whole: _Whole) -> Iterator[int]:
     return (number for number, rank in enumerate(whole.ranks) if rank != ord("A"))
 
 
-def _feed(look: pages.Look, whole: _Whole, news: Any, name: str) -> Feed:
-    base = look.base_url
+def _feed(options: SiteOptions, whole: _Whole, news: Any, name: str) -> Feed:
+    base = options.base_url
     return Feed(
         news=news,
-        words=look.words,
-        title=f"{look.title}: {look.words('news')}",
+        words=options.words,
+        title=f"{options.title}: {options.words('news')}",
         identity=f"{base}/",
         own=f"{base}/{name}",
         page=f"{base}/",
@@ -308,10 +300,10 @@ def _feed(look: pages.Look, whole: _Whole, news: Any, name: str) -> Feed:
     )
 
 
-def _sitemaps(folder: SiteFolder, look: pages.Look, whole: _Whole) -> None:
+def _sitemaps(folder: SiteFolder, options: SiteOptions, whole: _Whole) -> None:
     last = 0
     for part, own in groupby(_numbers(whole), key=lambda number: number // PART):
-        rows = [(f"{look.base_url}/{pages.page_of(number)}", whole.last_ok[number]) for number in own]
+        rows = [(f"{options.base_url}/{pages.page_of(number)}", whole.last_ok[number]) for number in own]
         folder.write(f"sitemap-{part}.xml", url_set(rows).encode())
         last = part
-    folder.write("sitemap.xml", sitemap_index(look.base_url, last * PART).encode())
+    folder.write("sitemap.xml", sitemap_index(options.base_url, last * PART).encode())

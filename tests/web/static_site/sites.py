@@ -13,15 +13,16 @@ from lxml import html
 from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.static_site.folder import MANIFEST
-from geocrawl.web.static_site.publish import Options, Published, publish
+from geocrawl.web.static_site.pages import SiteOptions
+from geocrawl.web.static_site.publish import PublishReport, publish
 
 BASE = "https://maps.example.org/catalogue"
 
 
-def published(catalogue: Path | str, folder: Path, selection: Selection | None = None, **options: str) -> Published:
+def published(catalogue: Path | str, folder: Path, selection: Selection | None = None, **options: str) -> PublishReport:
     """Publish a catalogue to a folder."""
     with Catalogue(catalogue) as door, door.snapshot():
-        return publish(door, selection or Selection(), folder, Options(**options))
+        return publish(door, selection or Selection(), folder, SiteOptions(**options))
 
 
 def files_of(site: Path) -> dict[str, bytes]:

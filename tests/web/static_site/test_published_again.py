@@ -55,9 +55,9 @@ class Site:
                 writer.execute(statement)
 
     def publish(self) -> str:
-        """Publish; return why every page was made anew."""
+        """Publish; return why every page was made again."""
         self.made.clear()
-        return published(self.catalogue, self.folder, self.selection, **self.options).made_anew
+        return published(self.catalogue, self.folder, self.selection, **self.options).remade_because
 
     def is_as_fresh(self) -> bool:
         """Return whether the folder has the files of a publish to an empty one, and all that they lead to."""
