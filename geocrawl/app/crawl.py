@@ -58,7 +58,7 @@ def run_crawl(
     demand_usable(own, record)  # before a database is made
     run: int | None = None
 
-    def begin(store: Store) -> _Begun:
+    def begin(store: Store) -> _ReadyCrawl:
         nonlocal run
         session = wiring.make_session(own, store, clock, environment=environment)
         demand_browser(session)
@@ -97,7 +97,7 @@ def take_part(task: Task, observer: Observer) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _ReadyCrawl:
     """A crawl that is ready to run."""
 
     session: Session
@@ -110,7 +110,7 @@ class _Begun:
     notes: tuple[str, ...]
 
 
-def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence[Url], *, again: bool) -> _Begun:
+def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence[Url], *, again: bool) -> _ReadyCrawl:
     """Claim the database and queue the seeds."""
     notes = claim(session, session.store.earlier_runs(run))
     if unused := without_effect(session.settings, "crawl"):
@@ -131,10 +131,10 @@ def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence
         notes.append(f"The queue was empty: {counted(stored, 'start page')} of `geocrawl seeds list` begin it.")
     if is_empty:
         notes.append("The queue is empty: give a page to start from, such as geocrawl crawl https://www.example.org/")
-    return _Begun(session, run, shared, queued, tuple(notes))
+    return _ReadyCrawl(session, run, shared, queued, tuple(notes))
 
 
-def _report(begun: _Begun, summary: RunSummary, seeds: Sequence[Url]) -> CrawlReport:
+def _report(begun: _ReadyCrawl, summary: RunSummary, seeds: Sequence[Url]) -> CrawlReport:
     session = begun.session
     stats = session.frontier.stats()
     retries, next_retry_at = session.frontier.retries()

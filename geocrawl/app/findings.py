@@ -135,9 +135,9 @@ def _read_strategy(settings: Settings) -> None:
 
 def _read_topic(settings: Settings) -> None:
     if settings.topic:
-        from geocrawl.app.topics import find_topic
+        from geocrawl.priority.topics import find_topic, topics_folder
 
-        find_topic(settings.topic)
+        find_topic(settings.topic, topics_folder())
 
 
 def _read_constants(settings: Settings) -> None:

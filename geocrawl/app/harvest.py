@@ -51,14 +51,14 @@ def run_harvest(
     clock = environment.clock if environment else SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
 
-    def begin(store: Store) -> _Begun:
+    def begin(store: Store) -> _ReadyHarvest:
         day = store.facts.harvested_on(url.identity) if since == "last" else since
         start = find_start(url, wiring.make_detector().of_url(url), since=day)
         kind = SessionKind(records_only=True, reads_found_catalogues=not start.is_counted)
         stored = with_stored_depth(settings, store)
         demand_usable(stored)
         session = wiring.make_session(stored, store, clock, kind, environment=environment)
-        return _Begun(session, start, day, _queue(session, url, start))
+        return _ReadyHarvest(session, start, day, _queue(session, url, start))
 
     with retrying.opened(begin) as begun:
         store, today = begun.session.store, day_of(clock.now())
@@ -71,7 +71,7 @@ def run_harvest(
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _ReadyHarvest:
     """A harvest that is ready to run."""
 
     session: Session
@@ -92,12 +92,12 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
     return waiting
 
 
-def _report(begun: _Begun, summary: RunSummary) -> HarvestReport:
+def _report(begun: _ReadyHarvest, summary: RunSummary) -> HarvestReport:
     session, since = begun.session, begun.day if begun.start.since else ""
     return HarvestReport(summary, session.store.path, session.catalog.counts().get("valid", 0), since=since)
 
 
-def _notes(begun: _Begun) -> list[str]:
+def _notes(begun: _ReadyHarvest) -> list[str]:
     notes = []
     if begun.waiting > len(begun.start.pages):
         notes.append(f"Continuing with {counted(begun.waiting, 'queued page')} of records.")

@@ -42,8 +42,8 @@ def _session(settings: Settings, store: Store, clock: Clock) -> Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
-    """What became of the database that a backup replaced."""
+class RestoreReport:
+    """Tells what became of the database that a backup replaced."""
 
     kept: Path | None
     """Where the former database is kept; None when there was none."""
@@ -53,7 +53,7 @@ class Restored:
     """Why the promises of the former database could not be read; '' when they were."""
 
 
-def restore(settings: Settings, source: Path, target: DatabaseUrl) -> Restored:
+def restore(settings: Settings, source: Path, target: DatabaseUrl) -> RestoreReport:
     """Replace the database at `target` by a backup, which keeps what the former one promised to hosts and people."""
     clock, carried, unread = SystemClock(), list[CarriedOver](), list[str]()
 
@@ -68,7 +68,7 @@ def restore(settings: Settings, source: Path, target: DatabaseUrl) -> Restored:
             carried.append(carry_over(promises, store.database, store.catalog(), frontier))
 
     kept = backup.restore(source, target, clock.now(), prepare)
-    return Restored(kept, carried[0] if carried else None, unread[0] if unread else "")
+    return RestoreReport(kept, carried[0] if carried else None, unread[0] if unread else "")
 
 
 def decide_same(

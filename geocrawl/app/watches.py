@@ -16,8 +16,8 @@ from geocrawl.store.upkeep.watches import Watches
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What one round did."""
+class WatchReport:
+    """Counts what one round wrote and delivered."""
 
     found: int
     """New notices."""
@@ -39,7 +39,7 @@ class WatchRound:
         self._watches = Watches(store.database)
         self._catalogue = Catalogue(store.connection)
 
-    async def send(self, *, again: bool = False) -> Sent:
+    async def send(self, *, again: bool = False) -> WatchReport:
         """Write what changed since the last round, and deliver what waits, one message after the other.
 
         `again`: also to recipients whose failures ask for a pause.
@@ -60,4 +60,4 @@ class WatchRound:
                 await run(watches.delivered, delivery, self._clock.now())
                 messages += 1
                 self._log("notices delivered", watch=delivery.watch.id, to=recipient, notices=len(delivery.notices))
-        return Sent(notices, messages, tuple(failures))
+        return WatchReport(notices, messages, tuple(failures))

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import CRAWL, Environment, LatestStats, Session, SessionKind
-from geocrawl.app.topics import demand_topic, find_topic
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.loop import Crawler, CrawlLimits
 from geocrawl.crawler.page_visit import Guesses, PageVisitor, ScriptedPages
@@ -28,6 +27,7 @@ from geocrawl.priority import registry
 from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
 from geocrawl.priority.nearness import LinkMeasure
 from geocrawl.priority.strategies.ipagerank import PageFilter, make_page_filter
+from geocrawl.priority.topics import demand_topic, find_topic, topics_folder
 from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.reading import InLoop, Limits, ReadingProcesses
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
@@ -42,7 +42,7 @@ READING_TIME_S, READING_MEMORY_BYTES = 60.0, 1 << 30
 
 def make_strategy(settings: Settings, name: str) -> Strategy:
     """Return the named strategy with its settings (`--set`) and shipped models. Raises UsageError for unknown names."""
-    topic = find_topic(settings.topic) if settings.topic else None
+    topic = find_topic(settings.topic, topics_folder()) if settings.topic else None
     return registry.make_strategy(name, settings.set, topic=topic, max_depth=settings.max_depth)
 
 
@@ -158,7 +158,9 @@ def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
 
 def _make_page_filter(settings: Settings) -> PageFilter:
     """Return the filter that decides which pages are kept, the same for every strategy."""
-    return make_page_filter(find_topic(settings.topic) if settings.topic else None, settings.store_pages_min_score)
+    return make_page_filter(
+        find_topic(settings.topic, topics_folder()) if settings.topic else None, settings.store_pages_min_score
+    )
 
 
 def _make_reading_pool(settings: Settings, environment: Environment | None) -> ReadingPool:

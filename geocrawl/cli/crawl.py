@@ -12,13 +12,13 @@ import typer
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.processes import Processes, read_task
-from geocrawl.app.topics import find_topic
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import mask_standard_streams
 from geocrawl.cli.progress import ask_for_contact, log_of, logged_part, observe
 from geocrawl.errors import GeocrawlError, UsageError
+from geocrawl.priority.topics import find_topic, topics_folder
 from geocrawl.resources import tune
 from geocrawl.settings import Settings
 from geocrawl.store import Store
@@ -64,7 +64,7 @@ def _topic_seeds(topic: object) -> list[str]:
     """Return the start pages of a topic that was named as an option."""
     if not isinstance(topic, str) or not topic:
         return []
-    return list(find_topic(topic).seeds)
+    return list(find_topic(topic, topics_folder()).seeds)
 
 
 def _demand_catalogue(path: DatabaseUrl) -> None:

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from geocrawl.app.topics import find_topic, topics_folder
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import read_url_file
@@ -17,7 +16,7 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.priority.options import SEPARATOR
 from geocrawl.priority.registry import presets, strategy_options
 from geocrawl.priority.registry import strategies as known
-from geocrawl.priority.topics import DEFAULT_TOPIC, MAX_SEEDS, Topic, all_topics, write_topic
+from geocrawl.priority.topics import DEFAULT_TOPIC, MAX_SEEDS, Topic, all_topics, find_topic, topics_folder, write_topic
 from geocrawl.sanitize import plain
 from geocrawl.wording import counted
 
@@ -105,7 +104,7 @@ def show_topic(
 
     Example: geocrawl topics show environment/soil
     """
-    topic = find_topic(name)
+    topic = find_topic(name, topics_folder())
     if json:
         output.echo_json(asdict(topic))
         return

@@ -42,7 +42,7 @@ _ATTEMPT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _ReadyDaemon:
     """A database that is locked and checked, and the parts that the settings decide."""
 
     store: Store
@@ -63,7 +63,7 @@ def run_daemon(
     def before_pause(fault: PassingFault, pause_s: float) -> None:
         notifier.starting(f"waiting for the database: {fault}", pause_s + _ATTEMPT_S)
 
-    def prepare(store: Store) -> _Prepared:
+    def prepare(store: Store) -> _ReadyDaemon:
         return _prepare(settings, store, clock, log)
 
     with RetryPolicy(path, clock, log, before_pause=before_pause).opened(prepare) as prepared:
@@ -90,14 +90,14 @@ def run_daemon(
             _release(prepared.lock)
 
 
-def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _Prepared:
+def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _ReadyDaemon:
     """Lock the database, check it, and configure the daemon. Releases the lock when one of these fails."""
     lock = DaemonLock(store.database)
     lock.acquire(clock.now())
     try:
         if not store.connection.check(_CHECK_S):
             log("the database is large: only a part of it was checked; `geocrawl backup FILE` checks all")
-        return _Prepared(store, lock, _configure(settings, store, log))
+        return _ReadyDaemon(store, lock, _configure(settings, store, log))
     except BaseException:
         _release(lock)
         raise

@@ -131,7 +131,7 @@ class GuestFetcher:
             yield self._refused(host.name, lease)
             return
         begun = self._state(lease.state, host)
-        async with self._inner.turn(begun, _TwiceHeld(lease, held), waiting) as turn:
+        async with self._inner.turn(begun, _BothLeases(lease, held), waiting) as turn:
             is_settled = False
             try:
                 yield turn
@@ -190,7 +190,7 @@ class GuestFetcher:
             await lease.release(state, now)
 
 
-class _TwiceHeld:
+class _BothLeases:
     """A host that is leased for a turn, and in the queue of the guest's own session (`ports.HeldHost`)."""
 
     def __init__(self, *leases: HeldHost) -> None:

@@ -181,9 +181,10 @@ class HttpClient:
                 ip = await self._look_up(url, proxy)
             except (*WEB_ERRORS, RuntimeError) as error:
                 return await self._failure(error, url, proxy, started, None)
-            gap_s = self._settings.ip_delay_factor * self._settings.delay_of_s(url.host)
-            bounded = self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn)
-            await under_way.enter_async_context(bounded)
+            if ip:
+                gap_s = self._settings.ip_delay_factor * self._settings.delay_of_s(url.host)
+                bounded = self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn)
+                await under_way.enter_async_context(bounded)
             conditional_fields = self._conditions(url, validators)
             fields = self._fields_for(url, purpose, cookies, conditional_fields)
             request = request_for(url.address, fields, Route(proxy, verified, to_end))

@@ -62,9 +62,9 @@ class IpBounds:
     async def request(self, ip: str, gap_s: float, *, begins_turn: bool) -> AsyncIterator[None]:
         """Make a request to `ip` in this context; it begins `gap_s` after the one before.
 
-        `ip`: '' for an address that is not known. `begins_turn`: raise PutOff rather than wait for long.
+        `begins_turn`: raise PutOff rather than wait for long.
         """
-        if not ip or not self._most_at_once:
+        if not self._most_at_once:
             yield
             return
         place = await self._enter_in_time(ip, gap_s, begins_turn=begins_turn)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import tomllib
 from collections import Counter, defaultdict
@@ -17,11 +18,13 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from geocrawl.config import user_folder
 from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.files import write_whole
 from geocrawl.priority.nearness import TopicModel
 from geocrawl.priority.options import did_you_mean
 from geocrawl.priority.text_terms import TextModel, content_words, language_of, mean, term_counts, tf_idf
+from geocrawl.urls.database import DatabaseUrl
 
 DEFAULT_TOPIC = "geoservices/wms"
 MAX_SEEDS = 50
@@ -57,6 +60,14 @@ class Topic:
 # --------------------------------------------------------------------------- the directory
 
 
+def topics_folder() -> Path | None:
+    """Return the folder of the user's own topics; None for a user without a home."""
+    try:
+        return user_folder("data", os.environ) / "topics"
+    except EnvironmentFault:
+        return None
+
+
 def all_topics(own: Path | None = None) -> dict[str, Topic]:
     """Return name → topic, in the order of the names: shipped topics and those in the folder `own`.
 
@@ -74,6 +85,18 @@ def find_topic(name: str, own: Path | None = None) -> Topic:
     if name not in topics:
         raise UsageError(f"unknown topic {name!r}{did_you_mean(name, topics)} (geocrawl topics list shows all)")
     return topics[name]
+
+
+def demand_topic(name: str, database: DatabaseUrl) -> None:
+    """Raise UsageError when the topic for which a database was crawled has been removed."""
+    try:
+        find_topic(name, topics_folder())
+    except UsageError as error:
+        raise UsageError(
+            f"{database}: was crawled for the topic {name}, which no longer exists; restore it with "
+            f"`geocrawl topics add {name} --text FILE --seeds FILE`, or name another with --topic "
+            "(`geocrawl topics list` lists them)"
+        ) from error
 
 
 def write_topic(topic: Topic, own: Path) -> Path:

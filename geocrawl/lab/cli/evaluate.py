@@ -128,9 +128,9 @@ def evaluate(
 
 def _topic_name(text: str) -> str:
     """Return the full name of a topic. Raises as `find_topic`."""
-    from geocrawl.app.topics import find_topic
+    from geocrawl.priority.topics import find_topic, topics_folder
 
-    return find_topic(text).name
+    return find_topic(text, topics_folder()).name
 
 
 def _start_pages(path: Path) -> list[str]:

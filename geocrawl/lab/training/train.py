@@ -75,11 +75,10 @@ def train_bayes(
 
 def _for_topic(sources: Sources, name: str) -> Sources:
     """Return `sources` for a topic of the directory; unchanged for the default topic."""
-    from geocrawl.app.topics import find_topic, topics_folder
     from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
-    from geocrawl.priority.topics import all_topics, keyword_model, text_model
+    from geocrawl.priority.topics import all_topics, find_topic, keyword_model, text_model, topics_folder
 
-    topic = find_topic(name)
+    topic = find_topic(name, topics_folder())
     if topic.shipped_model:
         return sources
     words = text_model(topic, read_vectors(shipped_models() / VECTORS_FILE))
