@@ -37,7 +37,7 @@ from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import Previews, info, legend, preview
 from geocrawl.web.reader import CatalogueReader, Finder
-from geocrawl.web.records import items, landing, metadata, oai, schemas
+from geocrawl.web.records import documents, items, metadata, oai, openapi
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, renumbered, site_of
 
 Make = Callable[[Request], Awaitable[Response]]
@@ -108,14 +108,9 @@ def _tiles_from(options: Options) -> str:
 
 def _routes() -> list[Route | Mount]:
     return [
-        Route("/", _in_formats(html=overview.overview, json=landing.landing)),
-        Route("/conformance", _in_formats(html=overview.conformance, json=landing.conformance)),
-        Route("/api", _in_formats(html=overview.api_page, json=overview.openapi)),
-        Route("/collections", _in_formats(html=overview.collections, json=landing.collections)),
-        Route("/collections/services", _in_formats(html=overview.collection, json=landing.collection)),
-        Route("/collections/services/sortables", _in_formats(html=overview.sortables, json=schemas.sortables)),
-        Route("/collections/services/queryables", _in_formats(html=overview.queryables, json=schemas.queryables)),
-        Route("/collections/services/schema", _in_formats(html=overview.schema, json=schemas.schema)),
+        Route("/", _in_formats(html=overview.overview, json=documents.landing)),
+        Route("/api", _in_formats(html=openapi.api_page, json=openapi.openapi)),
+        *(Route(path, _in_formats(html=html, json=json)) for path, (html, json) in documents.DOCUMENTS.items()),
         Route(ITEMS, _in_formats(html=search.search, json=items.items, others=_of_a_search())),
         Route(
             _ITEM,

@@ -24,7 +24,7 @@ from geocrawl.query.places import country_name
 from geocrawl.web.layers import layer_tree
 from geocrawl.web.pages.service import described
 from geocrawl.web.publishing import as_json, published
-from geocrawl.web.records.landing import DESCRIPTION
+from geocrawl.web.records.documents import DESCRIPTION
 from geocrawl.web.records.record import GEOJSON, link, linked_data, record_of_service
 from geocrawl.web.site import STATIC, digest_of, rendered
 from geocrawl.web.static_site.words import script
