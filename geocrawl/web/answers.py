@@ -35,6 +35,8 @@ _VARY = "Accept, Accept-Encoding, Accept-Language, HX-Request"
 
 _T = TypeVar("_T")
 Generation = Callable[[], object]
+Make = Callable[[Request], Awaitable[Response]]
+"""Makes the answer of a request."""
 
 
 @dataclass(slots=True)
@@ -143,11 +145,11 @@ class Answers:
         self._cache = SizedCache[CachedResponse](MAX_BYTES)
         self._made: dict[str, _Making] = {}
 
-    async def answer(self, request: Request, key: str, make: Callable[[], Awaitable[Response]]) -> Response:
+    async def answer(self, request: Request, key: str, make: Make) -> Response:
         """Return the kept answer of a key, or make it; requests for an answer that is being made wait for it."""
         kept = self._fresh(key)
         if kept is None:
-            kept = await self._make(key, make)
+            kept = await self._make(request, key, make)
         return respond(request, kept)
 
     def _fresh(self, key: str) -> CachedResponse | None:
@@ -159,11 +161,11 @@ class Answers:
             return None
         return kept
 
-    async def _make(self, key: str, make: Callable[[], Awaitable[Response]]) -> CachedResponse:
+    async def _make(self, request: Request, key: str, make: Make) -> CachedResponse:
         """Return the answer of a key once it is made; it is given up when all have left who wait for it."""
         making = self._made.get(key)
         if making is None:
-            making = self._made[key] = _Making(asyncio.create_task(self._finish(key, make)))
+            making = self._made[key] = _Making(asyncio.create_task(self._finish(request, key, make)))
         making.waiting += 1
         try:
             return await asyncio.shield(making.task)
@@ -173,9 +175,9 @@ class Answers:
                 del self._made[key]
                 making.task.cancel()
 
-    async def _finish(self, key: str, make: Callable[[], Awaitable[Response]]) -> CachedResponse:
+    async def _finish(self, request: Request, key: str, make: Make) -> CachedResponse:
         generation, begun = self._generation(), time.monotonic()
-        response = await make()
+        response = await make(request)
 
         def finish() -> CachedResponse:
             whole = response.finished() if isinstance(response, LazyResponse) else response

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import sys
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -27,7 +27,16 @@ from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.urls.hosts import in_url
 from geocrawl.web import discovery
-from geocrawl.web.answers import Answers, Format, Problem, Workers, problem_response, wanted_format, wanted_language
+from geocrawl.web.answers import (
+    Answers,
+    Format,
+    Make,
+    Problem,
+    Workers,
+    problem_response,
+    wanted_format,
+    wanted_language,
+)
 from geocrawl.web.connections import MOST_CONNECTIONS, Connections
 from geocrawl.web.downloads import FILES, download
 from geocrawl.web.guard import Guard
@@ -40,7 +49,6 @@ from geocrawl.web.reader import CatalogueReader, Finder
 from geocrawl.web.records import documents, items, metadata, oai, openapi
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, renumbered, site_of
 
-Make = Callable[[Request], Awaitable[Response]]
 _ITEM = f"{ITEMS}/{{number}}"
 _RENDERERS = 2
 """Threads that make the bodies of answers."""
@@ -126,7 +134,9 @@ def _routes() -> list[Route | Mount]:
         Route(f"{_ITEM}/preview", preview),
         Route(f"{_ITEM}/legend", legend),
         Route(f"{_ITEM}/info", info),
-        Route(LAYERS, _in_formats(html=search.layers, json=found_layers.layers_document, others=_LAYER_FILES)),
+        Route(
+            LAYERS, _in_formats(html=search.layers, json=found_layers.layers_document, others=found_layers.LAYER_FILES)
+        ),
         Route("/providers", _in_formats(html=provider_page, json=provider_document)),
         Route("/operations", _kept(statistics.operations)),
         Route("/statistics", _kept(statistics.statistics)),
@@ -139,13 +149,6 @@ def _routes() -> list[Route | Mount]:
         Route("/robots.txt", _kept(discovery.robots)),
         Mount("/static", _LastingFiles(directory=STATIC)),
     ]
-
-
-_LAYER_FILES: Mapping[str, Make] = {
-    "csv": found_layers.layers_table,
-    "gpkg": found_layers.layers_geopackage,
-    "qlr": found_layers.layers_for_qgis,
-}
 
 
 def _of_a_search() -> Mapping[str, Make]:
@@ -177,7 +180,7 @@ def _kept(make: Make) -> Make:
 async def _answer(request: Request, make: Make, format_: str) -> Response:
     part = request.headers.get("hx-request", "")
     key = "\n".join((format_, wanted_language(request), part, base_url(request), request.url.path, request.url.query))
-    return await site_of(request).answers.answer(request, key, lambda: make(request))
+    return await site_of(request).answers.answer(request, key, make)
 
 
 class _LastingFiles(StaticFiles):

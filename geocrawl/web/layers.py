@@ -45,16 +45,15 @@ def layer_tree(layers: Sequence[Layer], words: str, pictures_of: Callable[[Layer
 
     `pictures_of` returns the addresses of a layer's preview, its legend and what tells of a point, '' for none.
     """
-    wanted = words.casefold().split()
-    matching = [row for row in layers if wanted and _has(row, wanted)]
+    matching = layers_with(layers, words) if words.split() else []
     by_position = {row.position: row for row in layers}
     shown: dict[int, Layer] = {}
-    for row in matching if wanted else layers:
+    for row in matching if words.split() else layers:
         if len(shown) >= MOST_LAYERS:
             break
         for each in reversed(path_of(row, by_position)):
             shown.setdefault(each.position, each)
-    is_open = bool(wanted) or len(layers) <= _OPEN_UP_TO
+    is_open = bool(words.split()) or len(layers) <= _OPEN_UP_TO
     nodes = {
         row.position: Node(row, *pictures_of(row), box_text(row, by_position), is_open)
         for row in sorted(shown.values(), key=lambda row: row.position)
@@ -63,13 +62,15 @@ def layer_tree(layers: Sequence[Layer], words: str, pictures_of: Callable[[Layer
     for node in nodes.values():
         above = nodes.get(node.row.parent) if node.row.parent is not None else None
         (above.children if above is not None and above is not node else roots).append(node)
-    total = len(matching) if wanted else None
+    total = len(matching) if words.split() else None
     return Tree(roots, total, max((total if total is not None else len(layers)) - len(shown), 0))
 
 
-def _has(row: Layer, words: Sequence[str]) -> bool:
-    text = f"{row.name}\n{row.title}\n{row.abstract}".casefold()
-    return all(word in text for word in words)
+def layers_with(layers: Sequence[Layer], words: str) -> list[Layer]:
+    """Return the layers that have all the words in name, title or abstract; all layers without words."""
+    wanted = words.casefold().split()
+    texts = (f"{row.name}\n{row.title}\n{row.abstract}".casefold() for row in layers)
+    return [row for row, text in zip(layers, texts, strict=True) if all(word in text for word in wanted)]
 
 
 def path_of(row: Layer, by_position: Mapping[int, Layer]) -> list[Layer]:

@@ -15,7 +15,7 @@ from geocrawl.model.search import SearchHit, Selection
 from geocrawl.probe.extents import to_mercator
 from geocrawl.probe.previews import MERCATOR, View
 from geocrawl.store.catalogue.catalogue import Catalogue
-from geocrawl.web.layers import systems_of
+from geocrawl.web.layers import layers_with, systems_of
 from geocrawl.web.preview_requests import LEAST_PIXELS, MOST_PIXELS, ServicePreviews
 from geocrawl.web.publishing import client_address, is_masked, published
 from geocrawl.wording import iso
@@ -75,16 +75,10 @@ def show(catalogue: Catalogue, number: int) -> Answer:
 def layers(catalogue: Catalogue, number: int, words: str, limit: int) -> Answer:
     """Return the layers of a service that have all the words in name, title or abstract."""
     detail = _detail(catalogue, number)
-    wanted = words.casefold().split()
     by_position = {row.position: row for row in detail.layers}
-    found = [
-        row
-        for row in detail.layers
-        if row.name and all(word in f"{row.name}\n{row.title}\n{row.abstract}".casefold() for word in wanted)
-    ]
-    shown = found[: min(max(limit, 1), MOST_LAYERS)]
-    listed = [_layer(row, by_position) for row in shown]
-    return bounded({"service": detail.service.id, "total": len(found), "layers": listed}, MOST_LAYERS)
+    matching = [row for row in layers_with(detail.layers, words) if row.name]
+    listed = [_layer(row, by_position) for row in matching[: min(max(limit, 1), MOST_LAYERS)]]
+    return bounded({"service": detail.service.id, "total": len(matching), "layers": listed}, MOST_LAYERS)
 
 
 def _layer(row: Layer, by_position: Mapping[int, Layer]) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,7 +16,7 @@ from geocrawl.export.gpkg import write_layers
 from geocrawl.export.properties import geojson_geometry
 from geocrawl.export.tables import LAYER_HIT_COLUMNS, LAYER_TABLE, csv_bytes, layer_row, layer_values
 from geocrawl.model.search import LayerHit, LayerResults
-from geocrawl.web.answers import Problem
+from geocrawl.web.answers import Make, Problem
 from geocrawl.web.downloads import FILES
 from geocrawl.web.pages.qgis_layer import Definition, definitions, source_of
 from geocrawl.web.parameters import MAX_LIMIT, SearchRequest, read_search
@@ -24,8 +24,6 @@ from geocrawl.web.publishing import published
 from geocrawl.web.site import ITEMS, LAYERS, attachment, base_url, document, site_of
 from geocrawl.wording import iso
 
-LAYER_FILES = ("csv", "gpkg", "qlr")
-"""Values of `f` with which layers are taken along."""
 _MOST_IN_QGIS = 100
 """Most layers of one layer definition: QGIS asks every server of it at once."""
 _GEOJSON = "application/geo+json"
@@ -34,21 +32,21 @@ _GEOJSON = "application/geo+json"
 async def layers_document(request: Request) -> Response:
     """Return the layers that a request asks for as GeoJSON."""
     criteria = read_search(request)
-    found = await _found(request, criteria)
+    results = await _search(request, criteria)
     base = base_url(request)
-    before, after = criteria.offsets(found.total)
+    before, after = criteria.offsets(results.total)
     pages = {"self": criteria.offset, "next": after, "prev": before}
     links = [_page_link(request, offset, rel) for rel, offset in pages.items() if offset is not None]
     return document(
         lambda: {
             "type": "FeatureCollection",
             "timeStamp": iso(time.time()),
-            "numberMatched": found.total,
-            "numberReturned": len(found.hits),
-            "geocrawl:services": found.services,
-            "geocrawl:servicesLookedThrough": found.looked_through,
-            **({"geocrawl:didYouMean": found.suggestion} if found.suggestion else {}),
-            "features": [_feature(each, base) for each in found.hits],
+            "numberMatched": results.total,
+            "numberReturned": len(results.hits),
+            "geocrawl:services": results.services,
+            "geocrawl:servicesLookedThrough": results.looked_through,
+            **({"geocrawl:didYouMean": results.suggestion} if results.suggestion else {}),
+            "features": [_feature(hit, base) for hit in results.hits],
             "links": links,
         },
         _GEOJSON,
@@ -57,13 +55,13 @@ async def layers_document(request: Request) -> Response:
 
 async def layers_table(request: Request) -> Response:
     """Return the layers as CSV (RFC 4180), after a mark by which Excel knows UTF-8; 1,000 unless `limit` says fewer."""
-    hits = (await _found(request, read_search(request).up_to(MAX_LIMIT))).hits
+    hits = (await _search(request, read_search(request).up_to(MAX_LIMIT))).hits
     return attachment(csv_bytes(LAYER_TABLE, map(layer_row, hits)), "layers.csv", FILES["csv"].media_type)
 
 
 async def layers_geopackage(request: Request) -> Response:
     """Return the layers as a GeoPackage of their extents, as many as in a table."""
-    hits = (await _found(request, read_search(request).up_to(MAX_LIMIT))).hits
+    hits = (await _search(request, read_search(request).up_to(MAX_LIMIT))).hits
     return attachment(await asyncio.to_thread(_geopackage, hits), "layers.gpkg", FILES["gpkg"].media_type)
 
 
@@ -78,10 +76,10 @@ def _geopackage(hits: Sequence[LayerHit]) -> bytes:
 
 async def layers_for_qgis(request: Request) -> Response:
     """Return the first layers that QGIS opens by themselves as one layer definition."""
-    found = await _found(request, read_search(request).up_to(_MOST_IN_QGIS))
+    results = await _search(request, read_search(request).up_to(_MOST_IN_QGIS))
     layers = [
         Definition(f"geocrawl_{hit.service.id}_{hit.layer.position}", hit.layer.title or hit.layer.name, source)
-        for hit in found.hits
+        for hit in results.hits
         if (source := source_of(hit.service, hit.layer)) is not None
     ]
     if not layers:
@@ -89,10 +87,14 @@ async def layers_for_qgis(request: Request) -> Response:
     return definitions(layers, "layers")
 
 
-async def _found(request: Request, criteria: SearchRequest) -> LayerResults:
+async def _search(request: Request, criteria: SearchRequest) -> LayerResults:
     if criteria.ids is not None or criteria.address:
         raise Problem(400, f"ids and externalIds name services, not layers; ask {ITEMS} for them")
     return await site_of(request).finder.layers(criteria)
+
+
+LAYER_FILES: Mapping[str, Make] = {"csv": layers_table, "gpkg": layers_geopackage, "qlr": layers_for_qgis}
+"""Value of `f` → what answers with the layers as a file."""
 
 
 def _page_link(request: Request, offset: int, rel: str) -> dict[str, str]:

@@ -3,7 +3,7 @@ ordered and filtered, and what they have (JSON schemas, OGC 19-079r2, 23-058r1);
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,14 +12,13 @@ from starlette.responses import Response
 
 from geocrawl.model.catalogue import Service, columns
 from geocrawl.model.search import QUERYABLES
-from geocrawl.web.answers import wanted_language
+from geocrawl.web.answers import Make, wanted_language
 from geocrawl.web.parameters import SORTS
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.site import ITEMS, Links, base_url, document, page, site_of
 from geocrawl.web.texts import Words
 from geocrawl.wording import iso
 
-Make = Callable[[Request], Awaitable[Response]]
 _FILTERS = (
     *("features-3/1.0/conf/queryables", "features-3/1.0/conf/filter", "features-3/1.0/conf/features-filter"),
     *("records-1/1.0/conf/filtering", "records-1/1.0/conf/searchable-catalog-filtering"),

@@ -17,7 +17,7 @@ from lxml.builder import ElementMaker
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.export.iso import GMD, MDB, PREFIX, as_xml, identifier, iso19115_3, iso19139, page_of
+from geocrawl.export.iso import GMD, MDB, PREFIX, as_xml, iso19115_3, iso19139, page_of
 from geocrawl.export.properties import name_of
 from geocrawl.model.catalogue import Service
 from geocrawl.model.kinds import short_name
@@ -153,9 +153,9 @@ async def _answered(request: Request, arguments: Mapping[str, str]) -> Callable[
             await _one(request, arguments["identifier"])
         return _formats
     if verb == "GetRecord":
-        gone, service = await _one(request, arguments["identifier"])
+        record = await _one(request, arguments["identifier"])
         base, form = base_url(request), FORMS[arguments["metadataPrefix"]]
-        return lambda: _E.GetRecord(_record(gone, service, form, base))  # type: ignore[no-any-return,unused-ignore]
+        return lambda: _E.GetRecord(_record(record, form, base))  # type: ignore[no-any-return,unused-ignore]
     return await _list(request, arguments)
 
 
@@ -186,21 +186,22 @@ def _formats() -> etree._Element:
 
 
 @dataclass(frozen=True, slots=True)
-class _Gone:
-    """A record whose service is no more."""
+class _Record:
+    """A service, or that one of this number is no more."""
 
     number: int
-    at: float
+    service: Service | None
+    gone_at: float = 0.0
 
 
-async def _one(request: Request, named: str) -> tuple[_Gone | None, Service | None]:
+async def _one(request: Request, named: str) -> _Record:
     """Return the record of an identifier. Raises _Fault where there never was one."""
     text = named.removeprefix(PREFIX)
     if not (named.startswith(PREFIX) and text.isascii() and text.isdecimal() and len(text) <= 15):
         raise _Fault("idDoesNotExist", f"an identifier is {PREFIX} and a number")
     services = await services_of(request, [int(text)])
     if services:
-        return None, services[0]
+        return _Record(services[0].id, services[0])
 
     def question(catalogue: Catalogue) -> float | None:
         return catalogue.span()[1] if catalogue.is_gone(int(text)) else None
@@ -208,7 +209,7 @@ async def _one(request: Request, named: str) -> tuple[_Gone | None, Service | No
     at = await site_of(request).reader.read(question)
     if at is None:
         raise _Fault("idDoesNotExist", "there never was such a service")
-    return _Gone(int(text), at), None
+    return _Record(int(text), None, at)
 
 
 async def _list(request: Request, arguments: Mapping[str, str]) -> Callable[[], etree._Element]:
@@ -228,9 +229,8 @@ async def _list(request: Request, arguments: Mapping[str, str]) -> Callable[[], 
     def make() -> etree._Element:
         list_ = _E(arguments["verb"])
         for each in part:
-            service = None if each.is_gone else services.get(each.number)
-            gone = _Gone(each.number, latest) if service is None else None  # also one that went just now
-            list_.append(_record(gone, service, form, base) if with_metadata else _header(gone, service))
+            record = _Record(each.number, services.get(each.number), latest)  # a service may have gone just now
+            list_.append(_record(record, form, base) if with_metadata else _header(record))
         if len(found) > _PART:
             list_.append(_E.resumptionToken(f"{name}!{since}!{until}!{part[-1].number}"))
         elif "resumptionToken" in arguments:
@@ -243,12 +243,12 @@ async def _list(request: Request, arguments: Mapping[str, str]) -> Callable[[], 
 def _read_token(arguments: Mapping[str, str]) -> tuple[str, int, int, int]:
     found = _TOKEN.fullmatch(arguments["resumptionToken"])
     if found is None or found[1] not in FORMS:
-        raise _Fault("badResumptionToken", "a token of another server, or a part of one; begin anew")
+        raise _Fault("badResumptionToken", "a token of another server, or a part of one; begin again")
     return found[1], int(found[2]), int(found[3]), int(found[4])
 
 
 def _read_span(arguments: Mapping[str, str]) -> tuple[str, int, int, int]:
-    """Return format, first second, the second behind the last one, and 0. Raises _Fault for times that are none."""
+    """Return (prefix, from, until exclusive, 0). Raise _Fault for invalid dates."""
     texts = [arguments[name] for name in ("from", "until") if name in arguments]
     if not (all(map(_DAY.fullmatch, texts)) or all(map(_SECOND.fullmatch, texts))):
         raise _Fault("badArgument", "from and until are both dates or both times such as 2026-01-31T00:00:00Z")
@@ -268,16 +268,13 @@ def _seconds(text: str) -> int:
     return max(int(at.timestamp()), 0)
 
 
-def _record(gone: _Gone | None, service: Service | None, form: _Form, base: str) -> etree._Element:
-    metadata = [_E.metadata(form.write(service, base))] if service is not None and gone is None else []
-    element: etree._Element = _E.record(_header(gone, service), *metadata)
+def _record(record: _Record, form: _Form, base: str) -> etree._Element:
+    metadata = [_E.metadata(form.write(record.service, base))] if record.service else []
+    element: etree._Element = _E.record(_header(record), *metadata)
     return element
 
 
-def _header(gone: _Gone | None, service: Service | None) -> etree._Element:
-    if gone is not None or service is None:
-        number, at = (gone.number, gone.at) if gone else (0, 0.0)
-        deleted: etree._Element = _E.header(_E.identifier(f"{PREFIX}{number}"), _E.datestamp(iso(at)), status="deleted")
-        return deleted
-    element: etree._Element = _E.header(_E.identifier(identifier(service)), _E.datestamp(service.last_ok))
+def _header(record: _Record) -> etree._Element:
+    at, status = (record.service.last_ok, {}) if record.service else (iso(record.gone_at), {"status": "deleted"})
+    element: etree._Element = _E.header(_E.identifier(f"{PREFIX}{record.number}"), _E.datestamp(at), **status)
     return element
