@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from geocrawl.model.kinds import short_name
-from geocrawl.model.search import FacetValue, LayerResults, Results
+from geocrawl.model.search import LayerResults, Results
 from geocrawl.query.places import country_name
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.downloads import FILES
@@ -48,92 +48,136 @@ class Chip:
     href: str
 
 
+class _Page:
+    """The page of one search: its links, which change a part of the search, and what services and layers show alike."""
+
+    def __init__(self, request: Request, criteria: SearchRequest, path: str) -> None:
+        self.criteria, self.path = criteria, path
+        self.words, self.links = Words(wanted_language(request)), Links(request)
+        self.origin = base_url(request).removesuffix(self.links.root)
+
+    def link(self, path: str = "", /, **changes: object) -> str:
+        """Return the link to this search with other parameters, at another path if one is given."""
+        return self.links(path or self.path, **{**self.criteria.all, **changes})
+
+    def whole(self, path: str = "", /, **changes: object) -> str:
+        """Return such a link to all pages and formats of this search."""
+        return self.link(path, **{"offset": "", "limit": "", "f": "", **changes})
+
+    def values(self, results: Results | LayerResults, formats: Iterable[str]) -> dict[str, Any]:
+        """Return what the page shows of its results."""
+        before, after = self.criteria.offsets(results.total)
+        return {
+            **self.typed(),
+            "results": results,
+            "previous": "" if before is None else self.link(offset=before or ""),
+            "next": "" if after is None else self.link(offset=after),
+            "taken": [(name, self.whole(f=name)) for name in formats],
+            "permanent": f"{self.origin}{self.whole()}",
+        }
+
+    def typed(self) -> dict[str, Any]:
+        """Return what the page shows of a search that may have no results: its words and conditions."""
+        paths = {"tab-services": ITEMS, "tab-layers": LAYERS}
+        return {
+            "asked": self.criteria,
+            "chosen": list(self._chips()),
+            "tabs": [(name, self.whole(path), path == self.path) for name, path in paths.items()],
+            "form_path": self.path,
+        }
+
+    def _chips(self) -> Iterator[Chip]:
+        """Yield the chosen conditions."""
+        for name, value in self.criteria.chosen:
+            rest = [other for other in self.criteria.all[name] if other != value]
+            label = self.words(f"facet-{name}") if self.words.knows(f"facet-{name}") else name
+            yield Chip(f"{label}: {self._label(name, value)}", self._with(name, rest))
+
+    def facets(self, results: Results) -> Iterator[tuple[str, Sequence[FacetLink]]]:
+        """Yield the values of facets to choose from, then those of times."""
+        for name in FACETS:
+            if values := results.facets.get(name, ())[:_MOST_VALUES]:
+                yield name, [self._facet_link(name, value.value, value.count) for value in values]
+        for name, spans in _TIMES.items():
+            yield name, [self._facet_link(name, span, None) for span in spans]
+
+    def _facet_link(self, name: str, value: str, count: int | None) -> FacetLink:
+        chosen = list(self.criteria.all.get(name, ()))
+        is_chosen = value in (chosen[:1] if name in _TIMES else chosen)
+        if name in _TIMES or (name in _SINGLE and not is_chosen):
+            wanted = [] if is_chosen else [value]
+        else:
+            wanted = [other for other in chosen if other != value] if is_chosen else [*chosen, value]
+        return FacetLink(self._label(name, value), count, self._with(name, wanted), is_chosen)
+
+    def _with(self, name: str, values: Sequence[str]) -> str:
+        """Return the link to the search with these values of a facet; names of providers have commas themselves."""
+        written = values if name == "provider" else ",".join(values)
+        return self.link(**{name: written or "", "offset": ""})
+
+    def _label(self, name: str, value: str) -> str:
+        """Return what a value is called in the visitor's language."""
+        if name in ("kind", "type"):
+            return short_name(value)
+        if name == "country":
+            return country_name(value, self.words.language)
+        if name in _TIMES and value.removesuffix("d").isdecimal():
+            days = value.removesuffix("d")
+            return self.words("one-day") if days == "1" else self.words("days-n", n=days)
+        translated = f"{name}-{value}"
+        return self.words(translated) if self.words.knows(translated) else value
+
+
 async def search(request: Request) -> Response:
     """Return the page of a search; its part with the results alone for a page that is shown already. A search that
-    cannot be read keeps its words, with what is wrong with them beside."""
-    return await shown_search(request, _found, "results.html", ITEMS)
+    cannot be read keeps its words, with what is wrong with them next to it."""
+    return await _answer(request, _services, "results.html", ITEMS)
 
 
 async def layers(request: Request) -> Response:
     """Return the page of a search for layers, or its part, likewise."""
-    return await shown_search(request, _found_layers, "found_layers.html", LAYERS)
+    return await _answer(request, _layers, "found_layers.html", LAYERS)
 
 
-async def _found(request: Request, criteria: SearchRequest) -> Mapping[str, Any]:
-    return _values(request, criteria, await site_of(request).finder.find(criteria, facets=True))
-
-
-async def _found_layers(request: Request, criteria: SearchRequest) -> Mapping[str, Any]:
-    return _values_of_layers(request, criteria, await site_of(request).finder.layers(criteria))
-
-
-async def shown_search(
-    request: Request, find: Callable[[Request, SearchRequest], Awaitable[Mapping[str, Any]]], template: str, path: str
+async def _answer(
+    request: Request, find: Callable[[Request, _Page], Awaitable[Mapping[str, Any]]], template: str, path: str
 ) -> Response:
-    """Return the page at `path` with what `find` returns for its `template`."""
+    """Return the page at `path`, or its part, with what `find` returns for its `template`."""
     values: Mapping[str, Any]
     status = 200
     try:
         criteria = read_search(request, ignores_unknown=True)
         if criteria.ids is not None or criteria.address:
             return await _to_service(request, criteria, Links(request))
-        values = await find(request, criteria)
+        values = await find(request, _Page(request, criteria, path))
     except Problem as problem:
         if problem.status != 400:
             raise
-        typed, status = as_typed(request), 400
-        chosen = _chips(typed, Words(wanted_language(request)), Links(request), path)
-        values = {"asked": typed, "chosen": chosen, "problem": problem.detail}
-    links = Links(request)
-    kept = {**values["asked"].all, "offset": "", "limit": "", "f": ""}
-    tabs = [
-        ("tab-services", links(ITEMS, **kept), path == ITEMS),
-        ("tab-layers", links(LAYERS, **kept), path == LAYERS),
-    ]
-    return _shown(request, {"template": template, "form_path": path, "tabs": tabs, **values}, status=status)
-
-
-def _shown(request: Request, values: Mapping[str, Any], *, status: int = 200) -> Response:
-    """Return the whole page, or its part with the results for a page that is shown already."""
+        values, status = {**_Page(request, as_typed(request), path).typed(), "problem": problem.detail}, 400
     is_part = request.headers.get("hx-request") == "true"
-    linked_data = _linked_data(base_url(request))
-    values = {"problem": "", "linked_data": linked_data, **values}
-    return page(request, str(values["template"]) if is_part else "search.html", values, status=status)
+    values = {"template": template, "problem": "", "linked_data": _linked_data(base_url(request)), **values}
+    return page(request, template if is_part else "search.html", values, status=status)
 
 
-def _values(request: Request, criteria: SearchRequest, results: Results) -> dict[str, Any]:
-    """Return what the page of a search shows of its results."""
-    words, links = Words(wanted_language(request)), Links(request)
-    kept = {**criteria.all, "offset": "", "limit": "", "f": ""}
+async def _services(request: Request, shown: _Page) -> Mapping[str, Any]:
+    results = await site_of(request).finder.find(shown.criteria, facets=True)
     return {
-        "asked": criteria,
-        "results": results,
-        "facets": _facets(criteria, results, words, links),
-        "chosen": _chips(criteria, words, links, ITEMS),
-        **_neighbours(criteria, results.total, links, ITEMS),
-        "taken": [(name, links(ITEMS, **kept | {"f": name})) for name in FILES],
-        "feed": links("/feed.atom", **kept),
-        "permanent": f"{base_url(request).removesuffix(links.root)}{links(ITEMS, **kept)}",
-        "watch": f"geocrawl watch add {shlex.quote(_as_query(criteria))} --to mail:you@example.org",
+        **shown.values(results, FILES),
+        "facets": list(shown.facets(results)),
+        "feed": shown.whole("/feed.atom"),
+        "watch": f"geocrawl watch add {shlex.quote(_as_query(shown.criteria))} --to mail:you@example.org",
         "extents": [{"id": hit.id, "box": hit.box, "title": hit.title} for hit in results.hits if hit.box],
     }
 
 
-def _values_of_layers(request: Request, criteria: SearchRequest, results: LayerResults) -> dict[str, Any]:
-    """Return what the page of a search for layers shows of its results."""
-    words, links = Words(wanted_language(request)), Links(request)
-    kept = {**criteria.all, "offset": "", "limit": "", "f": ""}
-    shows = site_of(request).previews is not None
+async def _layers(request: Request, shown: _Page) -> Mapping[str, Any]:
+    site = site_of(request)
+    results = await site.finder.layers(shown.criteria)
     boxes = ((f"{hit.service.id}-{hit.layer.position}", hit.layer) for hit in results.hits)
     return {
-        "asked": criteria,
-        "results": results,
-        "chosen": _chips(criteria, words, links, LAYERS),
-        **_neighbours(criteria, results.total, links, LAYERS),
-        "taken": [(name, links(LAYERS, **kept | {"f": name})) for name in LAYER_FILES],
-        "permanent": f"{base_url(request).removesuffix(links.root)}{links(LAYERS, **kept)}",
+        **shown.values(results, LAYER_FILES),
         "can_open": lambda hit: source_of(hit.service, hit.layer) is not None,
-        "can_preview": lambda hit: shows and may_be_shown(hit.service.kind),
+        "can_preview": lambda hit: site.previews is not None and may_be_shown(hit.service.kind),
         "extents": [{"id": identity, "box": row.box, "title": row.title} for identity, row in boxes if row.box],
     }
 
@@ -142,9 +186,9 @@ def _as_query(criteria: SearchRequest) -> str:
     """Return a search in the query language, so that it can be watched; times that `datetime` names are left out."""
     parts = [criteria.q]
     for name in ("type", *FACETS, "bbox", "within", "alive", "new"):
-        if values := [value for value in criteria.all.get(name, ()) if value]:
+        if text := ",".join(value for value in criteria.all.get(name, ()) if value):
             key = "kind" if name == "type" else name
-            parts += [f'{key}:"{each}"' if " " in each else f"{key}:{each}" for each in [",".join(values)]]
+            parts.append(f'{key}:"{text}"' if " " in text else f"{key}:{text}")
     return " ".join(part for part in parts if part)
 
 
@@ -154,77 +198,6 @@ async def _to_service(request: Request, criteria: SearchRequest, links: Links) -
     if not numbers:
         raise Problem(404, "no service of this number or address is in the catalogue")
     return RedirectResponse(links.service(numbers[0]), 303)
-
-
-def _neighbours(criteria: SearchRequest, total: int, links: Links, path: str) -> Mapping[str, str]:
-    """Return the links to the page before and the next one, '' where there is none."""
-    before, after = criteria.offsets(total)
-    return {
-        "previous": "" if before is None else links(path, **{**criteria.all, "offset": before or ""}),
-        "next": "" if after is None else links(path, **{**criteria.all, "offset": after}),
-    }
-
-
-# --------------------------------------------------------------------------- facets
-
-
-def _facets(
-    criteria: SearchRequest, results: Results, words: Words, links: Links
-) -> list[tuple[str, Sequence[FacetLink]]]:
-    found: list[tuple[str, Sequence[FacetLink]]] = []
-    for name in FACETS:
-        values = results.facets.get(name, ())[:_MOST_VALUES]
-        if values:
-            found.append((name, [_facet_link(name, each, criteria, words, links) for each in values]))
-    for name, spans in _TIMES.items():
-        chosen = "".join(criteria.all.get(name, ())[:1])
-        found.append((name, [_time_link(name, span, chosen == span, criteria, words, links) for span in spans]))
-    return found
-
-
-def _time_link(name: str, span: str, is_chosen: bool, criteria: SearchRequest, words: Words, links: Links) -> FacetLink:
-    wanted = [] if is_chosen else [span]
-    return FacetLink(_label(name, span, words), None, _with(criteria, links, name, wanted, ITEMS), is_chosen)
-
-
-def _facet_link(name: str, value: FacetValue, criteria: SearchRequest, words: Words, links: Links) -> FacetLink:
-    chosen = list(criteria.all.get(name, ()))
-    is_chosen = value.value in chosen
-    if is_chosen:
-        wanted = [each for each in chosen if each != value.value]
-    else:
-        wanted = [value.value] if name in _SINGLE else [*chosen, value.value]
-    return FacetLink(
-        _label(name, value.value, words), value.count, _with(criteria, links, name, wanted, ITEMS), is_chosen
-    )
-
-
-def _with(criteria: SearchRequest, links: Links, name: str, values: Sequence[str], path: str) -> str:
-    """Return the link to the search with these values of a facet; names of providers have commas themselves."""
-    written = values if name == "provider" else ",".join(values)
-    return links(path, **{**criteria.all, name: written or "", "offset": ""})
-
-
-def _label(name: str, value: str, words: Words) -> str:
-    """Return what a value is called in the visitor's language."""
-    if name in ("kind", "type"):
-        return short_name(value)
-    if name == "country":
-        return country_name(value, words.language)
-    if name in _TIMES and value.removesuffix("d").isdecimal():
-        days = value.removesuffix("d")
-        return words("one-day") if days == "1" else words("days-n", n=days)
-    translated = f"{name}-{value}"
-    return words(translated) if words.knows(translated) else value
-
-
-def _chips(criteria: SearchRequest, words: Words, links: Links, path: str) -> list[Chip]:
-    chips = []
-    for name, value in criteria.chosen:
-        rest = [each for each in criteria.all[name] if each != value]
-        label = f"{words(f'facet-{name}')}: " if words.knows(f"facet-{name}") else f"{name}: "
-        chips.append(Chip(label + _label(name, value, words), _with(criteria, links, name, rest, path)))
-    return chips
 
 
 def _linked_data(base: str) -> Mapping[str, Any]:
