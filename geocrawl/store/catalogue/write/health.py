@@ -30,9 +30,7 @@ _READ = select(
     *(ENDPOINT.c.due_at, ENDPOINT.c.failing_s, ENDPOINT.c.last_probe, ENDPOINT.c.last_ok, ENDPOINT.c.weak),
     ENDPOINT.c.woken_at,
 ).where(_is_endpoint)
-COLUMNS = ("health", "health_since", "in_a_row", "interval_s", "due_at", "failing_s", "woken_at")
-"""Columns of `endpoint` that `health_after` decides."""
-WRITE_HEALTH = update(ENDPOINT).where(_is_endpoint).values({name: bindparam(name) for name in COLUMNS})
+_WRITE = update(ENDPOINT).where(_is_endpoint)
 _ADD_EVENT = insert(HEALTH_EVENT)
 _DUE = (
     select(ENDPOINT.c.id)
@@ -79,9 +77,15 @@ def told_by_refusal(reason: str, retry_after_s: float | None) -> Told:
     return Told(Event.FAIL, reason)
 
 
-def health_after(connection: Connection, endpoint_id: int, told: Told, at: float) -> Mapping[str, object]:
-    """Return the columns of `endpoint` that say what health follows from an event, before anything else is written.
-    Writes the change of health, if there is one.
+def write_health(connection: Connection, endpoint_id: int, told: Told, at: float, **columns: object) -> None:
+    """Write what health of an endpoint follows from an event, with other columns of its row."""
+    health = _health_after(connection, endpoint_id, told, at)
+    connection.execute(_WRITE, {"endpoint": endpoint_id, **columns, **health})
+
+
+def _health_after(connection: Connection, endpoint_id: int, told: Told, at: float) -> Mapping[str, object]:
+    """Return the columns of `endpoint` that say what health follows from an event, and write the change of health, if
+    there is one.
 
     An address that never was valid is not probed again when its answer is no service (an ordinary page, or a
     mistyped link), or when it was only guessed.
@@ -119,8 +123,7 @@ def age(database: Database, now: float) -> int:
         with database.transaction:
             found = database.connection.execute(_UNSEEN, {"before": now - UNSEEN_S}).fetchall()
             for (endpoint_id,) in found:
-                health = health_after(database.connection, endpoint_id, Told(Event.PASSED, "unseen"), now)
-                database.connection.execute(WRITE_HEALTH, {"endpoint": endpoint_id, **health})
+                write_health(database.connection, endpoint_id, Told(Event.PASSED, "unseen"), now)
         aged += len(found)
         if len(found) < _AGED_AT_ONCE:
             return aged

@@ -24,15 +24,13 @@ from geocrawl.model import (
 from geocrawl.model.health import Event, Health
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.write.health import (
-    COLUMNS,
     FORBIDDEN_S,
     SOON_S,
     UNASKED,
-    WRITE_HEALTH,
     Told,
-    health_after,
     told_by_refusal,
     told_without_verdict,
+    write_health,
 )
 from geocrawl.store.catalogue.write.services import ServiceWriter, without_secrets
 from geocrawl.store.database.connection import Connection
@@ -60,35 +58,15 @@ _NAME_GUESSED = _WRITE.values(
     due_at=case((_row.last_probe.is_(None), _row.due_at), else_=func.coalesce(_row.due_at, bindparam("at"))),
 )
 """Name an endpoint that was only guessed: if it was probed in vain, it is probed again from now on."""
-_WRITE_VERDICT = _WRITE.values(
-    {
-        **{name: bindparam(name) for name in ("status", "reason", "detail", "http_status", "deviations", "last_probe")},
-        **{name: bindparam(name) for name in COLUMNS},
-        "version": func.coalesce(bindparam("valid_version"), _row.version),
-        "last_ok": func.coalesce(bindparam("valid_at"), _row.last_ok),
-        "probes": _row.probes + 1,
-        "moved_to": bindparam("moved_to"),
-    }
-)
-"""Write a verdict, with the health that follows from it. The version and the time of the last valid answer stay while
-the endpoint is invalid."""
-_WRITE_NOT_MODIFIED = _WRITE.values(
-    {name: bindparam(name) for name in COLUMNS}
-    | {"last_probe": bindparam("at"), "last_ok": bindparam("at"), "probes": _row.probes + 1}
-    | {"status": bindparam("valid"), "reason": bindparam("ok"), "detail": bindparam("none"), "moved_to": None}
-)
-"""Write that the last full answer is valid again: version and deviations stay."""
 _WRITE_UNASKED = _WRITE.where(or_(_row.status.is_(None), _row.status == "valid")).values(reason=bindparam("why"))
-"""Write why an endpoint was not asked: beside a valid verdict, and where there is none."""
-_WRITE_NO_ANSWER = _WRITE.values(
-    {name: bindparam(name) for name in (*COLUMNS, "status", "reason", "detail")}
-    | {"last_probe": bindparam("at"), "probes": _row.probes + 1, "http_status": None}
-)
+"""Record why an endpoint was skipped; its last invalid verdict keeps its own reason."""
 _WAKE = _WRITE.where(_row.health == "gone", _row.due_at.is_(None), _row.woken_at.is_(None)).values(
     due_at=bindparam("at"), woken_at=bindparam("at")
 )
 """Probe an endpoint that was given up once more, since a page names it: once for each time that it is given up."""
-_LAST_VERDICT = select(_row.status, _row.last_ok).where(_row.id == bindparam("endpoint"))
+_LAST_VERDICT = select(_row.status, _row.last_ok, _row.probes).where(_row.id == bindparam("endpoint"))
+_PROBE_ROW = {"detail": "", "content_type": "", "first_bytes": "", "elapsed_ms": 0.0, "requests": 0, "deviations": "[]"}
+"""Columns of a probe without an answer."""
 _FIND_ENDPOINT = select(_row.id, _row.status, _row.last_probe).where(
     _row.kind == bindparam("kind"), _row.key == bindparam("key")
 )
@@ -209,7 +187,7 @@ class Catalog:
         """Write the verdict of a probe, and the description of a valid service. `moved_to`: where the endpoint says
         that it has moved for good."""
         service = verdict.service if verdict.status is Status.VALID else None
-        last_status, last_ok = self._connection.execute(_LAST_VERDICT, {"endpoint": endpoint_id}).fetchone()
+        last_status, last_ok, probes = self._last_verdict(endpoint_id)
         if service is not None:
             told = Told(Event.OK, verdict.reason)
         elif moved_to is not None and last_ok is not None:
@@ -232,13 +210,9 @@ class Catalog:
             "elapsed_ms": verdict.elapsed_ms,
             "requests": verdict.requests,
         }
-        probe = {"endpoint_id": endpoint_id, "at": at, **said, **answered}
-        self._connection.execute(_ADD_PROBE, probe)
-        health = health_after(self._connection, endpoint_id, told, at)
-        valid = {"valid_version": service.version if service else None, "valid_at": at if service else None}
-        moved = {"moved_to": moved_to.key if moved_to is not None else None}
-        written = {"endpoint": endpoint_id, "last_probe": at, **said, **valid, **moved, **health}
-        self._connection.execute(_WRITE_VERDICT, written)
+        valid = {} if service is None else {"version": service.version, "last_ok": at}
+        row = {**said, **valid, "moved_to": moved_to.key if moved_to is not None else None, "probes": probes + 1}
+        self._write_probe(endpoint_id, told, at, {**said, **answered}, last_probe=at, **row)
         if service is not None:
             self._services.write(without_secrets(service), endpoint_id, candidate.endpoint, at)
         else:
@@ -246,12 +220,12 @@ class Catalog:
 
     def write_not_modified(self, endpoint_id: int, visit: Visit) -> None:
         """Write that an endpoint answered "not modified" (304), which counts as a valid answer."""
-        said = {"status": Status.VALID, "reason": visit.reason, "detail": "", "http_status": visit.http_status}
-        probe = {**_probe_row(endpoint_id, visit.at), **said, "elapsed_ms": visit.elapsed_ms, "requests": 1}
-        self._connection.execute(_ADD_PROBE, probe)
-        health = health_after(self._connection, endpoint_id, Told(Event.OK, visit.reason), visit.at)
-        now = {"at": visit.at, "valid": Status.VALID, "ok": "ok", "none": ""}
-        self._connection.execute(_WRITE_NOT_MODIFIED, {"endpoint": endpoint_id, **now, **health})
+        answered = {"http_status": visit.http_status, "elapsed_ms": visit.elapsed_ms, "requests": 1}
+        probe = {"status": Status.VALID, "reason": visit.reason, **answered}
+        row = {"status": Status.VALID, "reason": "ok", "detail": "", "moved_to": None, "last_ok": visit.at}
+        probes = self._last_verdict(endpoint_id)[-1] + 1
+        told = Told(Event.OK, visit.reason)
+        self._write_probe(endpoint_id, told, visit.at, probe, last_probe=visit.at, probes=probes, **row)
         self._services.confirm(endpoint_id, visit.at)
 
     def write_refused(self, endpoint_id: int, reason: str) -> None:
@@ -262,22 +236,28 @@ class Catalog:
         """Write that a probe was not made: because it is not allowed (robots.txt), or because the server did not even
         answer for robots.txt, which is a failure of a service that was valid."""
         told = told_without_verdict(visit.reason, visit.http_status, visit.retry_after_s)
-        _, last_ok = self._connection.execute(_LAST_VERDICT, {"endpoint": endpoint_id}).fetchone()
+        _, last_ok, probes = self._last_verdict(endpoint_id)
         if last_ok is None:
             self.write_refused(endpoint_id, visit.reason)
             told = Told(Event.UNASKED, visit.reason, FORBIDDEN_S)
-            health = health_after(self._connection, endpoint_id, told, visit.at)
-            self._connection.execute(WRITE_HEALTH, {"endpoint": endpoint_id, **health})
+            write_health(self._connection, endpoint_id, told, visit.at)
             return
         if told.event is not Event.FAIL:
             self._write_unasked(endpoint_id, told, "", visit.http_status, visit.at)
             return
-        said = {"status": Status.INVALID, "reason": told.reason, "detail": _NO_ANSWER}
-        probe = {**_probe_row(endpoint_id, visit.at), **said}
-        self._connection.execute(_ADD_PROBE, probe)
-        health = health_after(self._connection, endpoint_id, told, visit.at)
-        self._connection.execute(_WRITE_NO_ANSWER, {"endpoint": endpoint_id, "at": visit.at, **said, **health})
+        said = {"status": Status.INVALID, "reason": told.reason, "detail": _NO_ANSWER, "http_status": None}
+        self._write_probe(endpoint_id, told, visit.at, said, last_probe=visit.at, probes=probes + 1, **said)
         self._services.choose_best(endpoint_id)
+
+    def _last_verdict(self, endpoint_id: int) -> tuple[str | None, float | None, int]:
+        """Return the status, the time of the last valid answer and the number of probes of an endpoint."""
+        status, last_ok, probes = self._connection.execute(_LAST_VERDICT, {"endpoint": endpoint_id}).fetchone()
+        return status, last_ok, probes
+
+    def _write_probe(self, endpoint_id: int, told: Told, at: float, probe: Mapping[str, object], **row: object) -> None:
+        """Write a probe, and what it changes in the row of its endpoint, with the health that follows."""
+        self._connection.execute(_ADD_PROBE, {**_PROBE_ROW, **probe, "endpoint_id": endpoint_id, "at": at})
+        write_health(self._connection, endpoint_id, told, at, **row)
 
     def _told_by_move(self, endpoint_id: int, target: Endpoint, at: float) -> Told:
         """Return what it tells that an endpoint has moved for good: no failure while its target was not asked yet, or
@@ -300,11 +280,8 @@ class Catalog:
             "detail": masked(detail)[:_TEXT_CHARS],
             "http_status": http_status,
         }
-        probe = {**_probe_row(endpoint_id, at), **said}
-        self._connection.execute(_ADD_PROBE, probe)
-        self._connection.execute(_WRITE_UNASKED, {"endpoint": endpoint_id, "why": told.reason})
-        health = health_after(self._connection, endpoint_id, told, at)
-        self._connection.execute(WRITE_HEALTH, {"endpoint": endpoint_id, **health})
+        self.write_refused(endpoint_id, told.reason)
+        self._write_probe(endpoint_id, told, at, said)
 
     def decide(self, *pairs: tuple[int, int], same: bool, at: float) -> None:
         """Store a person's decision that the endpoints of each pair are one service, or are two, all in one separate
@@ -349,12 +326,6 @@ def stored_candidate(kind: str, key: str, address: str, weak: int, *found: str |
     signal, page, link, anchor = found
     evidence = Evidence("") if signal is None else Evidence(signal, page or "", link or "", anchor or "")
     return Candidate(Endpoint(stored_kind(kind), key, stored_url(address)), evidence, weak == 1)
-
-
-def _probe_row(endpoint_id: int, at: float) -> dict[str, object]:
-    """Return a row of `probe` without an answer."""
-    answer = {"content_type": "", "first_bytes": "", "elapsed_ms": 0.0, "requests": 0, "deviations": "[]"}
-    return {"endpoint_id": endpoint_id, "at": at, **answer, "http_status": None}
 
 
 def _name(endpoint: Endpoint) -> _Name:
