@@ -54,6 +54,11 @@ class Column:
     """Type of its values but None: float, tuple[str, ...] …"""
 
     @property
+    def queried_as(self) -> str:
+        """Return the name by which filters know it."""
+        return (self.record or self.name).removeprefix("geocrawl:")
+
+    @property
     def schema(self) -> Mapping[str, Any]:
         """Return its JSON schema."""
         of_type: dict[str, Any] = {

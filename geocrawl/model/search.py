@@ -10,11 +10,7 @@ from geocrawl.model.catalogue import Box, Layer, Service, columns
 
 QUERYABLES: Mapping[str, Mapping[str, Any]] = {
     "id": {"type": "string", "title": "Number of the service"},
-    **{
-        (column.record or column.name).removeprefix("geocrawl:"): column.schema
-        for column in columns(Service).values()
-        if column.queryable
-    },
+    **{column.queried_as: column.schema for column in columns(Service).values() if column.queryable},
     "geometry": {"format": "geometry-any", "title": "Extent"},
 }
 """Property that a filter in CQL2 may name → its JSON schema."""

@@ -9,21 +9,20 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import Float, bindparam, func, select
+from sqlalchemy import ColumnElement, Float, bindparam, func, select
 
 from geocrawl.filters import QueryError
-from geocrawl.model.catalogue import SIDES, Layer
+from geocrawl.model.catalogue import Layer
 from geocrawl.model.health import availability
 from geocrawl.query.fold import lines_of_words
 from geocrawl.store.catalogue.index.full_text import full_text
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.layers import pattern_of
-from geocrawl.store.catalogue.search.port import Changes, LayerWords, Numbers, Phrase, ServiceFacts
+from geocrawl.store.catalogue.search.port import FACTS, PROVEN, QUERIED, Changes, Facts, LayerWords, Numbers, Phrase
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms
 from geocrawl.store.catalogue.services import read_hits, read_layer
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, json_elements
-from geocrawl.store.database.quality import quality
 from geocrawl.store.database.schema.tables import (
     ENDPOINT,
     LAYER,
@@ -34,20 +33,29 @@ from geocrawl.store.database.schema.tables import (
     SERVICE,
 )
 from geocrawl.store.database.sqlite.connection import MEMORY
+from geocrawl.store.database.views import service_columns
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase
 
 S = TypeVar("S")
 _BEST = ENDPOINT.alias("best")
 _SHOWN = SERVICE.outerjoin(_BEST, _BEST.c.id == SERVICE.c.best_id)
 _LAST_CHANGE = select(func.coalesce(func.max(SEARCH_CHANGE.c.seq), 0))
-_OF_SERVICE = ("id", "kind", "title", "provider", "layer_count", *SIDES)
-_OF_ENTRY = ("country", "systems", "formats", "title_words", "words", "completeness")
-_FACTS = select(
-    *(SERVICE.c[name] for name in (*_OF_SERVICE, "first_seen", "last_ok")),
-    *(SEARCH_ENTRY.c[name] for name in _OF_ENTRY),
-    *(_BEST.c.server, func.coalesce(_BEST.c.host, ""), func.coalesce(_BEST.c.health, "new")),
-    quality(_BEST),
-).select_from(_SHOWN.join(SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id))
+_OF_ENTRY = ("systems", "formats", "title_words", "words", "completeness")
+_OF_SERVICE = service_columns(_BEST)
+_EXPRESSIONS: Mapping[str, ColumnElement[Any]] = {
+    **_OF_SERVICE,
+    **{name: func.coalesce(_OF_SERVICE[name], "") for name, column in QUERIED.items() if column.sql == "TEXT"},
+    **{
+        name: (SERVICE if name in SERVICE.c else _BEST).c[name]
+        for name, column in QUERIED.items()
+        if column.sql == "DATETIME"
+    },
+    **{name: SEARCH_ENTRY.c[name] for name in _OF_ENTRY},
+    "server": _BEST.c.server,
+}
+_FACTS = select(*(_EXPRESSIONS[name].label(name) for name in FACTS if name not in PROVEN)).select_from(
+    _SHOWN.join(SEARCH_ENTRY, SEARCH_ENTRY.c.service_id == SERVICE.c.id)
+)
 _SOME_FACTS = _FACTS.where(in_list(SERVICE.c.id, "ids"))
 _PROOFS = (
     select(ENDPOINT.c.service_id, func.max(func.coalesce(ENDPOINT.c.level, "")))
@@ -131,7 +139,7 @@ class SqlSearchIndex:
         ids = {"ids": changed}
         rows = self._connection.execute(_SOME_FACTS, ids).fetchall()
         written = self._facts(rows, dict(self._connection.execute(_SOME_PROOFS, ids)))
-        return Changes(upto, written, sorted(set(changed) - {facts.id for facts in written}))
+        return Changes(upto, written, sorted(set(changed) - {number for number, *_ in written}))
 
     def items(self, after: int) -> Mapping[int, tuple[str, ...]]:
         """Return the lists of reference systems and formats with a number above `after`."""
@@ -208,8 +216,8 @@ class SqlSearchIndex:
         return {number: availability(of_service, since, now) for number, of_service in answers.items()}
 
     @staticmethod
-    def _facts(rows: Sequence[Any], levels: Mapping[int, str]) -> Sequence[ServiceFacts]:
-        return [ServiceFacts._make((*row, levels.get(row[0], ""), row[0] in levels)) for row in rows]
+    def _facts(rows: Sequence[Any], levels: Mapping[int, str]) -> Sequence[Facts]:
+        return [(*row, levels.get(row[0], ""), row[0] in levels) for row in rows]
 
 
 def offers_reference_system(connection: Connection, code: str) -> bool:

@@ -22,6 +22,7 @@ from geocrawl.filters import Cql2, QueryError, read_box
 from geocrawl.model.catalogue import HEALTHS, LEVELS
 from geocrawl.model.search import QUERYABLES
 from geocrawl.sanitize import plain
+from geocrawl.store.catalogue.search.port import QUERIED
 from geocrawl.store.catalogue.search.selection import touching
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 
@@ -269,6 +270,16 @@ def _read_time(value: Tree) -> float:
         raise _wrong(f"“{value}”: expected a time such as TIMESTAMP('2026-01-31T00:00:00Z')") from None
 
 
+_QUERIED = {column.queried_as: column for column in QUERIED.values()}
+_READERS: Mapping[str, Callable[[Tree], Any]] = {
+    "BOOLEAN": _read_flag,
+    "INTEGER": _read_number,
+    "DOUBLE": _read_number,
+    "DATETIME": _read_time,
+}
+"""Type of a column in SQL → what reads a literal of it; all others are texts."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Column:
     """The values of a property: an array, or texts and the place of each service's among them."""
@@ -320,12 +331,11 @@ def _column(tree: Tree, snapshot: Snapshot) -> _Column:
     everywhere = np.ones(snapshot.count, np.bool_)
     if name == "geometry":
         return _Column(_refuse_geometry, ~np.isnan(snapshot["west"]), snapshot["west"])
-    if name == "alive":
-        return _Column(_read_flag, everywhere, snapshot["alive"])
-    if name == "quality":
-        return _Column(_read_number, everywhere, snapshot["quality"])
-    if name in ("created", "updated"):
-        return _Column(_read_time, everywhere, snapshot["first_seen" if name == "created" else "last_ok"])
+    queried = _QUERIED.get(name)
+    if queried is not None and queried.sql in _READERS:
+        values = snapshot[queried.name]
+        known = ~np.isnan(values) if values.dtype.kind == "f" else everywhere
+        return _Column(_READERS[queried.sql], known, values)
     texts, places = _texts_of(name, snapshot)
     folded = [text.casefold() for text in texts] if tree.get("op") == "casei" else texts
     has_text = np.fromiter(map(bool, texts), np.bool_, len(texts))
@@ -338,9 +348,9 @@ def _texts_of(name: str, snapshot: Snapshot) -> tuple[Sequence[str], Any]:
         return HEALTHS, snapshot["health"]
     if name == "level":
         return ("", *LEVELS), snapshot["level"]
-    shared = {"type": snapshot.kinds, "provider": snapshot.providers, "country": snapshot.countries}
-    if name in shared:
-        return shared[name].texts, snapshot["kind" if name == "type" else name]
+    if name in _QUERIED and name != "title":
+        column = _QUERIED[name].name
+        return snapshot.names[column].texts, snapshot[column]
     own: Iterable[str] = snapshot.titles[: snapshot.count] if name == "title" else map(str, snapshot["id"].tolist())
     return list(own), np.arange(snapshot.count)
 

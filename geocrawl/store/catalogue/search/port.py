@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.model.catalogue import Layer
+from geocrawl.model.catalogue import SIDES, Column, Layer, Service, columns
 
 S = TypeVar("S")
 Numbers = NDArray[np.int64]
@@ -24,40 +24,24 @@ class Phrase(NamedTuple):
     """Whether the last word is the beginning of longer ones."""
 
 
-class ServiceFacts(NamedTuple):
-    """Facts of a service that the search holds in memory, to filter, rank and count, named as in `Service`."""
-
-    id: int
-    kind: str
-    title: str
-    provider: str
-    layers: int
-    west: float | None
-    south: float | None
-    east: float | None
-    north: float | None
-    first_seen: float
-    last_ok: float
-    country: str
-    systems: int
-    """Number of the list of the service's reference systems (`SearchIndex.items`)."""
-    formats: int
-    """Number of the list of the service's formats (`SearchIndex.items`)."""
-    title_words: int
-    """Number of words in the title."""
-    words: int
-    """Number of words in all indexed texts."""
-    completeness: int
-    """Completeness of the service's metadata (title, abstract, provider, extent …), 0 to 100."""
-    server: int | None
-    """Key that twins share: services of one server with the same content; None without an endpoint."""
-    host: str
-    """Host of the best endpoint; '' without one."""
-    health: str
-    quality: int
-    """Quality of the service, 0 to 100 (docs/services.md)."""
-    level: str
-    alive: bool
+QUERIED: Mapping[str, Column] = {name: each for name, each in columns(Service).items() if each.queryable}
+"""Columns that filters may name, which the search holds in memory."""
+PROVEN = ("level", "alive")
+"""Columns that depend on all endpoints of a service."""
+FACTS = (
+    "id",
+    *(name for name in QUERIED if name not in PROVEN),
+    *SIDES,
+    "host",
+    "server",  # Key that twins share: services of one server with the same content; None without an endpoint.
+    *("systems", "formats"),  # Numbers of the lists of reference systems and of formats (`SearchIndex.items`).
+    *("title_words", "words"),  # Numbers of words in the title, and in all indexed texts.
+    "completeness",  # Of the metadata (title, abstract, provider, extent …), 0 to 100.
+    *PROVEN,
+)
+"""Names of what the search holds of each service, to filter, rank and count; times are seconds since 1970 UTC."""
+Facts = tuple[Any, ...]
+"""Values in the order of `FACTS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +50,7 @@ class Changes:
 
     upto: int
     """Number of the last change, to ask for later ones."""
-    written: Sequence[ServiceFacts]
+    written: Sequence[Facts]
     """Facts of services that are new or were written again."""
     dropped: Sequence[int]
     """Numbers of services that are no more."""

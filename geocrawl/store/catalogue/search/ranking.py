@@ -189,7 +189,7 @@ def _of_places(places: Sequence[Place], snapshot: Snapshot) -> Scores:
     extents = np.stack([snapshot[side] for side in SIDES])
     found = np.zeros(snapshot.count, np.float32)
     for place in places:
-        owner = snapshot.countries.find(place.country) if place.country else 0
+        owner = snapshot.names["country"].find(place.country) if place.country else 0
         here = np.zeros(snapshot.count, np.float32)
         for box in place.boxes:
             alike, within = likeness(extents, sides_of([box]))

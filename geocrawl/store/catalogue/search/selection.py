@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from geocrawl.filters import EVERYWHERE, Filters, Sort
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Box
 from geocrawl.model.search import FacetValue
-from geocrawl.store.catalogue.search.snapshot import Flags, Names, Snapshot, of_health
+from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot, of_health
 
 
 def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
     """Return for each position whether its service meets all the filters."""
     meets = snapshot["is_there"].copy()
     if filters.kinds:
-        meets &= _one_of(snapshot, "kind", snapshot.kinds, filters.kinds)
+        meets &= _one_of(snapshot, "kind", filters.kinds)
     if filters.countries:
-        meets &= _one_of(snapshot, "country", snapshot.countries, filters.countries)
+        meets &= _one_of(snapshot, "country", filters.countries)
     if filters.box is not None and filters.box != EVERYWHERE:  # a service whose extent nobody knows is somewhere, too
         meets &= touching(snapshot, filters.box)
     if filters.within is not None:
@@ -79,8 +79,8 @@ def lying_in(snapshot: Snapshot, box: Box) -> Flags:
     return found
 
 
-def _one_of(snapshot: Snapshot, column: str, names: Names, values: tuple[str, ...]) -> Flags:
-    found: Flags = np.isin(snapshot[column], [names.find(value) for value in values])
+def _one_of(snapshot: Snapshot, column: str, values: tuple[str, ...]) -> Flags:
+    found: Flags = np.isin(snapshot[column], [snapshot.names[column].find(value) for value in values])
     return found
 
 
@@ -102,11 +102,11 @@ MOST_VALUES = 20
 def count(snapshot: Snapshot, found: NDArray[np.int64]) -> Mapping[str, tuple[FacetValue, ...]]:
     """Return the values of each facet among the services at the positions `found`, the commonest first."""
     return {
-        "kind": _of_names(snapshot, found, "kind", snapshot.kinds),
+        "kind": _of_names(snapshot, found, "kind"),
         "health": _of_numbers(snapshot, found, "health", dict(enumerate(HEALTHS))),
         "level": _of_numbers(snapshot, found, "level", {n + 1: level for n, level in enumerate(LEVELS)}),
-        "country": _of_names(snapshot, found, "country", snapshot.countries),
-        "provider": _of_names(snapshot, found, "provider", snapshot.providers),
+        "country": _of_names(snapshot, found, "country"),
+        "provider": _of_names(snapshot, found, "provider"),
         "crs": _of_lists(snapshot, found, "systems"),
         "format": _of_lists(snapshot, found, "formats"),
     }
@@ -119,11 +119,11 @@ def _of_numbers(
     return _commonest({name: int(counts[n]) for n, name in names.items() if n < len(counts) and counts[n]})
 
 
-def _of_names(snapshot: Snapshot, found: NDArray[np.int64], column: str, names: Names) -> tuple[FacetValue, ...]:
+def _of_names(snapshot: Snapshot, found: NDArray[np.int64], column: str) -> tuple[FacetValue, ...]:
     counts = np.bincount(snapshot[column][found], minlength=1)
     counts[0] = 0  # those without a value
     most = np.argsort(-counts, kind="stable")[: MOST_VALUES + 1]
-    return _commonest({names.texts[n]: int(counts[n]) for n in most if counts[n]})
+    return _commonest({snapshot.names[column].texts[n]: int(counts[n]) for n in most if counts[n]})
 
 
 def _of_lists(snapshot: Snapshot, found: NDArray[np.int64], column: str) -> tuple[FacetValue, ...]:
@@ -199,7 +199,7 @@ def page(
     if apart:
         heads = best(keys, offset=offset, limit=limit)
         return len(positions), [_group(positions, keys, servers, head, first=True) for head in heads]
-    is_found = np.zeros(len(snapshot.servers.texts), np.bool_)
+    is_found = np.zeros(len(snapshot.names["server"].texts), np.bool_)
     is_found[servers] = True
     total = int(np.count_nonzero(is_found))
     wanted = offset + limit

@@ -13,34 +13,22 @@ from numpy.typing import NDArray
 
 from geocrawl.model.catalogue import HEALTHS, LEVELS, SIDES
 from geocrawl.query.fold import words_of
-from geocrawl.store.catalogue.search.port import Numbers, SearchIndex, ServiceFacts
+from geocrawl.store.catalogue.search.port import FACTS, QUERIED, Facts, Numbers, SearchIndex
 
 Flags = NDArray[np.bool_]
 
+_TYPES: Final[Mapping[str, Any]] = {"BOOLEAN": np.bool_, "TEXT": np.int32}
 _COLUMNS: Final[Mapping[str, Any]] = {
+    **{name: _TYPES.get(column.sql, np.float64) for name, column in QUERIED.items() if name != "title"},
+    **dict.fromkeys(SIDES, np.float64),
+    **dict.fromkeys(("host", "server", "systems", "formats", "title_words", "words"), np.int32),
+    **dict.fromkeys(("health", "level"), np.int8),
     "id": np.int64,
-    "kind": np.int32,
-    "provider": np.int32,
-    "country": np.int32,
-    "host": np.int32,
-    "health": np.int8,
-    "level": np.int8,
-    "alive": np.bool_,
-    "west": np.float64,
-    "south": np.float64,
-    "east": np.float64,
-    "north": np.float64,
-    "first_seen": np.float64,
-    "last_ok": np.float64,
-    "systems": np.int32,
-    "formats": np.int32,
-    "title_words": np.int32,
-    "words": np.int32,
     "soundness": np.float32,
-    "quality": np.int8,
-    "server": np.int32,
     "is_there": np.bool_,
 }
+_NAMED = ("host", "server", *(name for name, column in QUERIED.items() if column.sql == "TEXT"))
+"""Columns whose texts are numbered, but for `title`, `health` and `level`."""
 _HEALTHS = {health: number for number, health in enumerate(HEALTHS)}
 _LEVELS = {level: number for number, level in enumerate(LEVELS, 1)}
 _FIRST_ROOM = 1_024
@@ -76,8 +64,7 @@ class Snapshot:
         self.count = 0
         """Positions in use, those of deleted services included."""
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(_FIRST_ROOM, dtype) for name, dtype in _COLUMNS.items()}
-        self.kinds, self.providers, self.countries, self.servers = Names(), Names(), Names(), Names()
-        self.hosts = Names()
+        self.names = {name: Names() for name in _NAMED if name not in ("title", "health", "level")}
         self.titles: list[str] = []
         self.items: dict[int, tuple[str, ...]] = {}
         self.lists_by_item: dict[str, list[int]] = {}
@@ -140,40 +127,34 @@ class Snapshot:
         return self._of_provider[text]
 
     def _find_provider(self, text: str) -> Flags:
-        for number in range(self._indexed_providers, len(self.providers.texts)):
-            for word in words_of(self.providers.texts[number]):
+        for number in range(self._indexed_providers, len(self.names["provider"].texts)):
+            for word in words_of(self.names["provider"].texts[number]):
                 self._providers_by_word.setdefault(word, set()).add(number)
-        self._indexed_providers = len(self.providers.texts)
+        self._indexed_providers = len(self.names["provider"].texts)
         named = [self._providers_by_word.get(word, set()) for word in set(words_of(text))]
         numbers = set.intersection(*sorted(named, key=len)) if named else set()
         part = text.strip().lower()
-        hosts = [number for number, host in enumerate(self.hosts.texts) if part in host]
+        hosts = [number for number, host in enumerate(self.names["host"].texts) if part in host]
         found: Flags = np.isin(self["provider"], [*numbers]) | np.isin(self["host"], hosts)
         return found
 
-    def _write(self, written: Sequence[ServiceFacts]) -> None:
-        """Write the facts of services, all of one column at once."""
-        facts: dict[str, tuple[Any, ...]] = dict(zip(ServiceFacts._fields, zip(*written, strict=True), strict=True))
+    def _write(self, written: Sequence[Facts]) -> None:
+        """Write the facts of services, all of one column at once; None becomes not a number."""
+        facts: dict[str, Sequence[Any]] = dict(zip(FACTS, zip(*written, strict=True), strict=True))
         places = [self._place(number) for number in facts["id"]]
         for place, title in zip(places, facts["title"], strict=True):
             self.titles[place] = title
-        columns = self.columns
-        for name in SIDES:  # None becomes not a number
-            columns[name][places] = np.array(facts[name], np.float64)
-        for name in ("id", "alive", "first_seen", "last_ok", "systems", "formats", "title_words", "words"):
-            columns[name][places] = facts[name]
-        named = (("kind", self.kinds), ("provider", self.providers), ("country", self.countries), ("host", self.hosts))
-        for name, names in named:
-            columns[name][places] = list(map(names.number, facts[name]))
         servers = zip(facts["server"], facts["id"], strict=True)
-        columns["server"][places] = [
-            self.servers.number(f"service {number}" if server is None else str(server)) for server, number in servers
-        ]
-        columns["health"][places] = [_HEALTHS.get(health, 0) for health in facts["health"]]
-        columns["level"][places] = [_LEVELS.get(level, 0) for level in facts["level"]]
-        columns["soundness"][places] = list(map(soundness_of, facts["health"], facts["level"], facts["completeness"]))
-        columns["quality"][places] = facts["quality"]
-        columns["is_there"][places] = True
+        facts |= {
+            "server": [f"service {number}" if server is None else str(server) for server, number in servers],
+            "soundness": list(map(soundness_of, facts["health"], facts["level"], facts["completeness"])),
+            "health": [_HEALTHS.get(health, 0) for health in facts["health"]],
+            "level": [_LEVELS.get(level, 0) for level in facts["level"]],
+            "is_there": [True] * len(written),
+        }
+        for name, column in self.columns.items():
+            values = list(map(self.names[name].number, facts[name])) if name in self.names else facts[name]
+            column[places] = np.array(values, column.dtype)
 
     def _place(self, number: int) -> int:
         """Return the position of a service, a new one for a new service."""

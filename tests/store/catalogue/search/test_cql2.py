@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from geocrawl.filters import Cql2, QueryError
 from geocrawl.model.search import QUERYABLES
 from geocrawl.store.catalogue.search.cql2 import MOST_CONDITIONS, read_filter
-from geocrawl.store.catalogue.search.port import ServiceFacts
+from geocrawl.store.catalogue.search.port import FACTS, Facts
 from geocrawl.store.catalogue.search.snapshot import Snapshot
 
 pytest.importorskip("cql2", reason="needs cql2: make dev-env")
@@ -23,7 +23,7 @@ pytest.importorskip("cql2", reason="needs cql2: make dev-env")
 class Index:
     """A catalogue of four services."""
 
-    def __init__(self, written: list[ServiceFacts]) -> None:
+    def __init__(self, written: list[Facts]) -> None:
         self.written = written
 
     def changes(self, upto: int) -> Any:
@@ -33,8 +33,8 @@ class Index:
         return {}
 
 
-def facts(number: int, title: str, **known: Any) -> ServiceFacts:
-    usual: dict[str, Any] = dict.fromkeys(ServiceFacts._fields, 0)
+def facts(number: int, title: str, **known: Any) -> Facts:
+    usual: dict[str, Any] = dict.fromkeys(FACTS, 0)
     usual |= {
         "kind": "wms",
         "provider": "",
@@ -45,7 +45,8 @@ def facts(number: int, title: str, **known: Any) -> ServiceFacts:
         "server": None,
     }
     usual |= {"host": "", **dict.fromkeys(("west", "south", "east", "north"))}
-    return ServiceFacts(**usual | {"id": number, "title": title} | known)
+    values = usual | {"id": number, "title": title} | known
+    return tuple(values[name] for name in FACTS)
 
 
 @pytest.fixture(scope="module")
