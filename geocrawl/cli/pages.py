@@ -17,7 +17,7 @@ from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.pages import export as write
 from geocrawl.export.pages import text_of
 from geocrawl.sanitize import plain
-from geocrawl.store.frontier.kept_pages import count_kept, kept_page, kept_pages, list_kept
+from geocrawl.store.frontier.page_store import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.wording import counted, moment
 
 MinScore = Annotated[

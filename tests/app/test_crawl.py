@@ -15,7 +15,7 @@ from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
 from geocrawl.priority.strategies.ipagerank import make_page_filter
 from geocrawl.store import Store
 from geocrawl.store.database.database import open_readonly
-from geocrawl.store.frontier.kept_pages import kept_pages
+from geocrawl.store.frontier.page_store import kept_pages
 from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
 from geocrawl.urls import read_url
 from tests.support.crawls import crawl, settings_for, url, valid, verdicts

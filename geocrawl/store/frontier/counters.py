@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, delete, func, or_, select, update
 
-from geocrawl.model import FrontierStats, Purpose, State, VisitYield
+from geocrawl.model import FrontierStats, Purpose, State, Visit, VisitYield
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import stored_strategy
 from geocrawl.store.database.schema.tables import COUNTER, HOST, URL
@@ -144,3 +144,43 @@ def read_refusals(connection: Connection) -> dict[str, int]:
     if (passing := refused - sum(counts.values())) > 0:
         counts[f"{CANDIDATE} or {UNRANKED}"] = passing
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+# --------------------------------------------------------------------------- what visits led to
+
+
+_LED_BY_PAGE = (
+    update(URL)
+    .where(URL.c.id == bindparam("page"), URL.c.purpose == "page", URL.c.led == 0)
+    .values(led=1)
+    .returning(URL.c.visit_tier, URL.c.relevance, URL.c.link_relevance)
+)
+_FORGET_YIELDS = delete(COUNTER).where(or_(*(COUNTER.c.name.startswith(f"{what}tier:") for what in (VISITS, LED))))
+
+
+def clear_yields(connection: Connection) -> None:
+    """Drop the counts of visits by tier."""
+    connection.execute(_FORGET_YIELDS)
+
+
+def count_visit(counters: CounterChanges, visit: Visit, tier: int) -> dict[str, int]:
+    """Count a page's visit by tier and relevance; return the columns of its URL that note both, none without a page."""
+    if not visit.is_page_answered or visit.not_modified:
+        return {}
+    link = int(visit.link_relevance)
+    page = int(visit.relevance) if visit.state is State.VISITED else None
+    _count_yield(counters, VISITS, tier, page, link)
+    return {"visit_tier": tier, "link_relevance": link, "led": 0}
+
+
+def count_find(connection: Connection, counters: CounterChanges, page_id: int) -> None:
+    """Count that the last visit of a page led to a service; further services of that visit are not counted."""
+    for tier, page, link in connection.execute(_LED_BY_PAGE, {"page": page_id}).fetchall():
+        _count_yield(counters, LED, tier, page, link)
+
+
+def _count_yield(counters: CounterChanges, what: str, tier: int, page: int | None, link: int) -> None:
+    counters.count(what, f"tier:{tier}")
+    counters.count(what, f"link:{link}")
+    if page is not None:  # else the page could not be read
+        counters.count(what, f"page:{page}")

@@ -35,7 +35,7 @@ from geocrawl.store.database.steps import ChunkedWork
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import QUARANTINED, Budgets, Caps, double_budgets, set_aside_of
-from geocrawl.store.frontier.counters import read_stats
+from geocrawl.store.frontier.counters import clear_yields, read_stats
 from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.enqueue import Enqueuer
 from geocrawl.store.frontier.hosts import leased_by, leased_by_dead_processes, release
@@ -51,7 +51,6 @@ from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.store.frontier.visit_yields import clear_yields
 from geocrawl.urls import read_url, service_keys
 
 _ORDINARY = FrontierOptions()

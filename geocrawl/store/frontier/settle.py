@@ -41,6 +41,7 @@ from geocrawl.store.database.keys import group_key, page_key, stored_url
 from geocrawl.store.database.schema.tables import HOST, QUERY_GROUP, URL, VALIDATOR
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import Budgets, Caps, PatternCounts
+from geocrawl.store.frontier.counters import count_find, count_visit
 from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lifecycle import CANDIDATE, arrival_state, probe_frees_page
@@ -66,7 +67,6 @@ from geocrawl.store.frontier.plan import (
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.revisits import LISTS_NEWS, write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.store.frontier.visit_yields import count_find, count_visit
 from geocrawl.urls import query_group
 
 CURRENT = (
@@ -177,7 +177,7 @@ class Settlement:
         """Write the plan, and the visit's part of the catalogue, the feedback log and the page store."""
         entry, current, connection = visit.lease.entry, snapshot.current, self.database.connection
         connection.write(sql.COUNT, {"name": "turn", "value": 1})
-        self._write_outcome(visit, plan, count_visit(queue.counters, visit, current))
+        self._write_outcome(visit, plan, count_visit(queue.counters, visit, current.tier))
         queue.counters.merge(plan.counters)
         self.arrivals.depths.keep(entry.id, plan.outlinks)  # first: one of its links may bring this page nearer
         self.catalog.note([each.candidate for each in snapshot.candidates if each.is_admitted], endpoints, visit.at)

@@ -6,7 +6,7 @@ import zlib
 
 from geocrawl.model import StoredPage
 from geocrawl.settings import Settings
-from geocrawl.store.frontier.kept_pages import kept_pages
+from geocrawl.store.frontier.page_store import kept_pages
 from tests.support.world import World
 
 

@@ -37,8 +37,8 @@ from geocrawl.store.catalogue.read.statistics import (
 )
 from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail, selected_ids
 from geocrawl.store.frontier.budgets import PATTERN_SPENT
-from geocrawl.store.frontier.kept_pages import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.store.frontier.learner import read_feedback
+from geocrawl.store.frontier.page_store import count_kept, kept_page, kept_pages, list_kept
 from geocrawl.store.frontier.status import read_status
 from geocrawl.store.frontier.yields import link_finds, services_by_seed
 from geocrawl.store.store import Store
