@@ -204,8 +204,8 @@ _MERCATOR = frozenset({3857, 102100, 102113, 900913, 3785, 41001, 54004})
 
 
 def is_web_mercator(code: str) -> bool:
-    """Return whether a code (`EPSG:3857`, `OSGEO:41001`) is of spherical Mercator, the system of maps of the web."""
-    number = code.rpartition(":")[2]
+    """Return whether a code in any spelling is of spherical Mercator, the system of maps of the web (`EPSG:3857`)."""
+    number = crs_code(code).rpartition(":")[2]
     return number.isascii() and number.isdigit() and len(number) <= _MAX_CODE_DIGITS and int(number) in _MERCATOR
 
 

@@ -14,12 +14,12 @@ from urllib.parse import quote
 
 from geocrawl.model import Url
 from geocrawl.probe.extents import (
-    MERCATOR_CODES,
     PIXEL_M,
     Sides,
     crs_code,
     is_geographic,
     is_latitude_first,
+    is_web_mercator,
     metres_a_unit,
 )
 
@@ -59,7 +59,8 @@ class Grid(Generic[T]):
         column, row = sum(self.columns) // 2, sum(self.rows) // 2
         if box is not None:
             column = _steps((box[0] + box[2]) / 2 - self.left, self.across, column)
-            row = _steps(self.top - (box[1] + box[3]) / 2, self.down, row)
+            # On the edge of two tiles the northern one: around the middle of the earth only that has land.
+            row = -1 - _steps((box[1] + box[3]) / 2 - self.top + _NEARLY * self.down, self.down, -1 - row)
         return self.tile(_within(column, self.columns), _within(row, self.rows))
 
     def sides(self, column: int, row: int) -> Sides:
@@ -253,7 +254,7 @@ def top_left(matrix: Matrix, crs: str) -> tuple[float, float]:
     The whole earth in Mercator has one top left corner: the opposite one was written with its numbers swapped.
     """
     first, second = matrix.corner
-    if crs_code(crs) in MERCATOR_CODES and abs(first - EDGE_M) < 1 and abs(second + EDGE_M) < 1:
+    if is_web_mercator(crs) and abs(first - EDGE_M) < 1 and abs(second + EDGE_M) < 1:
         return second, first
     if not is_geographic(crs) or abs(first) > 90:
         return first, second

@@ -12,7 +12,7 @@ from functools import partial
 
 from geocrawl.model import Failure, Item, Layer, Page, Service, Url
 from geocrawl.ports import Ask
-from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_web_mercator
+from geocrawl.probe.extents import Sides, is_geographic, is_web_mercator
 from geocrawl.probe.levels import Level
 
 DEGREES, MERCATOR = "EPSG:4326", "EPSG:3857"
@@ -99,4 +99,4 @@ def by_tiles(context: LayerContext, levels: Callable[[LayerContext, View], Level
 
 def is_in(code: str, system: str) -> bool:
     """Return whether a reference system, in any spelling, is that of a map."""
-    return is_web_mercator(crs_code(code)) if system == MERCATOR else is_geographic(code)
+    return is_web_mercator(code) if system == MERCATOR else is_geographic(code)

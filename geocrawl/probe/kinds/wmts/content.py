@@ -34,7 +34,7 @@ from geocrawl.probe.content import (
     spread,
     value_of,
 )
-from geocrawl.probe.extents import MERCATOR_CODES, Sides, crs_code, is_geographic, to_mercator
+from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_web_mercator, to_mercator
 from geocrawl.probe.images import decodable
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.kinds.wmts.probe import restful_document
@@ -407,7 +407,7 @@ def _by_plain_names(limits: Mapping[str, Limits], matrix_set: str) -> Mapping[st
 
 
 def _is_understood(crs: str) -> bool:
-    return is_geographic(crs) or crs_code(crs) in MERCATOR_CODES
+    return is_geographic(crs) or is_web_mercator(crs)
 
 
 def _sides_in(extent: Sides | None, crs: str) -> Sides | None:
