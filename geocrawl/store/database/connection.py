@@ -61,22 +61,26 @@ class OpenSnapshot:
     """Length of SQLite's write-ahead log, which grows meanwhile; None on a server."""
 
 
-class Rows(ABC):
-    """The rows of an executed statement, each a tuple, read as they are asked for."""
+class Rows:
+    """The rows of an executed statement, each a tuple, read as they are asked for: a driver's cursor (PEP 249)."""
 
-    __slots__ = ()
+    __slots__ = ("_cursor",)
 
-    @abstractmethod
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+
     def __iter__(self) -> Iterator[Any]:
         """Yield the rows that are left."""
+        return iter(self._cursor)
 
-    @abstractmethod
     def fetchone(self) -> Any:
         """Return the next row, None after the last one."""
+        return self._cursor.fetchone()
 
-    @abstractmethod
     def fetchall(self) -> list[Any]:
         """Return all rows that are left."""
+        rows: list[Any] = self._cursor.fetchall()
+        return rows
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Yield the rows that are left, each as column name → value."""
@@ -85,14 +89,14 @@ class Rows(ABC):
             yield dict(zip(names, row, strict=True))
 
     @property
-    @abstractmethod
     def columns(self) -> list[str]:
         """Return the columns' names in the order of a row's values."""
+        return [column[0] for column in self._cursor.description or ()]
 
     @property
-    @abstractmethod
     def rowcount(self) -> int:
         """Return the number of rows that an INSERT, UPDATE or DELETE changed."""
+        return max(int(self._cursor.rowcount), 0)
 
 
 class Connection(ABC):

@@ -83,37 +83,6 @@ def numbered(statement: str) -> tuple[str, tuple[int | str, ...]]:
     return _PLACEHOLDER.sub(number, statement), tuple(numbers)
 
 
-class PostgresRows(Rows):
-    """The rows of an executed statement, which psycopg has read already."""
-
-    __slots__ = ("_cursor", "_rowcount")
-
-    def __init__(self, cursor: psycopg.Cursor[Any], rowcount: int | None = None) -> None:
-        self._cursor = cursor
-        self._rowcount = rowcount
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._cursor)
-
-    def fetchone(self) -> Any:
-        """Return the next row, None after the last one."""
-        return self._cursor.fetchone()
-
-    def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
-        return self._cursor.fetchall()
-
-    @property
-    def columns(self) -> list[str]:
-        """Return the columns' names in the order of a row's values."""
-        return [column.name for column in self._cursor.description or ()]
-
-    @property
-    def rowcount(self) -> int:
-        """Return the number of rows that an INSERT, UPDATE or DELETE changed."""
-        return self._cursor.rowcount if self._rowcount is None else self._rowcount
-
-
 def _lock_of(owner: str) -> int:
     return zlib.crc32(owner.encode()) & 0x7FFF_FFFF
 
@@ -146,7 +115,7 @@ class PostgresConnection(Connection):
             cursor = self._sent(*self._bound(statement, values))
         except ERRORS as error:
             raise self._fault(error) from error
-        return PostgresRows(cursor)
+        return Rows(cursor)
 
     def write(self, statement: Statement, values: Values = ()) -> None:
         """Execute a writing statement with the next `execute`, inside a transaction."""
@@ -181,7 +150,7 @@ class PostgresConnection(Connection):
         bound = [self._bound(statement, each) for each in values]
         cursor = self._live().cursor()
         if not bound:
-            return PostgresRows(cursor, 0)
+            return Rows(cursor)
         try:
             self._send_later()
             if len(bound) == 1:
@@ -190,7 +159,7 @@ class PostgresConnection(Connection):
                 cursor.executemany(bound[0][0], [row for _, row in bound])
         except ERRORS as error:
             raise self._fault(error) from error
-        return PostgresRows(cursor)
+        return Rows(cursor)
 
     def add_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows of values for these columns with COPY: a statement for each takes four times as long."""

@@ -44,9 +44,9 @@ _LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY})
 
 
 class SqliteRows(Rows):
-    """The rows of an executed statement, each a tuple, read as they are asked for."""
+    """The rows of an executed statement; SQLite goes on executing it while they are read, so reading may fail."""
 
-    __slots__ = ("_cursor", "_path")
+    __slots__ = ("_path",)
 
     def __init__(self, cursor: sqlite3.Cursor, path: Path) -> None:
         self._cursor = cursor
@@ -70,19 +70,10 @@ class SqliteRows(Rows):
     def fetchall(self) -> list[Any]:
         """Return all rows that are left."""
         try:
-            return self._cursor.fetchall()
+            rows: list[Any] = self._cursor.fetchall()
+            return rows
         except ERRORS as error:
             raise fault(self._path, error) from error
-
-    @property
-    def columns(self) -> list[str]:
-        """Return the columns' names in the order of a row's values."""
-        return [column[0] for column in self._cursor.description]
-
-    @property
-    def rowcount(self) -> int:
-        """Return the number of rows that an INSERT, UPDATE or DELETE changed."""
-        return max(self._cursor.rowcount, 0)
 
 
 class SqliteConnection(Connection):
