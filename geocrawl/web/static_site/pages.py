@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +17,7 @@ from urllib.parse import urlencode
 
 import geocrawl
 from geocrawl.export.properties import name_of, parts_of
-from geocrawl.model.catalogue import HEALTHS, LEVELS, Box, Service
+from geocrawl.model.catalogue import HEALTHS, LEVELS, Box, Layer, Service
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import Kind, short_name
 from geocrawl.model.search import FacetValue
@@ -37,8 +38,9 @@ IN_FOLDER = 500
 IN_CARDS = 10
 """Services of one file of cards, which a browser loads for each hit of a search."""
 _MOST_ABSTRACT = 240
-FACETS = ("kind", "health", "level", "country", "provider")
-"""Columns of a service of which a search may name one value."""
+_COLUMNS = ("kind", "health", "level", "country", "provider")
+FACETS = (*_COLUMNS, "crs", "format")
+"""What a search may name a value of, as where a server is."""
 _MOST_VALUES = 250
 """Most values of a facet from which a person chooses: more than there are countries."""
 CELL_DEG = 10
@@ -278,17 +280,35 @@ def search_texts(words: Words) -> Mapping[str, Any]:
 # --------------------------------------------------------------------------- what the search may be narrowed to
 
 
-def facets_of(counts: Mapping[str, Counter[str]], words: Words) -> dict[str, list[FacetValue]]:
+def facets_of(service: Service, layers: Sequence[Layer]) -> dict[str, list[str]]:
+    """Return the values that a service has of each of `FACETS`."""
+    values: dict[str, set[str]] = {name: {getattr(service, name)} for name in _COLUMNS}
+    values["crs"] = {code.upper() for layer in layers for code in layer.crs}
+    values["format"] = {
+        each.lower() for formats in (service.formats, *(layer.formats for layer in layers)) for each in formats
+    }
+    return {name: [_public(value) for value in sorted(values[name]) if value] for name in FACETS}
+
+
+@lru_cache(maxsize=100_000)
+def _public(text: str) -> str:
+    """Return a published text; most values of facets are those of many services."""
+    shown: str = published(text)
+    return shown
+
+
+def common_values(counts: Mapping[str, Counter[str]], words: Words) -> dict[str, list[FacetValue]]:
     """Return the values of the facets that a site has, the commonest first, with their names for people."""
     named: Mapping[str, Callable[[str], str]] = {
         "kind": short_name,
         "health": lambda value: words(f"health-{value}"),
         "level": lambda value: words(f"level-{value}"),
         "country": lambda value: country_name(value, words.language),
-        "provider": str,
     }
     return {
-        name: [FacetValue(value, named[name](value), count) for value, count in values.most_common(_MOST_VALUES)]
+        name: [
+            FacetValue(value, named.get(name, str)(value), count) for value, count in values.most_common(_MOST_VALUES)
+        ]
         for name, values in counts.items()
     }
 

@@ -140,9 +140,9 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
     title = published(name_of(service))
     whole.services += 1
     whole.layers += service.layers
-    facets = {name: value for name in pages.FACETS if (value := published(getattr(service, name)))}
-    for name, value in facets.items():
-        whole.facets[name][value] += 1
+    facets = pages.facets_of(service, layers)
+    for name, values in facets.items():
+        whole.facets[name].update(values)
     if service.box:
         whole.boxes.append(service.box)
     at = seconds(service.first_seen)
@@ -154,7 +154,7 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
     whole.last_ok.extend((*(0.0,) * missing, seconds(service.last_ok)))
     about = published(" ".join((service.provider, service.host, *service.keywords)))
     text = published(" ".join((service.abstract, *(each.title for each in layers))))
-    chosen_by = (f"{name}:{value}" for name, value in facets.items())
+    chosen_by = (f"{name}:{value}" for name, values in facets.items() for value in values)
     whole.index.add(
         service.id,
         (
@@ -260,7 +260,7 @@ def _first_page(
         folder.write("feed.json", as_json(json_feed_of(feed("feed.json"))))
         _sitemaps(folder, options, whole)
     cells, _, worldwide = coverage(whole.boxes, pages.CELL_DEG)
-    facets = pages.facets_of(whole.facets, options.words)
+    facets = pages.common_values(whole.facets, options.words)
     values = {
         "squares": [
             {"x": west, "y": -north, "count": count, "shade": shade, "chosen": {"cell": pages.cell_of(west, north)}}

@@ -94,6 +94,9 @@ def test_filters_pages_and_the_map_choose_services(browser: Any, served: str) ->
         page.goto(f"{served}/index.html?kind=wms")
         page.locator(".hit").first.wait_for()
         assert {each.split("\n")[0] for each in page.locator(".hit .kind").all_inner_texts()} == {"WMS"}
+        page.goto(f"{served}/index.html?kind=wms&crs=epsg:4326")
+        page.locator(".hit").first.wait_for()
+        assert page.input_value("#crs") == "EPSG:4326" and page.input_value("#provider") == ""
         page.goto(f"{served}/index.html?q=moore")
         page.locator(".hit").first.wait_for()
         page.check("#working")
