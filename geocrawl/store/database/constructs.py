@@ -110,66 +110,39 @@ def is_host_or_subdomain(column: ColumnElement[Any], name: str) -> ColumnElement
 # --------------------------------------------------------------------------- as SQLite and PostgreSQL write them
 
 
-@compiles(greatest, "sqlite")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"max({_arguments(element, compiler, **options)})"
+def _json(document: str) -> str:
+    """Return PostgreSQL's JSON of a text, which may hold NUL, as PostgreSQL's text cannot."""
+    return rf"CAST(replace({document}, '\u0000', '\ufffd') AS json)"
 
 
-@compiles(least, "sqlite")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"min({_arguments(element, compiler, **options)})"
+_UTC_TEXT = """to_char(to_timestamp(floor({all})) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')"""
+_TEXTS: tuple[tuple[type[FunctionElement[Any]], str, str], ...] = (
+    (greatest, "max({all})", "greatest({all})"),
+    (least, "min({all})", "least({all})"),
+    (utc_text, "strftime('%Y-%m-%dT%H:%M:%SZ', {all}, 'unixepoch')", _UTC_TEXT),
+    (whole, "CAST({all} AS INTEGER)", "CAST(trunc({all}) AS BIGINT)"),
+    (json_member, "({0} ->> {1})", f"({_json('{0}')} ->> {{1}})"),
+    (json_elements, "json_each({all})", f"json_array_elements_text({_json('{all}')})"),
+    (json_list, "json_group_array({all})", "CAST(coalesce(json_agg({all}), '[]') AS text)"),
+)
+"""Each expression as SQLite and as PostgreSQL write it; `{all}`: its arguments, `{0}` and `{1}`: the first and second.
+"""
 
 
-@compiles(utc_text, "sqlite")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"strftime('%Y-%m-%dT%H:%M:%SZ', {_arguments(element, compiler, **options)}, 'unixepoch')"
+def _each(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> list[str]:
+    return [compiler.process(each, **options) for each in element.clauses]
 
 
-@compiles(utc_text, "postgresql")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    seconds = f"to_timestamp(floor({_arguments(element, compiler, **options)}))"
-    return f"""to_char({seconds} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')"""
+def _declare(construct: type[FunctionElement[Any]], dialect: str, text: str) -> None:
+    @compiles(construct, dialect)
+    def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
+        arguments = _each(element, compiler, **options)
+        return text.format(*arguments, all=", ".join(arguments))
 
 
-@compiles(whole, "sqlite")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"CAST({_arguments(element, compiler, **options)} AS INTEGER)"
-
-
-@compiles(whole, "postgresql")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"CAST(trunc({_arguments(element, compiler, **options)}) AS BIGINT)"
-
-
-@compiles(json_member, "sqlite")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"({' ->> '.join(_each(element, compiler, **options))})"
-
-
-@compiles(json_member, "postgresql")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    document, name = _each(element, compiler, **options)
-    return f"({_json(document)} ->> {name})"
-
-
-@compiles(json_elements, "sqlite")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"json_each({_arguments(element, compiler, **options)})"
-
-
-@compiles(json_elements, "postgresql")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"json_array_elements_text({_json(_arguments(element, compiler, **options))})"
-
-
-@compiles(json_list, "sqlite")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"json_group_array({_arguments(element, compiler, **options)})"
-
-
-@compiles(json_list, "postgresql")
-def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return f"CAST(coalesce(json_agg({_arguments(element, compiler, **options)}), '[]') AS text)"
+for _construct, _sqlite, _postgres in _TEXTS:
+    _declare(_construct, "sqlite", _sqlite)
+    _declare(_construct, "postgresql", _postgres)
 
 
 @compiles(_InList, "sqlite")
@@ -185,16 +158,3 @@ def _(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> s
     column, values = _each(element, compiler, **options)
     kind = "bigint[]" if isinstance(next(iter(element.clauses)).type, Integer) else "text[]"
     return f"{column} = ANY (CAST((SELECT CAST({values} AS {kind})) AS {kind}))"
-
-
-def _json(document: str) -> str:
-    """Return PostgreSQL's JSON of a text, which may hold NUL, as PostgreSQL's text cannot."""
-    return rf"CAST(replace({document}, '\u0000', '\ufffd') AS json)"
-
-
-def _each(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> list[str]:
-    return [compiler.process(each, **options) for each in element.clauses]
-
-
-def _arguments(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> str:
-    return ", ".join(_each(element, compiler, **options))
