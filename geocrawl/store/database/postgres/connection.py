@@ -225,11 +225,6 @@ class PostgresConnection(Connection):
         finally:
             self.command("ROLLBACK")
 
-    @contextmanager
-    def foreign_keys_off(self) -> Iterator[None]:
-        """Do nothing: the tables have no foreign keys here."""
-        yield
-
     # ----------------------------------------------------------------------- the database as a whole
 
     def version(self) -> str | None:
@@ -259,9 +254,6 @@ class PostgresConnection(Connection):
         """Return the time by the server's clock, in seconds since the epoch, half a round trip ago at most."""
         return float(self.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()[0])
 
-    def advise(self) -> None:
-        """Do nothing: autovacuum looks at the tables."""
-
     def number_on(self) -> None:
         """Set the tables' own sequences beyond the highest numbers there are."""
         owned = self.execute(
@@ -276,9 +268,6 @@ class PostgresConnection(Connection):
                 f"coalesce(max({column}), 0) + 1, false) "
                 f"FROM {table}"
             )
-
-    def make_room(self) -> None:
-        """Do nothing: the server keeps its log itself. A lost connection is made again by the next statement."""
 
     def hold(self, owner: str) -> bool:
         """Hold the advisory lock of a process, which the server gives up with this session."""
