@@ -137,7 +137,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be don
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class ServiceFile:
     """A file of the service."""
 
     path: Path
@@ -220,17 +220,17 @@ def unit_text() -> str:
     return files()[0].text
 
 
-def files() -> tuple[Installed, ...]:
+def files() -> tuple[ServiceFile, ...]:
     """Return the files of the service with their contents."""
     folder = opt.shipped("systemd", "systemd")
     unit = (folder / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", command_line(program()))
     return (
-        Installed(UNIT, unit),
-        Installed(
+        ServiceFile(UNIT, unit),
+        ServiceFile(
             Path("etc/sysusers.d/geocrawl.conf"),
             (folder / "geocrawl.sysusers").read_text("utf-8"),
         ),
-        Installed(Path("etc/geocrawl/config.toml"), example(), mode=0o640, keep=True),
+        ServiceFile(Path("etc/geocrawl/config.toml"), example(), mode=0o640, keep=True),
     )
 
 
@@ -251,7 +251,7 @@ def _quoted(word: str) -> str:
     return f'"{word}"'
 
 
-def _write(target: Path, file: Installed) -> None:
+def _write(target: Path, file: ServiceFile) -> None:
     try:
         write_whole(target, file.text, mode=file.mode)
     except EnvironmentFault as fault:
@@ -286,8 +286,8 @@ def _run_systemd(*commands: list[str]) -> None:
 
 def program() -> tuple[str, ...]:
     """Return the words of the command that starts this geocrawl, with an absolute path."""
-    beside = Path(sys.executable).with_name("geocrawl")
-    found = str(beside) if beside.exists() else shutil.which("geocrawl")
+    own = Path(sys.executable).with_name("geocrawl")
+    found = str(own) if own.exists() else shutil.which("geocrawl")
     return (os.path.abspath(found),) if found else (sys.executable, "-m", "geocrawl")  # noqa: PTH100  # a venv's links stay
 
 

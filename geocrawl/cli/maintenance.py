@@ -128,33 +128,33 @@ def _pairs(catalogue: Catalogue, one: str, other: str, same: bool) -> list[tuple
     ones, others = _addresses(catalogue, one), _addresses(catalogue, other)
     if same:
         ones, others = _best_of(one, ones), _best_of(other, others)
-    found = [
+    pairs = [
         (one_of, other_of)
         for one_of in ones
         for other_of in others
         if one_of.kind == other_of.kind and one_of.endpoint_id != other_of.endpoint_id
     ]
-    if not found:
+    if not pairs:
         kinds = [", ".join(sorted({short_name(each.kind) for each in side})) for side in (ones, others)]
         if kinds[0] == kinds[1]:
             raise UsageError(f"{one} and {other} are the same address")
         raise UsageError(
             f"{one} is {kinds[0]}, {other} is {kinds[1]}: only services of one kind can be merged or split"
         )
-    return found
+    return pairs
 
 
-def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
+def _best_of(text: str, addresses: tuple[Address, ...]) -> tuple[Address, ...]:
     """Return only the best address of a service that was named by its number."""
-    return found[:1] if text.isdecimal() else found
+    return addresses[:1] if text.isdecimal() else addresses
 
 
 def _addresses(catalogue: Catalogue, text: str) -> tuple[Address, ...]:
     number = opt.number_of(text)
-    found = catalogue.addresses_at(service_address(text)) if number is None else catalogue.addresses(number)
-    if not found:
+    addresses = catalogue.addresses_at(service_address(text)) if number is None else catalogue.addresses(number)
+    if not addresses:
         raise NothingFound(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
-    return found
+    return addresses
 
 
 def forget(

@@ -75,7 +75,7 @@ def with_settings(function: Callable[..., None], command: str) -> Callable[..., 
 
 
 def with_format(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the function of a command that has `--json` with `--format table|json|jsonl` beside it.
+    """Return the function of a command, with `--format table|json|jsonl` as another form of its `--json`.
 
     A function without `json`, or with formats of its own, is returned as it is.
     """
@@ -311,6 +311,6 @@ def key_value_pairs(items: list[str]) -> dict[str, str]:
 
 
 def check_address(option: str, address: str) -> None:
-    """Raise UsageError for the value of an option that is no address of the web; '' is none and passes."""
+    """Raise UsageError for an option whose value is neither '' nor an address of the web."""
     if address and urlsplit(address).scheme not in ("http", "https"):
         raise UsageError(f"{option} {address!r}: expected an address such as https://maps.example.org/catalogue")

@@ -42,7 +42,7 @@ def observe(
     """Yield an observer of a run: a live display on a terminal, else log lines, plain or JSON, on standard error.
 
     `max_pages`: the limit that the display names, 0 for none. `processes`: further ones, whose counts are shown with
-    this one's. With a log file the lines are written there, beside a display or not.
+    this one's. With a log file the lines are written there, with a display or without.
     """
     others = processes.counts if processes else RunSummary
     with log_file(settings) as file:

@@ -99,30 +99,30 @@ def search(
         if layers:
             _print_layers(catalogue.find_layers(text, filters, sort=order, limit=limit, offset=offset), chosen, offset)
             return
-        found = catalogue.find(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
-        is_offered = bool(found.hits) or not system or catalogue.offers_reference_system(system)
-    _print(found, chosen, offset, with_facets=facets)
-    if not found.hits:
-        said = _nothing(found, offset) if is_offered else f"No layer in the catalogue is offered in {system}."
+        results = catalogue.find(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
+        is_offered = bool(results.hits) or not system or catalogue.offers_reference_system(system)
+    _print(results, chosen, offset, with_facets=facets)
+    if not results.hits:
+        said = _nothing(results, offset) if is_offered else f"No layer in the catalogue is offered in {system}."
         typer.echo(said, err=True)
         raise typer.Exit(1)
 
 
-def _print_layers(found: LayerResults, format_: str, offset: int) -> None:
+def _print_layers(results: LayerResults, format_: str, offset: int) -> None:
     """Print layers. Raises Exit 1 where there are none."""
-    rows = [_layer(hit) for hit in found.hits]
+    rows = [_layer(hit) for hit in results.hits]
     if format_ in ("json", "jsonl"):
         with output.json_lines(format_ == "jsonl"):
             output.echo_json(rows)
     elif format_ == "csv":
-        write_csv(LAYER_TABLE, map(layer_row, found.hits), sys.stdout)
+        write_csv(LAYER_TABLE, map(layer_row, results.hits), sys.stdout)
     elif rows:
         shown = ("service", "kind", "name", "title", "of", "address")
         named = {"service": "service_id", "of": "service_title", "address": "url"}
         output.print_table(shown, [tuple(row[named.get(name, name)] for name in shown) for row in rows])
-        output.say_more(offset + len(rows), found.total)
-    if not found.is_complete:
-        looked = f"looked through are the {found.looked_through:,} best of {found.services:,} services"
+        output.say_more(offset + len(rows), results.total)
+    if not results.is_complete:
+        looked = f"looked through are the {results.looked_through:,} best of {results.services:,} services"
         typer.echo(f"{looked}; more conditions find layers of the others", err=True)
     if not rows:
         typer.echo("No layer matches.", err=True)
@@ -144,14 +144,14 @@ def words_typed(words: list[str] | None) -> str:
     return query
 
 
-def _nothing(found: Results, offset: int) -> str:
-    if found.total:
-        return f"{counted(found.total, 'service')} found; --offset {offset} leaves out all."
-    return "No service matches." if found.catalogue else "The catalogue holds no service yet."
+def _nothing(results: Results, offset: int) -> str:
+    if results.total:
+        return f"{counted(results.total, 'service')} found; --offset {offset} leaves out all."
+    return "No service matches." if results.catalogue else "The catalogue holds no service yet."
 
 
 def filters_of(kind: str | None, bbox: str | None, crs: str | None, alive: bool, level: str | None) -> Filters:
-    """Return the conditions that the options state. Raises UsageError for a value that is none."""
+    """Return the conditions that the options state. Raises UsageError for an invalid value."""
     return Filters(
         kinds=(opt.kind_of(kind),) if kind else (),
         box=read_box(bbox, "--bbox") if bbox else None,
@@ -161,35 +161,35 @@ def filters_of(kind: str | None, bbox: str | None, crs: str | None, alive: bool,
     )
 
 
-def _print(found: Results, format_: str, offset: int, *, with_facets: bool) -> None:
-    output.say_differences(found)
+def _print(results: Results, format_: str, offset: int, *, with_facets: bool) -> None:
+    output.say_differences(results)
     if format_ in ("json", "jsonl"):
-        rows = [_as_json(hit) for hit in found.hits]
+        rows = [_as_json(hit) for hit in results.hits]
         with output.json_lines(format_ == "jsonl"):
             if with_facets and format_ == "json":
-                facets = {name: [asdict(value) for value in values] for name, values in found.facets.items()}
-                output.echo_json({"total": found.total, "read_as": found.read_as, "facets": facets, "hits": rows})
+                facets = {name: [asdict(value) for value in values] for name, values in results.facets.items()}
+                output.echo_json({"total": results.total, "read_as": results.read_as, "facets": facets, "hits": rows})
             else:
                 output.echo_json(rows)
     elif format_ == "csv":
-        _print_csv(found.hits)
-    elif found.hits:
-        _print_table(found, offset)
+        _print_csv(results.hits)
+    elif results.hits:
+        _print_table(results, offset)
 
 
-def _print_table(found: Results, offset: int) -> None:
+def _print_table(results: Results, offset: int) -> None:
     output.print_table(
         ("id", "kind", "alive", "level", "layers", "title", "address"),
-        [(hit.id, _kinds(hit), hit.alive, hit.level, hit.layers, hit.title, hit.url) for hit in found.hits],
+        [(hit.id, _kinds(hit), hit.alive, hit.level, hit.layers, hit.title, hit.url) for hit in results.hits],
     )
-    for hit in found.hits:
+    for hit in results.hits:
         if hit.tls:
             typer.echo(f"{hit.id}: the server's TLS was not verified ({hit.tls})", err=True)
     if offset:
-        typer.echo(f"{offset + 1:,} to {offset + len(found.hits):,} of {found.total:,}", err=True)
+        typer.echo(f"{offset + 1:,} to {offset + len(results.hits):,} of {results.total:,}", err=True)
     else:
-        output.say_more(len(found.hits), found.total)
-    for name, values in found.facets.items():
+        output.say_more(len(results.hits), results.total)
+    for name, values in results.facets.items():
         if values:
             typer.echo(f"{name}: " + ", ".join(f"{plain(value.label, 40)} {value.count:,}" for value in values[:8]))
 

@@ -166,7 +166,7 @@ def check(
     if not rows and not json:
         typer.echo(_NO_SEEDS, err=True)
         return
-    answers = _asked(rows, opt.settings_from(overrides))
+    answers = _request(rows, opt.settings_from(overrides))
     led_to = _led_to(overrides)
     if json:
         output.echo_json(
@@ -188,7 +188,7 @@ def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _asked(rows: Sequence[SeedRow], settings: Settings) -> Mapping[str, SeedAnswer]:
+def _request(rows: Sequence[SeedRow], settings: Settings) -> Mapping[str, SeedAnswer]:
     """Request each start page; return the answers by address."""
     urls = [url for url in (read_url(row.url) for row in rows) if url is not None]
     with _progress(len(urls), quiet=settings.quiet) as (advance, say):

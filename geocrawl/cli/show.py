@@ -39,10 +39,10 @@ def show(
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as catalogue:
         number = opt.number_of(service)
-        found = _service_at(catalogue, service) if number is None else catalogue.service(number)
-    if found is None:
+        detail = _service_at(catalogue, service) if number is None else catalogue.service(number)
+    if detail is None:
         raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
-    output.print_lines(service_lines(found), json=json, value=_detail_value(found))
+    output.print_lines(service_lines(detail), json=json, value=_detail_value(detail))
 
 
 def _service_at(catalogue: Catalogue, text: str) -> ServiceDetail | None:
@@ -153,34 +153,34 @@ def why(
     json: opt.Json = False,
 ) -> None:
     """Explain an address: state, rank and its parts, depth, where it was found, what refused it."""
-    asked = gather_seeds([url])[0]
+    address = gather_seeds([url])[0]
     settings = opt.settings_from(overrides)
-    found, strategy, parts, refused = explain(settings, opt.database_path_from(settings), asked, output.say)
-    value = {"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)}
-    output.print_lines(why_lines(asked, found, strategy, parts, refused, time.time()), json=json, value=value)
-    if found.page is None and not found.endpoints:
+    known, strategy, parts, refused = explain(settings, opt.database_path_from(settings), address, output.say)
+    value = {"url": address.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(known)}
+    output.print_lines(why_lines(address, known, strategy, parts, refused, time.time()), json=json, value=value)
+    if known.page is None and not known.endpoints:
         raise typer.Exit(1)
 
 
 def why_lines(
-    asked: Url, found: Why, strategy: str, parts: Mapping[str, object], refused: str, now: float
+    address: Url, known: Why, strategy: str, parts: Mapping[str, object], refused: str, now: float
 ) -> Iterator[str]:
     """Yield the lines of `geocrawl why`."""
-    yield asked.address
-    if found.page is None and not found.endpoints:
+    yield address.address
+    if known.page is None and not known.endpoints:
         yield "  unknown: no visited page links to it" + (f"; it would be refused: {refused}" if refused else "")
         return
     if refused:
         yield f"  it is not visited now: {refused}"
-    if found.page is not None:
-        yield from _page_lines(found, found.page, strategy, parts, now)
-    for endpoint in found.endpoints:
+    if known.page is not None:
+        yield from _page_lines(known, known.page, strategy, parts, now)
+    for endpoint in known.endpoints:
         yield "  as a service:"
         for line in endpoint_lines(endpoint):
             yield f"  {line}"
 
 
-def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, object], now: float) -> Iterator[str]:
+def _page_lines(known: Why, page: UrlRow, strategy: str, parts: Mapping[str, object], now: float) -> Iterator[str]:
     reason = f" ({page.reason})" if page.reason and page.reason != "ok" else ""
     yield f"  {page.state}{reason}, depth {page.depth}, tier {page.tier}, score {page.score:g}, strategy {strategy}"
     if page.tier == LATE_TIER and page.state == State.WAITING:
@@ -192,9 +192,9 @@ def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
         yield from _experience_lines(parts)
         if isinstance(features, Mapping):
             yield from _feature_lines(features)
-    parent = found.parent
+    parent = known.parent
     if page.found_in == "seed" or parent is None:
-        source = f", source: {plain(found.source, 300)}" if found.source else ""
+        source = f", source: {plain(known.source, 300)}" if known.source else ""
         yield f"  start page, added {moment(page.first_seen)} UTC{source}"
     else:
         anchor = f" “{plain(page.anchor, 120)}”" if page.anchor else ""
@@ -268,30 +268,30 @@ def history(
     number = opt.number_of(service)
     with opt.reading(overrides) as catalogue:
         if number is None:
-            found = catalogue.history_at(service_address(service), time.time())
+            histories = catalogue.history_at(service_address(service), time.time())
         else:
-            found = catalogue.history(number, time.time())
-    if not found:
+            histories = catalogue.history(number, time.time())
+    if not histories:
         raise NothingFound(f"no service {service} in the catalogue (`geocrawl search` lists services)")
-    lines = (line for each in found for line in history_lines(each))
-    output.print_lines(lines, json=json, value=[asdict(each) for each in found])
+    lines = (line for each in histories for line in history_lines(each))
+    output.print_lines(lines, json=json, value=[asdict(each) for each in histories])
 
 
-def history_lines(found: EndpointHistory) -> Iterator[str]:
+def history_lines(history: EndpointHistory) -> Iterator[str]:
     """Yield the lines of an endpoint's history."""
-    since = f" since {moment(found.since)} UTC" if found.since else ""
-    yield f"{short_name(found.kind)}  {plain(found.url, 300)}"
-    yield f"  {found.health}{since}; next probe {moment(found.due_at) + ' UTC' if found.due_at else 'none'}"
-    shares = [f"{days} days {percent(share)}" for days, share in found.availability.items() if share is not None]
-    observed = f"observed since {moment(found.first_seen)} UTC, {counted(found.probes, 'probe')}"
+    since = f" since {moment(history.since)} UTC" if history.since else ""
+    yield f"{short_name(history.kind)}  {plain(history.url, 300)}"
+    yield f"  {history.health}{since}; next probe {moment(history.due_at) + ' UTC' if history.due_at else 'none'}"
+    shares = [f"{days} days {percent(share)}" for days, share in history.availability.items() if share is not None]
+    observed = f"observed since {moment(history.first_seen)} UTC, {counted(history.probes, 'probe')}"
     yield f"  available: {', '.join(shares) or 'too early to say'} ({observed})"
-    if found.response_ms:
-        yield "  response times: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in found.response_ms.items())
-    for event in found.events[:20]:
+    if history.response_ms:
+        yield "  response times: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in history.response_ms.items())
+    for event in history.events[:20]:
         yield f"  {moment(_number(event['at']))}  {event['before']} → {event['after']}  ({event['reason']})"
-    for event in found.unasked[:20]:
+    for event in history.unasked[:20]:
         yield f"  {moment(_number(event['at']))}  could not be asked  ({event['reason']})"
-    for change in found.changes[:20]:
+    for change in history.changes[:20]:
         yield f"  {moment(_number(change['at']))}  {_change(change)}"
 
 

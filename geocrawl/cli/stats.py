@@ -72,13 +72,13 @@ def stats(
             columns, nothing = _KIND_COLUMNS, "The catalogue holds no service yet."
             output.print_rows(catalogue.kind_counts(), columns, astuple, json=json, nothing=nothing)
             return
-        found = catalogue.survival()
+        estimate = catalogue.survival()
     if plot is not None:
         _draw("survival", plot, overrides, option="--plot")
     if json:
-        output.echo_json(asdict(found))
+        output.echo_json(asdict(estimate))
         return
-    _print_survival(found)
+    _print_survival(estimate)
 
 
 def _draw(
@@ -105,14 +105,16 @@ def _draw(
             typer.echo(f"Drawn into {out}", err=True)
 
 
-def _print_survival(found: Survival) -> None:
-    observed = counted(found.services, "endpoint")
-    typer.echo(f"Observed for an hour or more since they were valid: {observed}; down or gone now: {found.deaths:,}.")
-    known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]
+def _print_survival(survival: Survival) -> None:
+    observed = counted(survival.services, "endpoint")
+    typer.echo(
+        f"Observed for an hour or more since they were valid: {observed}; down or gone now: {survival.deaths:,}."
+    )
+    known = [days for days in (7, 30, 90, 365) if days <= survival.observed_days]
     if not known:
         typer.echo("No endpoint has been watched for a week yet: too short a time for statistics.")
     for days in known:
-        share = [value for day, value in found.curve if day <= days][-1]
+        share = [value for day, value in survival.curve if day <= days][-1]
         typer.echo(f"  alive after {days:>3} days: {share:.1%}")
 
 
@@ -278,15 +280,15 @@ def _deviations(catalogue: Catalogue) -> Picture:
 
 
 def _survival(catalogue: Catalogue) -> Picture:
-    found = catalogue.survival()
-    end = max(found.observed_days, *(day for day, _ in found.curve[-1:]), 1.0)
-    heading = f"Share still alive of {counted(found.services, 'endpoint')}, {found.deaths:,} of them down or gone"
-    if not found.services:
+    survival = catalogue.survival()
+    end = max(survival.observed_days, *(day for day, _ in survival.curve[-1:]), 1.0)
+    heading = f"Share still alive of {counted(survival.services, 'endpoint')}, {survival.deaths:,} of them down or gone"
+    if not survival.services:
         heading = "No endpoint was ever valid"
-    points = charts.steps(found.curve, end) if found.services else []
+    points = charts.steps(survival.curve, end) if survival.services else []
     labels = ("0", counted(round(end), "day"))
     chart = charts.curve(points, heading, x_labels=labels, most=1.0, most_label="100%")
-    shown = found.curve[:: len(found.curve) // _POINTS + 1] if found.services else []
+    shown = survival.curve[:: len(survival.curve) // _POINTS + 1] if survival.services else []
     return Picture(heading, chart, [(f"after {day:,.0f} days", share, f"{share:.0%}") for day, share in shown])
 
 
@@ -305,8 +307,8 @@ def _harvest(catalogue: Catalogue) -> Picture:
 def _map(catalogue: Catalogue) -> Picture:
     boxes = [each.box for each in catalogue.read_services() if each.box is not None]
     cells, inside, worldwide = charts.coverage(boxes)
-    beside = f", {worldwide:,} more span most of the world" if worldwide else ""
-    heading = f"Extents of {counted(inside, 'service')}{beside}"
+    more = f", {worldwide:,} more span most of the world" if worldwide else ""
+    heading = f"Extents of {counted(inside, 'service')}{more}"
     base_map = json.loads((files("geocrawl.web") / "static" / "world.json").read_text("utf-8"))
     return Picture(heading, charts.world_map(cells, base_map, heading), [])
 

@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class Explanation:
     """Explanation of a deviation's or a verdict's code; each text is '' where the sources have none."""
 
     meaning: str = ""
@@ -29,27 +29,27 @@ _ROW = re.compile(r"^\| `([a-z0-9-]+)` \| ([^|]+) \| ([^|]+) \|.*\| ([^|]+) \|$"
 
 
 @cache
-def deviations() -> Mapping[str, Explained]:
+def deviations() -> Mapping[str, Explanation]:
     """Return what each deviation means, by code, from the tables in docs/deviations.md."""
     package = Path(__file__).parents[1]
     installed = package / "data" / "deviations.md"
     path = installed if installed.is_file() else package.parent / "docs" / "deviations.md"
     text = path.read_text("utf-8").partition("\n# Reasons")[0]
     mending: Mapping[str, str] = _advice()["deviations"]
-    found, section = dict[str, Explained](), ""
+    found, section = dict[str, Explanation](), ""
     for code, meaning, standard, done in _ROW.findall(text):
         section = section if standard == "the same" else _unmarked(standard)
-        found.setdefault(code, Explained(_unmarked(meaning), section, _unmarked(done), mending.get(code, "")))
+        found.setdefault(code, Explanation(_unmarked(meaning), section, _unmarked(done), mending.get(code, "")))
     return found
 
 
-def explain(code: str) -> Explained:
+def explain(code: str) -> Explanation:
     """Return what a finding means: a deviation, the reason of a verdict (`http-503`), a lack (`lacks-contact`)."""
     if code in deviations():
         return deviations()[code]
     findings: Mapping[str, Mapping[str, str]] = _advice()["findings"]
     fitting = [name for name in findings if code.startswith(name)]
-    return Explained(**findings[max(fitting, key=len, default="other")])
+    return Explanation(**findings[max(fitting, key=len, default="other")])
 
 
 @cache

@@ -67,7 +67,7 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     """Conditions that a found service meets."""
     without: tuple[Filters, ...] = ()
-    """Conditions of which a found service meets none (`-kind:csw`)."""
+    """Conditions that no hit may meet (`-kind:csw`)."""
     sort: Sort | None = None
     """The order that the query names (`sort:newest`); None for none."""
     left_out: bool = False
@@ -162,7 +162,7 @@ def _sort(text: str) -> Sort:
 
 
 def _several(field: str, read: Callable[[str, str], str]) -> Condition:
-    """Return a condition with values of which any may hold: `kind:wms,wfs`."""
+    """Return a condition that holds for any of its values: `kind:wms,wfs`."""
 
     def add(filters: Filters, text: str, said: str) -> Filters:
         values: Any = tuple(dict.fromkeys((*getattr(filters, field), *(read(each, said) for each in _values(text)))))

@@ -1,7 +1,7 @@
 """Know the places of the world: continents, countries and their first-level regions, with names and boxes.
 
 `data/search/places.tsv` holds them, and `scripts/gazetteer.py` says where they come from. A place is known by its box
-alone: what lies beside a border may count to both sides.
+alone: what lies at a border may count to both sides.
 """
 
 from __future__ import annotations

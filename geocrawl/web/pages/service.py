@@ -11,7 +11,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.export.mending import Explained, deviations
+from geocrawl.export.mending import Explanation, deviations
 from geocrawl.export.properties import name_of
 from geocrawl.model.catalogue import Layer, Service, columns
 from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail
@@ -38,7 +38,7 @@ class ShownDeviation:
 
     code: str
     detail: str
-    explained: Explained
+    explained: Explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _endpoint(row: EndpointRow, history: EndpointHistory | None) -> ShownEndpoin
     known, shown = deviations(), []
     for each in row.deviations[:_MOST_DEVIATIONS]:
         code = str(each.get("code", ""))
-        shown.append(ShownDeviation(code, str(each.get("detail", "")), known.get(code, Explained())))
+        shown.append(ShownDeviation(code, str(each.get("detail", "")), known.get(code, Explanation())))
     return ShownEndpoint(row, history, history.health if history else "new", shown)
 
 
