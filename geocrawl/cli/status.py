@@ -324,7 +324,7 @@ def examine(overrides: opt.Overrides, now: float) -> Iterator[Finding]:
     yield from check_machine(settings, os.environ)
     place = opt.database_path_from(settings)
     if isinstance(place, Path) and not place.exists():
-        sentence = f"{place}: there is none yet; `geocrawl crawl URL` or `seeds add URL` makes it"
+        sentence = f"{place}: no database yet; `geocrawl crawl URL` or `seeds add URL` makes it"
         yield Finding("database-missing", Severity.OK, "database", sentence)
         return
     yield from check_database(opt.connection(overrides), now, needs_daemon=False)[0]

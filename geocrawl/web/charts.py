@@ -59,7 +59,7 @@ COLOURS: Mapping[str, str] = {
 services to many."""
 CURVES = tuple(f"c{number}" for number in range(1, 7))
 LINES = ("line", "axis", "grid", *CURVES)
-"""Classes of which the outline is drawn and not the inside."""
+"""Classes whose outline is drawn, not their inside."""
 STYLE = "".join(
     f".{name}{{fill:none;stroke:{colour};stroke-width:{1 if name in ('axis', 'grid') else 2}}}"
     if name in LINES

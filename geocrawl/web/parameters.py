@@ -33,7 +33,7 @@ FACET_FIELDS = {
     **{"kind": "kinds", "health": "health", "country": "countries", "provider": "providers"},
     **{"crs": "systems", "format": "formats"},
 }
-"""Facet of which several values may hold → its field of `Filters`."""
+"""Facet that may have several values → its field of `Filters`."""
 PARAMETERS: Mapping[str, str] = {
     "q": "Words and conditions in the query language of docs/search.md, such as: kind:wms alive:30d land cover; in "
     "JSON a comma between words means or",
@@ -96,7 +96,7 @@ class SearchRequest:
 
     @property
     def texts(self) -> list[str]:
-        """Return the queries of which any may find a service, for a program: it writes a comma between them."""
+        """Return the queries, any of which may find a service; a program writes a comma between them."""
         return alternatives(self.text)
 
     @property

@@ -353,7 +353,7 @@ def test_a_process_that_dies_is_started_anew_and_ends_with_the_context(
         second = process.pid
         assert second is not None and second != first
     assert not Path(f"/proc/{second}").exists()
-    assert "CSW ended (exit code -9); it is started anew in 0.1 s" in capfd.readouterr().err
+    assert "CSW ended (exit code -9); it is started again in 0.1 s" in capfd.readouterr().err
 
 
 def test_the_command_serves_csw_and_takes_it_along_when_killed(python: Path, crawled: Path) -> None:

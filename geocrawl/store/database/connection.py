@@ -48,7 +48,7 @@ SNAPSHOT_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class OpenSnapshot:
-    """A reader of an old state, or a transaction left open, because of which the engine cannot clean up."""
+    """A reader of an old state, or a transaction left open, which keeps the engine from cleaning up."""
 
     holder: str
     """The session on the server, such as `psql, user anna, idle in transaction`; '' on SQLite, which does not know its

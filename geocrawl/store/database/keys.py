@@ -37,7 +37,7 @@ def group_key(group: str) -> int:
 
 
 def is_over_cap(key: int, seen: int, cap: int) -> bool:
-    """Return whether a URL is left out of a group of which `seen` were seen and at most `cap` are wanted.
+    """Return whether a URL is left out of its group, when `seen` of it were seen and at most `cap` are wanted.
 
     Keys are uniform, so the `cap` smallest of `seen` keys are those below the fraction cap / seen of their range, give
     or take the square root of `cap`. The bound falls as more are seen and depends on their number alone, so which URLs

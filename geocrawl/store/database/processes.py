@@ -75,7 +75,7 @@ def read_jobs(connection: Connection) -> tuple[JobRun, ...]:
 
 
 def read_holder(connection: Connection) -> Holder | None:
-    """Return the daemon that has the lock, alive or not; None when there is none."""
+    """Return the daemon that has the lock, alive or not; None without one."""
     facts = stored_fact(connection, DAEMON_LOCK)
     return Holder(**json.loads(facts)) if facts else None
 

@@ -381,7 +381,7 @@ class Leases:
         return min((at for row in rows for at in row if at is not None), default=None)
 
     def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:
-        """Return the hosts that have URLs of which no visit failed, the first to be ready first.
+        """Return the hosts that have URLs without a failed visit, the first to be ready first.
 
         Hosts that failed `backoff_after` times in a row are left out: they are taken for dead.
         """
@@ -530,7 +530,7 @@ class Economy:
         return max((promise(score, next_at - now) for score, next_at in rows), default=0.0)
 
     def _better(self, now: float) -> list[_Better]:
-        """Return the ranks of pages of which one is the best that may be had soon."""
+        """Return the ranks of pages; one of these is the best that may be had soon."""
         found: list[_Better] = []
         seen: dict[int, tuple[int, float]] = {}
         rows = self._connection.execute(sql.BEST_PAGES_SOON, {"tier": BATCH_TIER, "soon": now + PARK_S}).fetchall()

@@ -117,7 +117,7 @@ def _history(history: EndpointHistory) -> Answer:
 def request_addresses(catalogue: Catalogue, number: int, layer: str, box: Box | None, width: int) -> Answer:
     """Return the address that describes a service, and for a layer of a WMS or an ArcGIS map one of a picture of it.
 
-    `box`: west, south, east, north in degrees; that of the layer by default. Raises UsageError for a box that is none,
+    `box`: west, south, east, north in degrees; that of the layer by default. Raises UsageError for an invalid box,
     NothingFound for a layer that the service has not."""
     detail = _detail(catalogue, number)
     service = detail.service

@@ -1,4 +1,4 @@
-"""Run pycsw beside the pages: start its process, start it anew when it dies, end it with ours."""
+"""Run pycsw beside the pages: start its process, start it again when it dies, end it with ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from geocrawl.urls.hosts import in_url
 _FIRST_DELAY_S = 1.0
 _LONGEST_DELAY_S = 60.0
 _STEADY_S = 60.0
-"""A process that ran for so long is started anew after the first delay."""
+"""A process that ran for so long is started again after the first delay."""
 _END_S = 5.0
 
 
@@ -76,7 +76,7 @@ class CswProcess:
                 return
             if time.monotonic() - begun > _STEADY_S:
                 delay_s = self._first_delay_s
-            sys.stderr.write(f"geocrawl: CSW ended ({reason}); it is started anew in {delay_s:g} s\n")
+            sys.stderr.write(f"geocrawl: CSW ended ({reason}); it is started again in {delay_s:g} s\n")
             self._over.wait(delay_s)
             delay_s = min(2 * delay_s, _LONGEST_DELAY_S)
 

@@ -14,7 +14,7 @@ from geocrawl.web.site import page, site_of
 MOST_NEWS = 12
 MOST_COUNTS = {"kind": 20, "country": 12, "provider": 12, "health": 6}
 _SQUARE_DEG = 10
-"""Side of the squares of the map, each of which leads to the services there."""
+"""Side of the squares of the map; each square leads to the services there."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 

@@ -26,7 +26,7 @@ _MOST_VALUES = 30
 _TIMES = {"new": ("7d", "30d", "365d"), "alive": ("1d", "7d", "30d")}
 """Conditions on times → spans to choose from."""
 _SINGLE = ("level",)
-"""Facets of which one value holds at a time."""
+"""Facets that have one value at a time."""
 
 
 @dataclass(frozen=True, slots=True)

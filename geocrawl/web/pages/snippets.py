@@ -43,7 +43,7 @@ _LIBRARIES = ("openlayers", "leaflet")
 
 
 def _connection(kind: str, address: str, described: str) -> str:
-    """Return the address that a new connection of QGIS takes; '' for kinds of which it has none."""
+    """Return the address that a new connection of QGIS takes; '' for kinds that QGIS does not know."""
     known = declared(kind)
     if not known.connections:
         return ""

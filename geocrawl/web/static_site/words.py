@@ -1,4 +1,4 @@
-"""Make the index by which a browser searches a site: parts of some 30 kB, of which a search loads those with its words.
+"""Make the index by which a browser searches a site: parts of some 30 kB; a search loads those with its words.
 
 A word has a list of numbers, each three times a service's plus the field in which the word stands there. Parts end
 where a word's own hash says so, so that a word more or less changes one part and not all that follow; their names are

@@ -91,9 +91,9 @@ class Plan:
     excluded: tuple[tuple[Phrase, ...], ...]
     """The spellings of each word that a found service must not have."""
     filters: tuple[Filters, ...]
-    """Conditions of which a found service meets all."""
+    """Conditions that a hit meets, all of them."""
     without: tuple[Filters, ...]
-    """Conditions of which a found service meets none."""
+    """Conditions that a hit meets none of."""
     kind_words: tuple[KindWords, ...] = ()
     """Words that name kinds of service."""
     ignored: tuple[str, ...] = ()

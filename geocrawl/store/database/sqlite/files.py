@@ -27,7 +27,7 @@ _SHARED = stat.S_ISGID | stat.S_IWGRP
 
 
 def make_file(path: Path) -> None:
-    """Create an empty file, if there is none, with the permissions that its folder or else the umask implies.
+    """Create an empty file, unless there is one, with the permissions that its folder or else the umask implies.
 
     An existing file that belongs to this user is opened to the group of a shared folder: root may have made it before
     systemd made the folder. Raises PassingFault when the disk is full; SQLite reports all other errors when it opens
