@@ -21,7 +21,7 @@ from geocrawl.ports import Observer
 from geocrawl.priority.registry import tier_names
 from geocrawl.settings import Settings
 from geocrawl.store.database.processes import OtherRun
-from geocrawl.store.upkeep.clock_limits import end_long_waits
+from geocrawl.store.upkeep.clock_limits import shorten_waits
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted
 
@@ -116,8 +116,9 @@ def _begin(session: Session, run: int, shared: SharedRun | None, seeds: Sequence
     if unused := without_effect(session.settings, "crawl"):
         notes.append(f"Settings without effect in a crawl: {', '.join(unused)}.")
     session.frontier.age_health(session.clock.now())
-    if ended := end_long_waits(session.store.database, session.settings, session.clock.now()):
-        notes.append(f"A wrong clock wrote {counted(ended, 'wait')} far into the future, ended now.")
+    if off := shorten_waits(session.store.database, session.settings, session.clock.now()):
+        counts = ", ".join(f"{name} {count:,}" for name, count in off.items())
+        notes.append(f"A wrong clock wrote times far in the future; they were shortened ({counts}).")
     if session.settings.allow_private and (opened := session.frontier.retry(reason=FailureCode.GUARD)):
         notes.append(f"Private addresses are allowed now: {counted(opened, 'address')} skipped before will be asked.")
     queued = session.add_seeds(seeds, again=again)

@@ -10,7 +10,7 @@ from geocrawl.app.watches import WatchRound
 from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings
-from geocrawl.store.upkeep.clock_limits import end_long_waits
+from geocrawl.store.upkeep.clock_limits import shorten_waits
 from geocrawl.store.upkeep.retention import Retention
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Jobs:
             store.database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes
         )
         self._watch_round = WatchRound(settings, store, clock, log)
-        self._end_long_waits = partial(end_long_waits, store.database, settings)
+        self._shorten_waits = partial(shorten_waits, store.database, settings)
         self._log = log
 
     def reprobe(self) -> Mapping[str, int]:
@@ -61,9 +61,9 @@ class Jobs:
         return {"pages": self._frontier.revisit(self._clock.now(), _MOST_DUE, catalogues=True)}
 
     def check_clock(self) -> None:
-        """End waits that a wrong clock wrote far into the future, and log that."""
-        if ended := self._end_long_waits(self._clock.now()):
-            self._log("warning: waits that a wrong clock wrote have ended", waits=ended)
+        """Shorten the times that a wrong clock wrote far into the future, and log that."""
+        if off := self._shorten_waits(self._clock.now()):
+            self._log("warning: times that a wrong clock wrote were shortened", **off)
 
     async def retention(self) -> Mapping[str, int]:
         """Delete what is older than the settings allow, and let the database update its statistics, while visits are

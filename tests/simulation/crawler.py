@@ -13,7 +13,7 @@ from geocrawl.errors import PassingFault
 from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.database.life import BEAT_S
-from geocrawl.store.upkeep.clock_limits import end_long_waits
+from geocrawl.store.upkeep.clock_limits import shorten_waits
 from geocrawl.urls import read_url
 from tests.simulation.database import SimulatedStore
 from tests.simulation.network import SimulatedTransport
@@ -114,7 +114,7 @@ class SimulatedCrawler:
         if self._together:
             session.frontier.share_run(_THE_RUN, self.settings.max_pages)
         claim(session, store.earlier_runs(number))
-        end_long_waits(store.database, self.settings, self._clock.now())
+        shorten_waits(store.database, self.settings, self._clock.now())
         session.add_seeds([url for url in map(read_url, seeds) if url is not None], again=False)
         return session, number
 
