@@ -289,20 +289,23 @@ def _is_told_again(life: Life, at: float) -> bool:
 
 _ROUNDING_S = 0.001
 """Times since the epoch are coarser than those from which the clocks of this year are computed."""
+_CLOCK_SET_S = 60.0
+"""A wait that was written while the clock was wrong, and ends by the right one, may lack so much (`paced_host`)."""
 
 
 def judge_manners(life: Life) -> list[str]:
     """Return what was asked although a server had asked for a pause, or its operator to be left alone."""
-    found, rests = list[str](), dict[str, tuple[float, Any]]()
+    found, rests = list[str](), dict[str, tuple[float, Any, float]]()
     gone = {each.host: begins for each in life.services for begins, name in each.phases if name == "forgotten"}
     for request in life.requests:
-        until, process = rests.get(request.host, (0.0, None))
+        until, process, lack_s = rests.get(request.host, (0.0, None, 0.0))
         if (
-            request.at < until - _ROUNDING_S and request.process is process and not request.is_clock_wrong
+            request.at < until - lack_s and request.process is process and not request.is_clock_wrong
         ):  # a killed one told nobody
             found.append(f"day {request.at / DAY_S:.3f}: {request.host} was asked {until - request.at:.0f} s too early")
         if request.retry_after_s:
-            rests[request.host] = request.at + request.retry_after_s, request.process
+            lack_s = _CLOCK_SET_S if request.is_clock_wrong else _ROUNDING_S
+            rests[request.host] = request.at + request.retry_after_s, request.process, lack_s
         if request.at > gone.get(request.host, life.days + 1) * DAY_S + 60.0:
             found.append(f"day {request.at / DAY_S:.3f}: {request.host} was asked though it had opted out")
     return found
