@@ -1,4 +1,4 @@
-"""What is known of one service, endpoint or page, now and over time."""
+"""Define all that the catalogue knows of one service, endpoint or page, now and over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search returns, what its filters may name, and which services are read."""
+"""Define the results of a search, the properties that its filters may name, and selections of services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts over a whole catalogue, now and over time."""
+"""Define counts over a whole catalogue, now and over time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How many services were known over time."""
+    """Counts the known services over time."""
 
     start: float
     end: float
@@ -43,7 +43,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class SoftwareGrowth:
-    """How many services of each server software were known over time."""
+    """Counts the known services of each server software over time."""
 
     start: float
     """Time at which the first service was found, seconds since 1970 UTC."""
@@ -71,9 +71,9 @@ class Survival:
     services: int
     """Endpoints that ever were valid, and were watched for an hour at least, by two probes or more."""
     deaths: int
-    """Of these now down or gone."""
+    """Number of `services` that are down or gone now."""
     observed_days: float
-    """How long the one that is known longest was watched: nothing can be said of more."""
+    """Days for which the longest-known service was watched; `curve` says nothing beyond."""
     curve: tuple[tuple[float, float], ...]
     """(days since it was first seen valid, share still alive), from (0, 1) on, a step for each day with a death."""
 
@@ -88,7 +88,7 @@ class SignalYield:
     candidates: int
     """Endpoints that it named."""
     probed: int
-    """Of these, with a verdict."""
+    """Number of `candidates` with a verdict."""
     valid: int
     alone: int
     """Valid ones that no other signal named."""

@@ -96,7 +96,7 @@ class SearchRequest:
 
     @property
     def texts(self) -> list[str]:
-        """Return the queries, any of which may find a service; a program writes a comma between them."""
+        """Return the alternative queries, which a program separates by commas."""
         return alternatives(self.text)
 
     @property

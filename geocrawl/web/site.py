@@ -170,16 +170,17 @@ def _finalized(value: Any) -> Any:
     """Return what a template shows of a value: no text of the web reaches a page with a secret or a control in it."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return _short(value) if len(value) <= _SHORT_CHARS else published(value)
+    return published_text(value) if len(value) <= _SHORT_CHARS else published(value)
 
 
 _SHORT_CHARS = 80
 
 
-@lru_cache(maxsize=10_000)
-def _short(text: str) -> Any:
-    """Return a published text; most of a page's texts are short, and stand on other pages, too."""
-    return published(text)
+@lru_cache(maxsize=20_000)
+def published_text(text: str) -> str:
+    """Return a published text; short ones, and values of facets, stand on many pages."""
+    shown: str = published(text)
+    return shown
 
 
 @cache

@@ -25,7 +25,7 @@ from geocrawl.model.search import LayerResults, Results, Selection
 from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics, Survival
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.store.catalogue.read import history, provider_report, show, statistics
-from geocrawl.store.catalogue.read.harvest import Harvested, is_gone, read_harvest, read_span
+from geocrawl.store.catalogue.read.harvest import HarvestRecord, is_gone, read_harvest, read_span
 from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import open_readonly
@@ -131,7 +131,7 @@ class Catalogue:
         return show.service_detail(self._connection, self.number(number), past_until=past_until)
 
     def service_at(self, url: Url, kind: str = "") -> ServiceDetail | None:
-        """Return the service at an address, of several the one of `kind`; None where there is none."""
+        """Return the service at an address, the one of `kind` among several; None at an unknown address."""
         found = (show.service_at(self._connection, key, kind) for key in service_keys(url))
         return next((service for service in found if service is not None), None)
 
@@ -239,7 +239,7 @@ class Catalogue:
         """Yield the report card of each provider whose name holds `words`."""
         return provider_report.provider_cards(self._connection, words)
 
-    def harvest(self, after: int, since: float, until: float, most: int) -> list[Harvested]:
+    def harvest(self, after: int, since: float, until: float, most: int) -> list[HarvestRecord]:
         """Return the records behind the number `after` of services that were valid last in a span, or are gone."""
         return read_harvest(self._connection, after, since, until, most)
 

@@ -120,7 +120,7 @@ def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}, **page_of_it}
     failing = {
         "400": "A parameter cannot be read",
-        "404": "There is none",
+        "404": "Not found",
         "429": "Too many requests",
         "503": "Not now",
     }

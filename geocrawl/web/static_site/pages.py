@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +26,7 @@ from geocrawl.web.pages.service import described
 from geocrawl.web.publishing import as_json, published
 from geocrawl.web.records.documents import DESCRIPTION
 from geocrawl.web.records.record import GEOJSON, link, linked_data, record_of_service
-from geocrawl.web.site import STATIC, digest_of, rendered
+from geocrawl.web.site import STATIC, digest_of, published_text, rendered
 from geocrawl.web.static_site.words import script
 from geocrawl.web.texts import Words
 
@@ -40,7 +39,7 @@ IN_CARDS = 10
 _MOST_ABSTRACT = 240
 _COLUMNS = ("kind", "health", "level", "country", "provider")
 FACETS = (*_COLUMNS, "crs", "format")
-"""What a search may name a value of, as where a server is."""
+"""Lists the facets of the site's search: those of `geocrawl serve`."""
 _MOST_VALUES = 250
 """Most values of a facet from which a person chooses: more than there are countries."""
 CELL_DEG = 10
@@ -287,14 +286,7 @@ def facets_of(service: Service, layers: Sequence[Layer]) -> dict[str, list[str]]
     values["format"] = {
         each.lower() for formats in (service.formats, *(layer.formats for layer in layers)) for each in formats
     }
-    return {name: [_public(value) for value in sorted(values[name]) if value] for name in FACETS}
-
-
-@lru_cache(maxsize=100_000)
-def _public(text: str) -> str:
-    """Return a published text; most values of facets are those of many services."""
-    shown: str = published(text)
-    return shown
+    return {name: [published_text(value) for value in sorted(values[name]) if value] for name in FACETS}
 
 
 def common_values(counts: Mapping[str, Counter[str]], words: Words) -> dict[str, list[FacetValue]]:

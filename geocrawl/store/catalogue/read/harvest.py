@@ -10,7 +10,7 @@ from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.schema.tables import SEARCH_CHANGE, SERVICE
 
 
-class Harvested(NamedTuple):
+class HarvestRecord(NamedTuple):
     """A record: its number, and whether its service is in the catalogue no more."""
 
     number: int
@@ -30,15 +30,15 @@ _IS_GONE = select(_NUMBER).where(bindparam("number") == _NUMBER, _NUMBER.not_in(
 _SPAN = select(func.coalesce(func.min(SERVICE.c.last_ok), 0.0), func.coalesce(func.max(SERVICE.c.last_ok), 0.0))
 
 
-def read_harvest(connection: Connection, after: int, since: float, until: float, most: int) -> list[Harvested]:
+def read_harvest(connection: Connection, after: int, since: float, until: float, most: int) -> list[HarvestRecord]:
     """Return the records behind the number `after`, at most `most`: of services whose last valid answer is not before
     `since` and before `until`, and of all that are gone where the latest answer is. The catalogue does not keep when a
     service went."""
     span = {"after": after, "since": since, "until": until, "most": most}
-    found = [Harvested(row[0], False) for row in connection.execute(_CHANGED, span)]
+    records = [HarvestRecord(row[0], False) for row in connection.execute(_CHANGED, span)]
     if since <= read_span(connection)[1] < until:
-        found += [Harvested(row[0], True) for row in connection.execute(_GONE, {"after": after, "most": most})]
-    return sorted(found)[:most]
+        records += [HarvestRecord(row[0], True) for row in connection.execute(_GONE, {"after": after, "most": most})]
+    return sorted(records)[:most]
 
 
 def is_gone(connection: Connection, number: int) -> bool:
