@@ -422,8 +422,9 @@ class Daemon:
         state, waited = f"waiting: {fault}" if (fault := self._crawl.waits_for) else self._state, ""
         exchanged = asyncio.ensure_future(self._exchange(state))
         while not (await asyncio.wait((exchanged,), timeout=self._alive_every_s))[0]:
-            waited = self._store.runner.waits_for
-            self._notifier.alive(f"waiting: {waited}" if waited else state)
+            waits_for = self._store.runner.waits_for
+            waited = waits_for or waited  # it may have answered since the last look
+            self._notifier.alive(f"waiting: {waits_for}" if waits_for else state)
         if (requests := exchanged.result()) is None:
             self.stop("the database was taken over by another daemon")
             return waited
