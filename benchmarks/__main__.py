@@ -22,6 +22,7 @@ NAMES = (
     "live_areas",
     "plans",
     "walks",
+    "link_matrix",
     "search",
     "serve",
     "pages",

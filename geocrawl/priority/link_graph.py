@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from geocrawl.priority.codec import Arrays, pack_arrays, unpack_arrays
 
@@ -33,6 +32,32 @@ _LEVELS = 15
 _FORMAT = "geocrawl-link-graph 1"
 _NODE_VALUES = "figure "
 """Prefix of the names of node values in a dump."""
+
+
+class LinkMatrix(NamedTuple):
+    """An n × n matrix of zeros and ones: 1 in row v, column u where u links to v. 16 bytes a link.
+
+    A product takes 8 bytes a link for a moment and adds in the order of the links, so the same links and values result
+    in the same floats (`python -m benchmarks link_matrix`).
+    """
+
+    targets: Ints
+    """The row of each one, ascending."""
+    sources: Ints
+    """The column of each one."""
+    n: int
+
+    def times(self, values: Floats) -> Floats:
+        """Return the product with `values`: for each node, the sum over the pages that link to it."""
+        return np.bincount(self.targets, values[self.sources], self.n).astype(np.float64, copy=False)
+
+    def transposed_times(self, values: Floats) -> Floats:
+        """Return the product of the transposed matrix: for each page, the sum over the nodes that it links to."""
+        return np.bincount(self.sources, values[self.targets], self.n).astype(np.float64, copy=False)
+
+    def out_degrees(self) -> Floats:
+        """Return the number of links on each page."""
+        return np.bincount(self.sources, minlength=self.n).astype(np.float64)
 
 
 class LinkGraph:
@@ -172,13 +197,9 @@ class LinkGraph:
         known = self.node_values.get(name)
         return np.full(len(self.ids), start) if known is None else np.where(np.isnan(known), start, known)
 
-    def matrix(self) -> csr_array:
-        """Return an n × n matrix of the n nodes: 1.0 in row v, column u where u links to v."""
-        n = len(self.ids)
-        targets, sources = self._keys >> _SHIFT, self._keys & _SOURCE
-        rows = np.zeros(n + 1, np.int32)
-        np.cumsum(np.bincount(targets, minlength=n), out=rows[1:])
-        return csr_array((np.ones(len(sources)), sources.astype(np.int32), rows), shape=(n, n))
+    def matrix(self) -> LinkMatrix:
+        """Return the links as of the last `settle`, each once."""
+        return LinkMatrix(self._keys >> _SHIFT, self._keys & _SOURCE, len(self.ids))
 
     def best_weights(self) -> Floats:
         """Return the highest weight of the links into each node, 0 for a node without links to it."""
@@ -238,7 +259,7 @@ def _starts(values: Ints) -> NDArray[np.intp]:
 
 
 # --------------------------------------------------------------------------- iterations
-# All iterations take the matrix of `LinkGraph.matrix` (row v, column u: u links to v) and start from given values, so
+# All iterations take the matrix of `LinkGraph.matrix` and start from given values, so
 # that a graph that grew a little needs only a few rounds. They end when no value changes by more than `tolerance`, at
 # the latest after `most` rounds. The same input results in the same floats.
 
@@ -249,36 +270,35 @@ MOST_ROUNDS = 200
 
 
 def hits(
-    matrix: csr_array, authority: Floats, hub: Floats, *, tolerance: float = TOLERANCE, most: int = MOST_ROUNDS
+    matrix: LinkMatrix, authority: Floats, hub: Floats, *, tolerance: float = TOLERANCE, most: int = MOST_ROUNDS
 ) -> tuple[Floats, Floats]:
     """Return (authority, hub) by Kleinberg's HITS (Liu & Li 2017, I: a(v) = Σ h(u→v); O: h(u) = Σ a(u→v)).
 
     Both are normalised by their highest value (ours; the paper does not name the norm), so that they are in 0…1 like
     the similarities to which they are added, however large the graph is.
     """
-    transposed = matrix.T.tocsr()
     for _ in range(most):
         former_authority, former_hub = authority, hub
-        authority = _by_highest(matrix @ hub)
-        hub = _by_highest(transposed @ authority)
+        authority = _by_highest(matrix.times(hub))
+        hub = _by_highest(matrix.transposed_times(authority))
         if _moved(authority, former_authority) <= tolerance and _moved(hub, former_hub) <= tolerance:
             break
     return authority, hub
 
 
 def pagerank(
-    matrix: csr_array, start: Floats, *, d: float, tolerance: float = TOLERANCE, most: int = MOST_ROUNDS
+    matrix: LinkMatrix, start: Floats, *, d: float, tolerance: float = TOLERANCE, most: int = MOST_ROUNDS
 ) -> Floats:
     """Return PR of each node, PR(A) = (1 − d) + d · Σ over T→A of PR(T)/C(T), C(T) the number of links on T.
 
     Nodes without links pass nothing on; the values do not add up to 1 (the form of the paper).
     """
-    share = _inverse(_column_sums(matrix))
-    return _fixed_point(lambda values: (1.0 - d) + d * (matrix @ (values * share)), start, tolerance, most)
+    share = _inverse(matrix.out_degrees())
+    return _fixed_point(lambda values: (1.0 - d) + d * matrix.times(values * share), start, tolerance, most)
 
 
 def ipagerank(
-    matrix: csr_array,
+    matrix: LinkMatrix,
     rw: Floats,
     start: Floats,
     *,
@@ -291,14 +311,13 @@ def ipagerank(
     `rw`: RW of each node as a link's target; it is a property of the target (its metadata come from every page that
     links to it), so it is a factor of the whole sum. A page whose links all have RW 0 passes nothing on (ours).
     """
-    share = _inverse(matrix.T @ rw)
-    return _fixed_point(lambda values: (1.0 - d) + d * rw * (matrix @ (values * share)), start, tolerance, most)
+    share = _inverse(matrix.transposed_times(rw))
+    return _fixed_point(lambda values: (1.0 - d) + d * rw * matrix.times(values * share), start, tolerance, most)
 
 
-def even_shares(matrix: csr_array, values: Floats) -> Floats:
+def even_shares(matrix: LinkMatrix, values: Floats) -> Floats:
     """Return Σ over T→A of value(T)/C(T) for each node A: the sum that A gets when pages share evenly."""
-    shares: Floats = matrix @ (values * _inverse(_column_sums(matrix)))
-    return shares
+    return matrix.times(values * _inverse(matrix.out_degrees()))
 
 
 def _fixed_point(step: Callable[[Floats], Floats], values: Floats, tolerance: float, most: int) -> Floats:
@@ -316,10 +335,6 @@ def _by_highest(values: Floats) -> Floats:
 
 def _moved(values: Floats, former: Floats) -> float:
     return float(np.abs(values - former).max(initial=0.0))
-
-
-def _column_sums(matrix: csr_array) -> Floats:
-    return np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
 
 
 def _inverse(values: Floats) -> Floats:

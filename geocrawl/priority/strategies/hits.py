@@ -15,7 +15,6 @@ page without any word of the topic may still lead to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
@@ -23,11 +22,9 @@ from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
+from geocrawl.priority.link_graph import Floats, LinkGraph, hits
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 from geocrawl.priority.text_terms import TF_IDF, TextModel
-
-if TYPE_CHECKING:
-    from geocrawl.priority.link_graph import Floats, LinkGraph
 
 NAME = "hits"
 FOLLOWED, LAST = 1, 0
@@ -157,8 +154,6 @@ class HitsStrategy(GraphStrategy):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """Iterate HITS (from 1, later from the last values) and return LinkScore of every node."""
-        from geocrawl.priority.link_graph import hits
-
         authority, hub = hits(graph.matrix(), graph.values("authority", 1.0), graph.values("hub", 1.0))
         graph.node_values.update(authority=authority, hub=hub)
         return graph.best_weights() + self._c * (self._alpha * authority + (1.0 - self._alpha) * hub)

@@ -23,7 +23,6 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,14 +31,11 @@ from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
+from geocrawl.priority.link_graph import Floats, LinkGraph, even_shares, ipagerank
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 from geocrawl.priority.text_terms import Keywords, TextModel, has_han, term_counts
 from geocrawl.priority.topics import Topic
-
-if TYPE_CHECKING:
-    from geocrawl.priority.link_graph import Floats, LinkGraph
-
 
 # --------------------------------------------------------------------------- the thesaurus
 # Measure the similarity of words to the topic, for RW of IPageRank, by a thesaurus (`data/thesaurus.toml`).
@@ -420,8 +416,6 @@ class IPageRankStrategy(GraphStrategy):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """Iterate (from 1, later from the last values) and return IPR of every node, or its tunnel score with RW 0."""
-        from geocrawl.priority.link_graph import even_shares, ipagerank
-
         matrix, rw = graph.matrix(), graph.best_weights()
         values = ipagerank(matrix, rw, graph.values("ipr", 1.0), d=self._d)
         graph.node_values["ipr"] = values

@@ -9,16 +9,13 @@ C(T) counts the links of T that the frontier accepted, each once. A redirect is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
+from geocrawl.priority.link_graph import Floats, LinkGraph, pagerank
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
-
-if TYPE_CHECKING:
-    from geocrawl.priority.link_graph import Floats, LinkGraph
 
 NAME = "pagerank"
 SEEDS, FOLLOWED = 1, 0
@@ -75,8 +72,6 @@ class PageRankStrategy(GraphStrategy):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """Iterate (from 1, later from the last values) and return PageRank of every node."""
-        from geocrawl.priority.link_graph import pagerank
-
         values = pagerank(graph.matrix(), graph.values("pr", 1.0), d=self._d)
         graph.node_values["pr"] = values
         return values
