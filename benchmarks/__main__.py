@@ -16,6 +16,7 @@ from benchmarks import machine
 
 NAMES = (
     "readers",
+    "connections",
     "frame",
     "peers",
     "processes",

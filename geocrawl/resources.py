@@ -11,6 +11,7 @@ import errno
 import gc
 import resource
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -71,6 +72,15 @@ def allow_open_files(workers: int) -> str:
     return (
         f"{workers:,} workers may need {needed:,} open files, {soft:,} are allowed: raise LimitNOFILE= or `ulimit -n`"
     )
+
+
+def spare_files(workers: int) -> int:
+    """Return how many idle connections this process may keep beside what `workers` and all else need; at least one a
+    worker."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return sys.maxsize
+    return workers + max(soft - workers * _FILES_PER_WORKER - _FILES_BESIDES, 0)
 
 
 def _is_a_port_left() -> bool:

@@ -450,7 +450,11 @@ class Settings:
         empty="none: every answer is read in the crawl's own process",
     )
     max_redirects: Count = setting(5, "maximum redirects followed for one URL")
-    max_idle_connections: Count = setting(256, "maximum connections kept open between requests", unit="connections")
+    max_idle_connections: Count = setting(
+        2000,
+        "maximum connections kept open between requests; fewer where this process may open few files",
+        unit="connections",
+    )
 
     # guards (urls/ and store/): they choose by the URL, not by arrival
     max_queries_per_path: Count = setting(5000, "maximum addresses that differ only in the query")

@@ -1,9 +1,12 @@
-"""Carry requests of httpx over pools of connections (httpcore), their addresses sent byte for byte.
+"""Carry requests of httpx over connections of httpcore, their addresses sent byte for byte.
 
 httpx would normalise an address, so a request's own URL names the origin alone; what is sent stands in its
 `extensions`. Connections are apart where one request must not use the connection of another: by proxy, by whether the
 server is verified (`tls`), and by whether the body is read to its real end (`answer_reader`). Hosts behind one HTTP
 proxy share connections. Nothing is sent a second time here: `fetcher` decides whether and when a request is repeated.
+
+httpcore's pool only makes the connections: at each request it looks through all that it holds, which takes 10 ms at 200
+hosts. Those that wait for their next request are kept here, by origin.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ import asyncio
 import re
 import socket
 import ssl
+import time
 import weakref
+from collections import OrderedDict, defaultdict
 from collections.abc import AsyncIterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -26,6 +31,7 @@ from geocrawl.fetch.names import Names
 from geocrawl.fetch.network import ConnectFailed, ConnectionLost, Network, ProxyUnreached, Stream
 from geocrawl.fetch.proxy import Proxy
 from geocrawl.fetch.tls import trusted_certificates, unverified_context
+from geocrawl.resources import spare_files
 from geocrawl.settings import Settings
 
 Fields = Sequence[tuple[bytes, bytes]]
@@ -85,6 +91,65 @@ def _url(origin: str) -> httpx.URL:
     return httpx.URL(origin)
 
 
+class _Place(NamedTuple):
+    """What connections have in common that one request may use."""
+
+    route: Route
+    scheme: str
+    """That of the address that is asked for: a proxy is asked otherwise for an https one."""
+    origin: str
+    """Of the server, or of the proxy that all hosts share."""
+
+
+class _IdleConnections:
+    """Connections that wait for their next request, all equally long: the one that came first ends first."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._since: OrderedDict[httpcore.AsyncConnectionInterface, tuple[_Place, float]] = OrderedDict()
+        """Each with its place and when it came, oldest first."""
+        self._at: defaultdict[_Place, list[httpcore.AsyncConnectionInterface]] = defaultdict(list)
+
+    def take(self, place: _Place) -> httpcore.AsyncConnectionInterface | None:
+        """Return the connection of a place that waits for the shortest time, or None; it waits no more."""
+        if place not in self._at:
+            return None
+        connection = self._at[place][-1]
+        self._remove(connection)
+        return connection
+
+    def put(self, place: _Place, connection: httpcore.AsyncConnectionInterface) -> None:
+        """Let a connection wait."""
+        self._since[connection] = place, time.monotonic()
+        self._at[place].append(connection)
+
+    def take_surplus(self) -> list[httpcore.AsyncConnectionInterface]:
+        """Return those that waited too long, and the oldest of too many; they wait no more."""
+        most = min(self._settings.max_idle_connections, spare_files(self._settings.workers))
+        too_old = time.monotonic() - _KEEPALIVE_S
+        surplus: list[httpcore.AsyncConnectionInterface] = []
+        for connection, (_, since) in self._since.items():
+            if since > too_old and len(self._since) - len(surplus) <= most:
+                break
+            surplus.append(connection)
+        for connection in surplus:
+            self._remove(connection)
+        return surplus
+
+    def _remove(self, connection: httpcore.AsyncConnectionInterface) -> None:
+        place, _ = self._since.pop(connection)
+        self._at[place].remove(connection)
+        if not self._at[place]:
+            del self._at[place]
+
+    async def aclose(self) -> None:
+        """Close all."""
+        while self._since:
+            connection = next(iter(self._since))
+            self._remove(connection)
+            await connection.aclose()
+
+
 class RawResponse(httpx.Response):
     """A response as a server sent it. httpx, too, looks where redirects lead, and raises for what is no address."""
 
@@ -104,8 +169,9 @@ class PooledTransport(httpx.AsyncBaseTransport):
         self._names = names
         self._busy: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
         """By origin, held from a request to the end of its answer: a server has one request at a time."""
-        self._pools: dict[tuple[Route, str], httpcore.AsyncConnectionPool] = {}
-        """By route and, where connections to a proxy are not shared, the scheme of the server."""
+        self._makers: dict[tuple[Route, str], httpcore.AsyncConnectionPool] = {}
+        """What makes connections, by route and scheme."""
+        self._idle = _IdleConnections(settings)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the response with its body unread and undecoded; raise one of `failures.WEB_ERRORS`."""
@@ -113,14 +179,14 @@ class PooledTransport(httpx.AsyncBaseTransport):
         busy = self._busy.get(origin) or self._busy.setdefault(origin, asyncio.Lock())
         await busy.acquire()
         try:
-            response, stream = await self._send(request)
+            response, connection = await self._send(request)
         except BaseException:
             busy.release()
             raise
-        body = _Body(response, stream, busy)
+        body = _Body(response, connection, busy)
         return RawResponse(response.status, headers=response.headers, stream=body, request=request)
 
-    async def _send(self, request: httpx.Request) -> tuple[httpcore.Response, Stream]:
+    async def _send(self, request: httpx.Request) -> tuple[httpcore.Response, _Connection]:
         route: Route = request.extensions["route"]
         origin, target = split_address(address_of(request))
         scheme, fields = origin.partition(":")[0], list(request.headers.raw)
@@ -141,29 +207,35 @@ class PooledTransport(httpx.AsyncBaseTransport):
         }
         content = request.stream if request.method == "POST" else None
         asked = httpcore.Request(request.method, url, headers=fields, content=content, extensions={"timeout": timeouts})
-        response = await self._pool(route, scheme, request).handle_async_request(asked)
-        stream: Stream = response.extensions["network_stream"]
-        if not stream.is_answered:  # bytes that followed the answer before
-            await response.aclose()
-            raise ConnectionLost(was_kept=True)
-        if response.status == httpx.codes.SWITCHING_PROTOCOLS:
-            await response.aclose()
-            raise httpcore.RemoteProtocolError("the server changes to another protocol, unasked")
-        return response, stream
+        connection = await self._connection(_Place(route, scheme, origin), url.origin, request)
+        try:
+            response = await connection.inner.handle_async_request(asked)
+            if not _stream_of(response).is_answered:  # bytes that followed the answer before
+                raise ConnectionLost(was_kept=True)
+            if response.status == httpx.codes.SWITCHING_PROTOCOLS:
+                raise httpcore.RemoteProtocolError("the server changes to another protocol, unasked")
+        except BaseException:
+            await connection.inner.aclose()
+            raise
+        return response, connection
+
+    async def _connection(self, place: _Place, origin: httpcore.Origin, request: httpx.Request) -> _Connection:
+        """Return a connection that waited, if one is still of use, or a new one, which connects when it is used."""
+        while (idle := self._idle.take(place)) is not None:
+            if not idle.is_closed() and not idle.has_expired():
+                return _Connection(idle, place, self._idle)
+            await idle.aclose()
+        maker = self._makers.get((place.route, place.scheme))
+        if maker is None:
+            agent = request.headers.get("User-Agent", "")
+            maker = self._makers[place.route, place.scheme] = self._new_maker(place.route, place.scheme, agent)
+        return _Connection(maker.create_connection(origin), place, self._idle)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for pool in self._pools.values():
-            await pool.aclose()
+        await self._idle.aclose()
 
-    def _pool(self, route: Route, scheme: str, request: httpx.Request) -> httpcore.AsyncConnectionPool:
-        pool = self._pools.get((route, scheme))
-        if pool is None:
-            agent = request.headers.get("User-Agent", "")
-            pool = self._pools[route, scheme] = self._new_pool(route, scheme, agent)
-        return pool
-
-    def _new_pool(self, route: Route, scheme: str, agent: str) -> httpcore.AsyncConnectionPool:
+    def _new_maker(self, route: Route, scheme: str, agent: str) -> httpcore.AsyncConnectionPool:
         proxy = route.proxy
         network = Network(
             self._names,
@@ -183,8 +255,6 @@ class PooledTransport(httpx.AsyncBaseTransport):
         return httpcore.AsyncConnectionPool(
             ssl_context=self._contexts[route.verified],
             proxy=through,
-            max_connections=None,  # the number of visits is the limit
-            max_keepalive_connections=0 if route.to_end else self._settings.max_idle_connections,
             keepalive_expiry=_KEEPALIVE_S,
             network_backend=network,
         )
@@ -193,12 +263,33 @@ class PooledTransport(httpx.AsyncBaseTransport):
         return self._contexts[True] if proxy.address.startswith("https:") else None
 
 
+class _Connection(NamedTuple):
+    """A connection in use."""
+
+    inner: httpcore.AsyncConnectionInterface
+    place: _Place
+    idle: _IdleConnections
+
+    async def give_back(self) -> None:
+        """Let it wait for its next request, if its answer was read to the end; it is closed otherwise."""
+        if self.inner.is_idle():
+            self.idle.put(self.place, self.inner)
+        for connection in self.idle.take_surplus():
+            await connection.aclose()
+
+
+def _stream_of(response: httpcore.Response) -> Stream:
+    stream: Stream = response.extensions["network_stream"]
+    return stream
+
+
 class _Body(httpx.AsyncByteStream):
     """The body of a response, undecoded."""
 
-    def __init__(self, response: httpcore.Response, stream: Stream, busy: asyncio.Lock) -> None:
+    def __init__(self, response: httpcore.Response, connection: _Connection, busy: asyncio.Lock) -> None:
         self._response = response
-        self._stream = stream
+        self._stream = _stream_of(response)
+        self._connection = connection
         self._busy: asyncio.Lock | None = busy
         self._is_begun = False
 
@@ -221,6 +312,7 @@ class _Body(httpx.AsyncByteStream):
                 async for _ in self._response.aiter_stream():
                     pass
             await self._response.aclose()
+            await self._connection.give_back()
         finally:
             busy.release()
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 
 import pytest
 
 from geocrawl.errors import UsageError
+from geocrawl.fetch import transport
 from geocrawl.fetch.http import user_agent
 from geocrawl.fetch.proxy import EnvironmentProxies, proxy_from_environment
 from geocrawl.model import Failure, Page, Purpose
@@ -107,6 +111,33 @@ async def test_past_the_limit_of_idle_connections_none_is_kept(kit: MakeKit) -> 
         for _ in range(3):
             await asking.get(server.base)
         assert server.connections == 3
+
+
+async def test_of_more_hosts_than_connections_may_be_kept_the_latest_keep_theirs(kit: MakeKit) -> None:
+    async with AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(serve(lambda target, writer: answer(b"ok"))) for _ in range(3)]
+        asking = kit(max_idle_connections=2)
+        for server in (*servers, servers[2], servers[1], servers[0]):
+            await asking.get(server.base)
+        assert [server.connections for server in servers] == [2, 1, 1]
+
+
+async def test_a_connection_is_kept_for_a_while_only(kit: MakeKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "_KEEPALIVE_S", 0.0)
+    async with serve(lambda target, writer: answer(b"ok")) as server:
+        asking = kit()
+        for _ in range(3):
+            await asking.get(server.base)
+        assert server.connections == 3
+
+
+def test_where_few_files_may_be_open_fewer_connections_are_kept() -> None:
+    script = (
+        "import resource; from geocrawl.resources import spare_files\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)); print(spare_files(5), spare_files(100))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["118", "100"]
 
 
 async def test_two_turns_of_one_host_share_one_connection_at_a_time(kit: MakeKit) -> None:
