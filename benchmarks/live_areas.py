@@ -55,7 +55,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                 replay = Job(world, strategy, options.pages)
                 replayed = run(replay).score.area
                 for engine, processes, visits in chosen:
-                    depth = ["--max-depth", str(replay.depth)]
+                    depth = ["--max-depth", str(replay.max_depth)]
                     how = [*limits, *depth, "--strategy", strategy, "--workers", str(visits)]
                     crawls = []
                     for number in range(options.repeat):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from geocrawl.config.names import setting_name
 from geocrawl.priority.options import SEPARATOR
 from geocrawl.priority.registry import presets, strategies, strategy_options
 
@@ -39,8 +40,10 @@ PAPERS = {
 _BEGINNING = """# Strategies and their papers
 
 A strategy decides the order of visits: `geocrawl crawl --strategy NAME`. `fusion` is the default. A *preset* such as
-`gws:paper` is a strategy with the constants and rules that its paper prints. `geocrawl strategies` prints the same as
-this page, which is made from the code (`make strategies`).
+`gws:paper` is a strategy with the constants and rules that its paper prints, and with the settings of the paper's own
+crawls: `crawl` and `daemon` have them too, and say so; an option, variable or file that names one of them wins, with a
+line about it. In the daemon the paper's number of pages has no effect. `geocrawl strategies` prints the same as this
+page, `geocrawl strategies show gws:paper` one of it; it is made from the code (`make strategies`).
 
 How they compare: [evaluation.md](evaluation.md) holds the papers' claims against recorded webs, `geocrawl evaluate`
 compares them on webs of yours. How to add one: [CONTRIBUTING.md](../CONTRIBUTING.md#add-a-strategy).
@@ -70,6 +73,11 @@ def _section(name: str) -> Iterator[str]:
             yield from ("| constant | value | in the paper | ours |", "|---|---|---|---|")
             for option, (value, source, ours) in preset.constants.items():
                 yield f"| `{option}` | {_value(value)} | {_cell(source)} | {_cell(ours)} |"
+            yield ""
+        if preset.setup:
+            yield from ("| setting of its crawls | value | in the paper |", "|---|---|---|")
+            for field, (value, source, _) in preset.setup.items():
+                yield f"| `{setting_name(field)}` | {_value(value)} | {_cell(source)} |"
             yield ""
         if preset.differs:
             yield "It still differs from the paper:\n"

@@ -79,7 +79,8 @@ def _demand_catalogue(path: DatabaseUrl) -> None:
 def _run(
     overrides: opt.Overrides, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
 ) -> None:
-    settings = opt.settings_from(overrides)
+    notes: list[str] = []
+    settings = opt.settings_of_run(overrides, notes.append)
     start_pages = gather_seeds(urls, *seeds)
     path = opt.new_database_path_from(settings, overrides)
     if not start_pages:
@@ -89,6 +90,8 @@ def _run(
         closing(processes) if processes else nullcontext(),
         observe(settings, json=json, max_pages=settings.max_pages, processes=processes) as observer,
     ):
+        for note in notes:
+            observer.noted(note)
         report = run_crawl(
             settings, path, start_pages, again=again, observer=observer, record=record, processes=processes
         )

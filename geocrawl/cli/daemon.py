@@ -23,7 +23,6 @@ from geocrawl.config.show import example
 from geocrawl.daemon.start import run_daemon
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import write_whole
-from geocrawl.settings import Settings
 from geocrawl.store import Database
 from geocrawl.store.database.processes import Worker, alive_holder, read_workers, working_processes
 from geocrawl.store.upkeep.daemon_lock import ask_to_pause, ask_to_reload, end_process
@@ -37,14 +36,15 @@ def daemon(overrides: opt.Overrides) -> None:
     at most one daemon.
     """
 
-    def settings() -> Settings:
-        return opt.settings_from(overrides)
-
-    first = settings()
+    notes: list[str] = []
+    first = opt.settings_of_run(overrides, notes.append)
     with log_file(first) as file:
         log, path = log_of(first, file), opt.new_database_path_from(first, overrides)
         ask_for_contact(first, log)
-        reason = run_daemon(first, path, reread=settings, observer=LogObserver(log), log=log.info)
+        for note in notes:
+            log.info(note)
+        reread = partial(opt.settings_of_run, overrides, log.info)
+        reason = run_daemon(first, path, reread=reread, observer=LogObserver(log), log=log.info)
         log.info("ended", reason=reason)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -170,6 +170,31 @@ def configuration_from(overrides: Mapping[str, object]) -> Configuration:
         if not file.exists():
             raise UsageError(f"--config {file}: no such file")
     return load(options, environ=os.environ, cwd=current_folder(), files=files)
+
+
+def settings_of_run(overrides: Mapping[str, object], say: Callable[[str], object]) -> Settings:
+    """Return the settings of a crawl or of the daemon: those in force, and with a preset those of its paper.
+
+    The preset is the strategy of the settings, else the one that the catalogue is crawled with. `say` is given a line
+    on what the preset sets, and on each of its settings that a person changed.
+    """
+    from geocrawl.errors import DatabaseFault
+    from geocrawl.priority.registry import setup_of
+    from geocrawl.store import Store, stored_strategy
+
+    configuration = configuration_from(overrides)
+    strategy = configuration.settings.strategy
+    if not strategy:
+        with suppress(DatabaseFault):  # the run says what is wrong with it
+            place = database_path_from(configuration.settings)
+            if Store.exists(place):
+                with Store.open_readonly(place) as connection:
+                    strategy = stored_strategy(connection)
+    setup = setup_of(strategy) if strategy else {}
+    settings, notes = configuration.with_setup(strategy, setup) if setup else (configuration.settings, [])
+    for note in notes:
+        say(note)
+    return settings
 
 
 def options_and_files(overrides: Mapping[str, object]) -> tuple[dict[str, object], list[Path] | None]:

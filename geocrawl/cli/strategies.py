@@ -12,6 +12,7 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import read_url_file
+from geocrawl.config.names import setting_name
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.priority.options import SEPARATOR
 from geocrawl.priority.registry import presets, strategy_options
@@ -21,13 +22,20 @@ from geocrawl.sanitize import plain
 from geocrawl.wording import counted
 
 
-def strategies(json: opt.Json = False) -> None:
+def strategies(
+    show: Annotated[list[str] | None, typer.Argument(metavar="[show NAME]", help="Show only this one.")] = None,
+    json: opt.Json = False,
+) -> None:
     """List the strategies, which order the visits, with the constants of each, and the presets of the papers.
 
-    A preset (gws:paper) is a strategy with the constants and rules that its paper prints; --set still changes them.
+    A preset (gws:paper) is a strategy with the constants and rules that its paper prints, and with the settings of
+    the paper's own crawls: depth, workers, signs of services, pages. Options and --set still change them.
 
-    Example: geocrawl strategies, then geocrawl crawl --strategy gws --set gws.lambda=0.5 URL
+    Example: geocrawl strategies show gws:paper, then geocrawl crawl --strategy gws:paper URL
     """
+    if show:
+        _show(show, json=json)
+        return
     if json:
         about = {name: {"name": name, "about": line, "settings": _settings(name)} for name, line in known().items()}
         output.echo_json([{**each, "presets": _presets(name)} for name, each in about.items()])
@@ -47,6 +55,31 @@ def strategies(json: opt.Json = False) -> None:
     typer.echo("")
     differs = [(name, sentence) for name, preset in presets().items() for sentence in preset.differs]
     output.print_table(("preset", "how it still differs from the paper"), differs)
+
+
+def _show(words: list[str], *, json: bool) -> None:
+    """Print one strategy or preset. Raises UsageError for an unknown name."""
+    if len(words) != 2 or words[0] != "show":
+        raise UsageError("expected: geocrawl strategies show NAME, such as gws:paper")
+    name = words[1]
+    options = strategy_options(name)  # raises for an unknown name
+    strategy, preset = name.partition(SEPARATOR)[0], presets().get(name)
+    if json:
+        found = next((each for each in _presets(strategy) if each["name"] == name), None)
+        output.echo_json(found or {"name": name, "about": known()[name], "settings": _settings(name)})
+        return
+    typer.echo(f"{name}: {known()[name] if preset is None else preset.summary}\n")
+    if preset is None:
+        rows = [(f"{name}.{option}", _value(each.default), each.help) for option, each in options.items()]
+        output.print_table(("setting (--set)", "default", "meaning"), rows)
+        return
+    setup = [(setting_name(field), _value(value), source) for field, (value, source, _) in preset.setup.items()]
+    output.print_table(("setting of its crawls", "value", "in the paper"), setup)
+    typer.echo("")
+    constants = [row for row in _constants() if row[0].startswith(f"{name}.")]
+    output.print_table(("constant of a preset", "value", "default", "in the paper", "ours"), constants)
+    typer.echo("")
+    output.print_table(("how it still differs from the paper",), [(sentence,) for sentence in preset.differs])
 
 
 def _constants() -> Iterator[tuple[str, str, str, str, str]]:
@@ -70,6 +103,7 @@ def _presets(strategy: str) -> list[dict[str, object]]:
             "name": name,
             "about": preset.summary,
             "constants": [{"name": option, **each._asdict()} for option, each in preset.constants.items()],
+            "setup": [{"name": setting_name(field), **each._asdict()} for field, each in preset.setup.items()],
             "differs": list(preset.differs),
         }
         for name, preset in presets().items()

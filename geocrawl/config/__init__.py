@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from geocrawl.config.names import (
     Setting,
     has_credentials,
     nearest,
+    setting_name,
     settings_by_name,
     site_settings_by_name,
     without_credentials,
@@ -85,6 +86,25 @@ class Configuration:
         if field == "set":
             names = [name for name in self.origins if name.startswith("set.")]
         return self.origins[names[0]] if names else "default"
+
+    def with_setup(self, preset: str, setup: Mapping[str, Any]) -> tuple[Settings, list[str]]:
+        """Return the settings with those that a preset's paper fixes, and a note on each kind for a person.
+
+        `setup` is field → value. A value that a person gave, wherever, stays in force.
+        """
+        names = {field: setting_name(field) for field in setup}
+        given = {field for field in setup if self.origins[names[field]] != "default"}
+        taken = {field: value for field, value in setup.items() if field not in given}
+        notes = [
+            f"{preset} sets {', '.join(f'{names[f]} = {value}' for f, value in taken.items())}, as its paper does."
+        ]
+        notes += [
+            f"{names[field]} = {getattr(self.settings, field)} ({self.origins[names[field]]}) is used instead of "
+            f"{setup[field]}, the paper's, so the crawl cannot be compared with the paper's."
+            for field in setup
+            if field in given and getattr(self.settings, field) != setup[field]
+        ]
+        return replace(self.settings, **taken), notes if taken else notes[1:]
 
 
 def load(

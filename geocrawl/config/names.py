@@ -98,6 +98,11 @@ def settings_by_name() -> Mapping[str, Setting]:
     return {setting.name: setting for setting in map(_described, fields(Settings))}
 
 
+def setting_name(field: str) -> str:
+    """Return the name of the setting in a field of `Settings`."""
+    return next(each.name for each in settings_by_name().values() if each.field == field)
+
+
 @lru_cache(maxsize=1)
 def site_settings_by_name() -> Mapping[str, Setting]:
     """Return the settings of one host."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from geocrawl.errors import UsageError
@@ -97,6 +97,8 @@ class Preset:
     """Option → its value; every option of the strategy."""
     differs: tuple[str, ...] = ()
     """Where a crawl with this preset differs from the paper: one sentence each."""
+    setup: Mapping[str, Constant] = field(default_factory=dict)
+    """Setting (`max_depth` …) → its value in the paper's own crawls; a crawl with the preset has it, too."""
     discards: str = ""
     """The paper's rule by which links are discarded, without a full stop; '' when none are."""
 

@@ -89,6 +89,15 @@ def presets() -> Mapping[str, Preset]:
     return {name: preset for name in names if (preset := _preset(name)) is not None}
 
 
+def setup_of(name: str) -> Mapping[str, Value]:
+    """Return setting → its value in the paper's crawls, of a preset; empty for a strategy.
+
+    Raises UsageError for an unknown name.
+    """
+    preset = _preset(name)
+    return {} if preset is None else {setting: constant.value for setting, constant in preset.setup.items()}
+
+
 def strategy_options(name: str) -> Mapping[str, Option]:
     """Return the options that `--set NAME.OPTION=VALUE` accepts for a strategy; may be empty.
 

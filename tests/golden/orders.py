@@ -29,8 +29,9 @@ RECORDED = {
 """Recorded worlds, and the strategies that crawl each."""
 RECORDED_BUDGET = 2_000
 """Pages that a crawl of a recorded world downloads."""
-RECORDED_DEPTH = 5
-"""Links that crawls of recorded worlds follow, but for the default strategy: links that are too deep are held, too."""
+DEPTH = 5
+"""Links that crawls of `NAME:paper`, and of recorded worlds but for the default strategy, follow: links that are too
+deep are held, too."""
 
 
 def names() -> list[str]:
@@ -79,8 +80,10 @@ def _requests(name: str) -> list[str]:
     _, web, strategy = name.split("/")
     strategy, more = strategy.replace("_", ":"), dict[str, object]()
     if name.startswith("recorded/"):
-        depth = None if strategy == "fusion" else RECORDED_DEPTH
-        return crawl_world(shared_folder() / "worlds" / web, strategy, RECORDED_BUDGET, {}, max_depth=depth)
+        limits = {} if strategy == "fusion" else {"max_depth": DEPTH}
+        return crawl_world(shared_folder() / "worlds" / web, strategy, RECORDED_BUDGET, {}, **limits)
+    if strategy.endswith(":paper"):
+        more = {"max_depth": DEPTH}
     if strategy == AS_USED:
         strategy, more = "fusion", {"workers": 5, "delay_s": 1.0}
     if web == "demo":

@@ -69,6 +69,14 @@ Economy = Annotated[
     float | None,
     typer.Option("--economy", metavar="SHARE", min=0.0, max=1.0, help="As of crawl; matters with workers or a delay."),
 ]
+Setup = Annotated[
+    str,
+    typer.Option(
+        "--setup",
+        metavar="PRESET",
+        help="Run every strategy as the preset's paper runs its crawlers: depth, workers, signs (gws:paper).",
+    ),
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of a strategy: gws.lambda=0.7.")
 ]
@@ -87,6 +95,7 @@ def evaluate(
     workers: Workers = 1,
     delay: Delay = 0.0,
     economy: Economy = None,
+    setup: Setup = "",
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
     set_: Set = None,
@@ -105,7 +114,7 @@ def evaluate(
     """
     if judged is not None:
         return _show_judged(judged, json=json)
-    from geocrawl.lab.contest.contest import Plan
+    from geocrawl.lab.contest.contest import Plan, under_setup
 
     plan = Plan(
         worlds or [],
@@ -120,6 +129,7 @@ def evaluate(
         delay_s=delay,
         economy=economy,
     )
+    plan = under_setup(plan, setup) if setup else plan
     _demand_out(out, sample)
     results, evidence = _run(plan, papers=papers, quiet=quiet)
     _write(plan, results, evidence, out, sample)

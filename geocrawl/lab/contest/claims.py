@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from io import StringIO
@@ -13,6 +13,7 @@ from geocrawl.lab.contest.cuts import sentence
 from geocrawl.lab.contest.link_classes import LinkClasses
 from geocrawl.lab.contest.papers import PAPERS, Claim, HarvestClaim, LinkClaim, Paper, Remark
 from geocrawl.lab.contest.rates import rate_after, sooner, value_label, value_of
+from geocrawl.priority.registry import strategy_values
 
 LEAST_DIFFERENCE = 0.01
 """Share of the larger value: a smaller difference is no evidence for or against a claim."""
@@ -21,6 +22,8 @@ ABOUT = 0.05
 KEPT = 0.99
 LEAST_ON_TOPIC = 100
 """A web with fewer pages on the topic says nothing about a harvest."""
+_LEAST_ITERATIONS = 3
+"""A rate is compared no sooner than after so many iterations of the better method, and within half of the web."""
 _LESS = ("first_find", "pages", "cpu_ms")
 """Measured values of which less is better."""
 _NEED_END = ("pages", "kept")
@@ -63,12 +66,20 @@ class Evidence:
 
 
 def findings(evidence: Evidence) -> list[Finding]:
-    """Return the verdict on each claim of each paper, on each web."""
-    return [finding for paper in PAPERS for finding in findings_of(paper, evidence)]
+    """Return the verdict on each claim of each paper, on each web; those that cannot be compared stand last."""
+    return _comparable_first(finding for paper in PAPERS for finding in findings_of(paper, evidence))
 
 
-def findings_of(paper: Paper, evidence: Evidence) -> Iterator[Finding]:
-    """Yield the verdict on each claim of a paper, on each web."""
+def findings_of(paper: Paper, evidence: Evidence) -> list[Finding]:
+    """Return the verdict on each claim of a paper, on each web; those that cannot be compared stand last."""
+    return _comparable_first(_findings_of(paper, evidence))
+
+
+def _comparable_first(found: Iterable[Finding]) -> list[Finding]:
+    return sorted(found, key=lambda finding: finding.verdict is Verdict.NOT_COMPARABLE)
+
+
+def _findings_of(paper: Paper, evidence: Evidence) -> Iterator[Finding]:
     for claim in paper.claims:
         if isinstance(claim, Remark):
             yield Finding(paper.name, claim.text, ", ".join(claim.presets), "", "", Verdict.NOT_COMPARABLE, claim.why)
@@ -128,21 +139,32 @@ def _judged(claim: Claim | HarvestClaim, names: Sequence[str], world: WorldResul
     if not world.study.has_truth and claim.measured.startswith(_NEED_TRUTH):
         return "", Verdict.NOT_COMPARABLE, "a recording has no truth about relevant pages"
     better, worse = ran[claim.better], ran[claim.worse]
+    least = _LEAST_ITERATIONS * _period(better) if "@" in claim.measured else 0
+    if least > min(world.study.pages // 2, better.row.budget):
+        why = f"{claim.better} iterates every {_period(better):,} pages, so it has hardly begun in a web of this size"
+        return "", Verdict.NOT_COMPARABLE, why
     if claim.measured in _NEED_END and _broken_off(worse, world):
         return "", Verdict.NOT_COMPARABLE, f"{claim.worse} had not read what it could when its budget was spent"
     if claim.measured in ("sooner", "kept"):
         figures, seen = _finds(claim.measured, better, worse)
     else:
-        first, second = (value_of(each, world, claim.measured) for each in (better, worse))
+        first, second = (value_of(each, world, claim.measured, least) for each in (better, worse))
         if first is None or second is None:
             return "", Verdict.NOT_COMPARABLE, "one of the two found nothing"
-        figures, seen = _compared(claim, first, second, value_label(better, world, claim.measured))
+        figures, seen = _compared(claim, first, second, value_label(better, world, claim.measured, least))
     if seen:
         return figures, Verdict.SEEN, ""
     why = [sentence(each.row.strategy, each.results[0], world.study) for each in (better, worse)]
     if claim.because:
         why.append(f"Not measured, but possible: {claim.because}.")
     return figures, Verdict.NOT_SEEN, " ".join(filter(None, why))
+
+
+def _period(strategy: StrategyResult) -> int:
+    """Return after how many pages a strategy iterates over its graph (p of hits, q of ipagerank); 0 without one."""
+    job = strategy.results[0].job
+    values = strategy_values(job.strategy, job.set)
+    return int(values.get("p", values.get("q", 0)))
 
 
 def _broken_off(strategy: StrategyResult, world: WorldResults) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.lab.contest.judge import read_judge
@@ -25,7 +25,8 @@ from geocrawl.lab.contest.run import CrawlResult, Job, run
 from geocrawl.lab.contest.study import Study, study
 from geocrawl.lab.recorded_worlds.recording import RecordedWeb
 from geocrawl.lab.recorded_worlds.world import World
-from geocrawl.settings import DEFAULT_STRATEGY, Settings
+from geocrawl.priority.registry import setup_of
+from geocrawl.settings import DEFAULT_STRATEGY, NO_DEPTH_LIMIT, Settings
 
 ORACLE = "oracle"
 AS_USED = "as-used"
@@ -59,6 +60,19 @@ class Plan:
     """The setting of that name; None: its default."""
     detect: Literal["all", "paper"] = "all"
     """The setting of that name."""
+    max_depth: int = NO_DEPTH_LIMIT
+    """The setting of that name."""
+
+
+def under_setup(plan: Plan, preset: str) -> Plan:
+    """Return the plan with every crawl, of rivals too, under the settings that a preset's paper fixes.
+
+    How many pages a crawl may read remains the plan's: webs have fewer than the papers'. Raises UsageError for an
+    unknown name.
+    """
+    setup: dict[str, Any] = dict(setup_of(preset))
+    setup.pop("max_pages", None)
+    return replace(plan, **setup)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +213,7 @@ def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
     """
     job = Job(path, strategy, budget, dict(plan.set), tuple(plan.seeds), plan.topic)
     job = replace(job, workers=plan.workers, delay_s=plan.delay_s, economy=plan.economy, detect=plan.detect)
+    job = replace(job, max_depth=plan.max_depth)
     if strategy == AS_USED:
         used = Settings()
         return [replace(job, strategy=DEFAULT_STRATEGY, workers=used.workers, delay_s=used.delay_s, label=AS_USED)]

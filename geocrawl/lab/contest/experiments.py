@@ -1,8 +1,9 @@
 """Run the papers' experiments beside the contest: other seeds, another topic, other signs, classifiers of links.
 
-The contest itself runs every strategy from a web's own seeds. Shen et al. (2015) recognise services by queries alone,
-Min and Huang (2015) begin at ten seeds and read 3,000 pages, Liu and Li (2017) crawl for two topics, Han et al. (2010)
-begin off the topic, too, and train classifiers.
+The contest itself runs every strategy from a web's own seeds, without limits. Shen et al. (2015) let both of their
+crawlers follow five links with five threads and recognise services by queries alone, Min and Huang (2015) begin at ten
+seeds and read 3,000 pages, Liu and Li (2017) crawl for two topics, Han et al. (2010) begin off the topic, too, and
+train classifiers.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from pathlib import Path
 
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.lab.contest.claims import Evidence
-from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults, in_own_process, run_contest
+from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults, in_own_process, run_contest, under_setup
 from geocrawl.lab.contest.link_classes import LinkClasses, classify_links
-from geocrawl.lab.contest.papers import OFF_TOPIC_SEEDS, QUERIES_ALONE, SECOND_TOPIC, TEN_SEEDS
+from geocrawl.lab.contest.papers import AS_SHEN, OFF_TOPIC_SEEDS, SECOND_TOPIC, TEN_SEEDS
 from geocrawl.lab.contest.rates import pages_at
 from geocrawl.lab.contest.study import Study
 from geocrawl.lab.recorded_worlds.world import World
@@ -47,7 +48,7 @@ def run_experiments(plan: Plan, results: ContestResults, tell: Tell) -> Evidence
         (TEN_SEEDS, partial(_from_ten_seeds, on_topic=True)),
         (OFF_TOPIC_SEEDS, partial(_from_ten_seeds, on_topic=False)),
         (SECOND_TOPIC, _second_topic),
-        (QUERIES_ALONE, _by_queries),
+        (AS_SHEN, _as_shen),
     ):
         found = [made for path, world in known.values() for made in [make(plan, path, world)] if made is not None]
         tell(f"experiment: {name}, on {len(found):,} webs")
@@ -77,9 +78,9 @@ def _from_ten_seeds(plan: Plan, path: Path, world: WorldResults, *, on_topic: bo
     return replace(plan, worlds=[path], strategies=names, budget=budget, seeds=[f"http://{key}" for key in seeds])
 
 
-def _by_queries(plan: Plan, path: Path, world: WorldResults) -> Plan:
-    """Return the plan of crawls that recognise services as the paper of gws does (Shen et al. 2015, step 4)."""
-    return replace(plan, worlds=[path], strategies=("gws:paper", "bfs"), detect="paper")
+def _as_shen(plan: Plan, path: Path, world: WorldResults) -> Plan:
+    """Return the plan of crawls with which Shen et al. (2015) compare theirs: both have the same limits and signs."""
+    return replace(under_setup(plan, "gws:paper"), worlds=[path], strategies=("gws:paper", "bfs"))
 
 
 _ADAPTIVE = ("best-first-page:gain", "best-first-page:chi2", "adaptive:paper", "bfs")

@@ -13,7 +13,7 @@ from geocrawl.priority.options import SEPARATOR
 
 SECOND_TOPIC = "second topic"
 TEN_SEEDS = "ten seeds"
-QUERIES_ALONE = "services recognised by queries alone"
+AS_SHEN = "depth 5, five threads, queries alone"
 OFF_TOPIC_SEEDS = "ten seeds off the topic"
 """Names of the experiments beside the contest itself, which is '' (`experiments`)."""
 
@@ -91,7 +91,7 @@ class Paper:
 
 _GWS_CLAIMS = tuple(
     claim
-    for experiment in ("", QUERIES_ALONE)
+    for experiment in (AS_SHEN, "")
     for claim in (
         Claim(
             "gws is more precise (services found / pages downloaded)",

@@ -16,10 +16,11 @@ LAST_SHARE = 3
 """Rates are compared no later than after this part of the web's pages: crawls that may read a whole web end alike."""
 
 
-def value_of(strategy: StrategyResult, world: WorldResults, name: str) -> float | None:
+def value_of(strategy: StrategyResult, world: WorldResults, name: str, least: int = 0) -> float | None:
     """Return a column of the row, `first_find` (its page), `cpu_ms` (a page), or a RATE@PAGES of `rate_after`.
 
-    A rate is the mean of the strategy's crawls, after so many pages, but no later than after a third of the web.
+    A rate is the mean of the strategy's crawls, after so many pages, but no later than after a third of the web
+    or after the `least` pages that say something.
     None when the strategy found nothing or has no crawl.
     """
     if name == "first_find":
@@ -31,10 +32,10 @@ def value_of(strategy: StrategyResult, world: WorldResults, name: str) -> float 
     if not at:
         value = getattr(strategy.row, name)
         return None if value is None else float(value)
-    return mean_rate(strategy, world.study, rate, _pages_at(pages, strategy, world))
+    return mean_rate(strategy, world.study, rate, _pages_at(pages, strategy, world, least))
 
 
-def value_label(strategy: StrategyResult, world: WorldResults, name: str) -> str:
+def value_label(strategy: StrategyResult, world: WorldResults, name: str, least: int = 0) -> str:
     """Return the name of a value of `value_of` for people."""
     rate, at, pages = name.partition("@")
     if name == "first_find":
@@ -44,7 +45,7 @@ def value_label(strategy: StrategyResult, world: WorldResults, name: str) -> str
     if name.startswith("pages_"):
         return f"pages until {name.removeprefix('pages_')} % of what it finds"
     words = rate.replace("_", " ")
-    return f"{words} after {_pages_at(pages, strategy, world):,} pages" if at else words
+    return f"{words} after {_pages_at(pages, strategy, world, least):,} pages" if at else words
 
 
 def pages_at(pages: int, web: int) -> int:
@@ -52,8 +53,8 @@ def pages_at(pages: int, web: int) -> int:
     return max(1, min(pages, web // LAST_SHARE))
 
 
-def _pages_at(pages: str, strategy: StrategyResult, world: WorldResults) -> int:
-    return min(pages_at(int(pages), world.study.pages), strategy.row.budget)
+def _pages_at(pages: str, strategy: StrategyResult, world: WorldResults, least: int) -> int:
+    return min(max(pages_at(int(pages), world.study.pages), least), strategy.row.budget)
 
 
 def rate_after(result: CrawlResult, study: Study, rate: str, pages: int) -> float:

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from geocrawl import __version__
+from geocrawl.config.names import setting_name
 from geocrawl.files import write_whole
 from geocrawl.lab.contest import plots
 from geocrawl.lab.contest.claims import Evidence, findings, findings_csv
@@ -19,7 +20,7 @@ from geocrawl.lab.contest.results import options_of, to_csv, to_json
 from geocrawl.lab.contest.table import HEADS, cells, end_lines, model_lines
 from geocrawl.priority.registry import presets
 from geocrawl.sanitize import plain
-from geocrawl.settings import DEFAULT_STRATEGY, Settings
+from geocrawl.settings import DEFAULT_STRATEGY, NO_DEPTH_LIMIT, Settings
 from geocrawl.wording import counted
 
 _STYLE = """
@@ -107,7 +108,8 @@ def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
 def workers_line(plan: Plan) -> str:
     """Return a sentence on the workers and the delay of the contest's crawls."""
     used = Settings()
-    line = f"The crawls have {counted(plan.workers, 'worker')} and {_delay(plan.delay_s)}"
+    depth = "" if plan.max_depth == NO_DEPTH_LIMIT else f", follow {plan.max_depth} links from a start page"
+    line = f"The crawls have {counted(plan.workers, 'worker')} and {_delay(plan.delay_s)}{depth}"
     if AS_USED not in plan.strategies:
         return f"{line}."
     own = f"{counted(used.workers, 'worker')} and {_delay(used.delay_s)}"
@@ -129,6 +131,8 @@ def _options(plan: Plan) -> Iterator[str]:
             shown = ", ".join(f"{option} = {value}" for option, value in values.items())
             yield f"<p>{escape(plain(shown)) or 'no options'}</p>"
             continue
+        setup = [(setting_name(field), str(each.value), each.source) for field, each in preset.setup.items()]
+        yield table(("setting", "value", "in the paper"), setup, "Its paper's crawls (evaluate --setup)")
         rows = [(option, str(values[option]), each.source, each.ours) for option, each in preset.constants.items()]
         yield table(("option", "value", "in the paper", "ours"), rows, "Constants")
         yield "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in preset.differs) + "</ul>"

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from geocrawl import __version__
 from geocrawl.errors import UsageError
-from geocrawl.lab.contest.contest import ContestResults, Plan, Row, StrategyResult
+from geocrawl.lab.contest.contest import ContestResults, Plan, Row, StrategyResult, jobs
 from geocrawl.lab.contest.judge import JUDGE_FILE, read_judge
-from geocrawl.lab.contest.run import Job, settings_for
+from geocrawl.lab.contest.run import settings_for
 from geocrawl.priority.options import Value
 from geocrawl.priority.registry import strategy_values
 
@@ -57,6 +57,8 @@ def to_json(plan: Plan, results: ContestResults) -> str:
             "workers": plan.workers,
             "delay_s": plan.delay_s,
             "economy": plan.economy,
+            "detect": plan.detect,
+            "max_depth": plan.max_depth,
         },
         "options": options_of(plan),
         "settings": _settings(plan),
@@ -87,10 +89,7 @@ def _strategy_as_json(strategy: StrategyResult) -> dict[str, object]:
 
 def _settings(plan: Plan) -> dict[str, object]:
     """Return every setting that a crawl of the contest changes from its default."""
-    job = Job(
-        Path(), "", plan.budget or 0, dict(plan.set), workers=plan.workers, delay_s=plan.delay_s, economy=plan.economy
-    )
-    used = settings_for(job)
+    used = settings_for(jobs(plan, Path(), "", plan.budget or 0)[0])
     default = type(used)()
     names = (field.name for field in fields(used) if field.name not in ("strategy", "max_pages", "sites"))
     return {n: getattr(used, n) for n in names if getattr(used, n) != getattr(default, n)}

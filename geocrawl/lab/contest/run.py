@@ -26,13 +26,10 @@ from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Lease, SettlementResult, Url, Visit
 from geocrawl.model.search import Selection
-from geocrawl.settings import Settings
+from geocrawl.settings import NO_DEPTH_LIMIT, Settings
 from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.urls import read_url
 from geocrawl.urls.database import DatabaseUrl
-
-_PAPER_DEPTH = 5
-"""Links that crawls of the papers' presets follow at most: Shen et al. 2015 print it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +53,10 @@ class Job:
     """The setting of that name; None: its default."""
     detect: Literal["all", "paper"] = "all"
     """The setting of that name."""
-    max_depth: int | None = None
-    """The setting of that name; None: its default, and the papers' own for their presets."""
+    max_depth: int = NO_DEPTH_LIMIT
+    """The setting of that name."""
     label: str = ""
     """Name of the row in the results; '' for the strategy's."""
-
-    @property
-    def depth(self) -> int:
-        """Links from a seed that the crawl follows at most."""
-        if self.max_depth is not None:
-            return self.max_depth
-        return _PAPER_DEPTH if self.strategy.endswith(":paper") else Settings().max_depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +115,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         set={name: value for name, value in job.set.items() if _owner(name) == _owner(job.strategy)},
         topic=job.topic,
         max_pages=job.budget,
-        max_depth=job.depth,
+        max_depth=job.max_depth,
         detect=job.detect,
         workers=job.workers,
         max_waiting=0 if is_strict else default.max_waiting,

@@ -67,6 +67,7 @@ PRESETS: Mapping[str, Preset] = {
             "TF is a word's share of the page's words, so that a long seed counts no more than a short one.",
             "The axes are chosen again with each further seed that is read, not once for all seeds.",
         ),
+        {"max_pages": Constant(3_000, "3,000 pages")},
     )
 }
 

@@ -325,7 +325,10 @@ _BEFORE = {
 _SMOOTHED = (
     "P(F | c) has Laplace smoothing (ours), and words unknown to the model are no evidence.",
     "A word counts only when samples of two sources have it, and words are reduced to their stems.",
+    "The window of a link ends with the block that holds it; a link alone in its block has the links before and after "
+    "it in the document as its neighbours. The paper prints no size of a window.",
 )
+_SETUP = {"max_pages": Constant(50_000, "harvest over 50,000 pages")}
 PRESETS: Mapping[str, Preset] = {
     "bayes:paper": Preset(
         "anchor, context and lexicon, trained before the crawl (Han et al. 2010)",
@@ -340,6 +343,7 @@ PRESETS: Mapping[str, Preset] = {
             **_BEFORE,
         },
         _SMOOTHED,
+        _SETUP,
     ),
     "bayes:anchors": Preset(
         "the words of the anchor alone, which the paper compares with (Han et al. 2010)",
@@ -353,6 +357,7 @@ PRESETS: Mapping[str, Preset] = {
             *_SMOOTHED,
             "A feature is counted by itself, so the counts of anchors are those of a model of anchors alone.",
         ),
+        _SETUP,
     ),
     "bayes:pages": Preset(
         "the control: the same classifier, trained on the words of pages (Han et al. 2010)",
@@ -367,6 +372,7 @@ PRESETS: Mapping[str, Preset] = {
             **_BEFORE,
         },
         (*_SMOOTHED, "A page counts as one sample, and its words as evidence in anchor and context alike."),
+        _SETUP,
     ),
 }
 

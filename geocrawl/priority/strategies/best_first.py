@@ -56,24 +56,29 @@ _RIVAL: Mapping[str, Constant] = {
     "cut": Constant(False, "ranked by the page only; nothing is discarded"),
     "terms": Constant(500, "a number of features is selected", "how many is not printed; as many as adaptive's m"),
 }
+_LIU = {"max_pages": Constant(5_000, "5,000 pages of each topic")}
+_MIN = {"max_pages": Constant(3_000, "3,000 pages")}
 PRESETS: Mapping[str, Preset] = {
-    "best-first:paper": Preset("sim(page) + sim(anchor), the third variant (Liu & Li 2017)", _SHARED, TF_IDF),
-    "best-first-page:paper": Preset("sim(page), the first variant (Liu & Li 2017)", _SHARED, TF_IDF),
+    "best-first:paper": Preset("sim(page) + sim(anchor), the third variant (Liu & Li 2017)", _SHARED, TF_IDF, _LIU),
+    "best-first-page:paper": Preset("sim(page), the first variant (Liu & Li 2017)", _SHARED, TF_IDF, _LIU),
     "best-first-page:gain": Preset(
         "the rival of adaptive, trained with information gain (Min & Huang 2015)",
         {**_RIVAL, "features": Constant("gain", "features by information gain, TF-IDF")},
         TF_IDF,
+        _MIN,
     ),
     "best-first-page:chi2": Preset(
         "the rival of adaptive, trained with χ² (Min & Huang 2015)",
         {**_RIVAL, "features": Constant("chi2", "features by χ², TF-IDF")},
         TF_IDF,
+        _MIN,
     ),
-    "best-first-anchor:paper": Preset("sim(anchor), the second variant (Liu & Li 2017)", _SHARED, TF_IDF),
+    "best-first-anchor:paper": Preset("sim(anchor), the second variant (Liu & Li 2017)", _SHARED, TF_IDF, _LIU),
     "best-n-first:paper": Preset(
         "the best N at once, scored by sim(page) + sim(anchor) (Liu & Li 2017)",
         {**_SHARED, "n": Constant(10, "the best N links are taken from the queue at once", "N not printed")},
         TF_IDF,
+        _LIU,
     ),
 }
 

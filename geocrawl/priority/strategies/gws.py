@@ -72,11 +72,17 @@ PRESETS: Mapping[str, Preset] = {
             "207 others, where the paper has 500 from a search engine.",
             "There is one topic vector and one list of link keywords for each language. Words of a general list of "
             "stop words are no link keywords, nor are Chinese terms that no anchor of the training contains.",
+            "A keyword's frequency is its occurrences per character of title or body, and r is the cosine in the space of "
+            "the keywords. IDF is ln((1 + N)/(1 + df)) + 1 over the labelled pages; the paper prints no form.",
             "A link with '?' that is no candidate is ranked like any other; the paper says nothing of it.",
-            "Services are recognised by more signs than service=WMS and three requests; detect=paper has no others.",
-            "Depth (5) and threads (5) are the settings max_depth, without a limit by default, and workers.",
             "A sub-queue is first come, first served at each host; hosts whose best links are equal take turns.",
         ),
+        setup={
+            "detect": Constant("paper", "step 4: service=WMS or one of three requests in the query of a link"),
+            "max_depth": Constant(5, "4.1, 4.2: both crawlers have depth 5"),
+            "workers": Constant(5, "4.1, 4.2: both crawlers have 5 threads"),
+            "max_pages": Constant(0, "a crawl ends when its queue is empty"),
+        },
         discards="a link of a page with r < 0.01 (eq. 2) is discarded when neither its URL nor its anchor has a "
         "keyword (eq. 3): its priority is 0 (eq. 4)",
     )

@@ -73,6 +73,7 @@ PRESETS: Mapping[str, Preset] = {
             "Before the first iteration a link has A·sim(page) + B·sim(anchor), not the plain sum of best-first.",
             *TF_IDF,
         ),
+        setup={"max_pages": Constant(5_000, "5,000 pages of each topic")},
         discards="links of pages at or below the relevance threshold are not followed",
     )
 }

@@ -325,7 +325,10 @@ PRESETS: Mapping[str, Preset] = {
             "A page whose links all have RW = 0 passes nothing on; waiting links have an IPR, too.",
             "Links with RW = 0 all have the IPR 1 − d. Hosts whose best links are equal take turns; the paper's one "
             "queue of URLs has no hosts.",
+            "RW belongs to an address, not to one link: it is the maximum over the metadata of all pages that link "
+            "there.",
         ),
+        {"max_pages": Constant(4_000, "figures to 4,000 pages")},
     )
 }
 

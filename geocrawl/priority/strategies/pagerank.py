@@ -30,6 +30,7 @@ PRESETS: Mapping[str, Preset] = {
         "plain PageRank, the rival of IPageRank (Li, Zhao, Yu: SkyReach)",
         {"d": Constant(0.85, "PR = (1 − d) + d · Σ PR(T)/C(T)"), **graph_constants("q")},
         ("A new link has the value that a page of the mean rank would pass on until the next iteration.",),
+        {"max_pages": Constant(4_000, "figures to 4,000 pages")},
     )
 }
 

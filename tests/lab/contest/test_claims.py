@@ -17,8 +17,8 @@ from geocrawl.lab.contest.experiments import chosen_seeds
 from geocrawl.lab.contest.link_classes import LinkClasses, Scores
 from geocrawl.lab.contest.measure import Score, area, at_share
 from geocrawl.lab.contest.papers import (
+    AS_SHEN,
     PAPERS,
-    QUERIES_ALONE,
     Claim,
     HarvestClaim,
     LinkClaim,
@@ -47,7 +47,9 @@ WEB = Study(
 )
 
 
-def crawl(strategy: str, finds: tuple[int, ...], pages: tuple[str, ...] = PAGES, *, cpu_s: float = 1.0) -> CrawlResult:
+def crawl(
+    strategy: str, finds: tuple[int, ...], pages: tuple[str, ...] = PAGES, *, cpu_s: float = 1.0, period: int = 50
+) -> CrawlResult:
     score = Score(
         pages=len(pages),
         service_requests=len(finds),
@@ -63,7 +65,8 @@ def crawl(strategy: str, finds: tuple[int, ...], pages: tuple[str, ...] = PAGES,
         pages_at_finds=finds,
         curve=finds,
     )
-    return CrawlResult(Job(Path(), strategy, 1000), score, pages, "done", cpu_s, 100.0, 0.0, ())
+    job = Job(Path(), strategy, 1000, {"hits.p": str(period), "ipagerank.q": "50"})
+    return CrawlResult(job, score, pages, "done", cpu_s, 100.0, 0.0, ())
 
 
 def evidence(*results: CrawlResult, links: Mapping[str, LinkClasses] | None = None) -> Evidence:
@@ -80,7 +83,7 @@ def test_gws_that_is_sooner_and_more_precise_is_seen() -> None:
     held = evidence(crawl("gws:paper", (10, 20, 30, 40), PAGES[:100]), crawl("bfs", (50, 60, 70, 80)))
     own = [each for each in findings_of(GWS, held) if each.where == "web"]
     assert {each.verdict for each in own} == {Verdict.SEEN} and len(own) == 5
-    alone = [each for each in findings_of(GWS, held) if each.where == QUERIES_ALONE]
+    alone = [each for each in findings_of(GWS, held) if each.where == AS_SHEN]
     assert {each.verdict for each in alone} == {Verdict.NOT_COMPARABLE} and len(alone) == 5
     assert finding(GWS, "precise", held).figures.startswith("precision: 0.04 for gws:paper, 0.004 for bfs")
     assert finding(GWS, "first service", held).figures.startswith(
@@ -147,6 +150,15 @@ def test_the_harvest_of_hits_is_held_against_both_rivals(read: tuple[str, ...], 
         assert finding(HITS, f"harvests more than {rival} (Fig. 3, 4)", held).verdict == verdict
 
 
+@pytest.mark.parametrize(("period", "pages"), [(50, "333"), (120, "360"), (200, "")])
+def test_hits_is_compared_after_three_iterations_and_within_half_of_the_web(period: int, pages: str) -> None:
+    rivals = [crawl(f"{name}:paper", (1,)) for name in ("best-first", "best-n-first")]
+    found = finding(HITS, "harvests more than best-first", evidence(crawl("hits:paper", (1,), period=period), *rivals))
+    assert (f"after {pages} pages" in found.figures) == bool(pages)
+    assert (found.verdict is Verdict.NOT_COMPARABLE) == (not pages)
+    assert pages or found.why.startswith("hits:paper iterates every 200 pages")
+
+
 def test_a_figure_of_a_paper_has_a_line_for_each_strategy_to_the_end_of_its_crawl() -> None:
     pytest.importorskip("matplotlib")
     held = evidence(crawl("hits:paper", (1,), PAGES[:130]), crawl("best-first:paper", (1,)), crawl("bfs", (1,)))
@@ -195,6 +207,8 @@ def test_findings_are_written_a_line_each() -> None:
     assert len(findings_csv(found).splitlines()) == len(found) + 1
     lines = list(findings_lines(found))
     assert lines[0].startswith("gws (Shen et al. 2015): gws is more precise") and lines[1].startswith("  not seen, web")
+    verdicts = [each.verdict is Verdict.NOT_COMPARABLE for each in found]
+    assert verdicts == sorted(verdicts) and True in verdicts
 
 
 def test_every_claim_is_about_presets_of_its_paper_and_breadth_first() -> None:

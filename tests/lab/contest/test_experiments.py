@@ -14,7 +14,7 @@ from geocrawl.lab.contest.claims import Evidence, Verdict, findings
 from geocrawl.lab.contest.contest import ContestResults, Plan, StrategyResult, WorldResults, run_contest
 from geocrawl.lab.contest.experiments import _from_ten_seeds, _second_topic, run_experiments
 from geocrawl.lab.contest.judge import PageJudge
-from geocrawl.lab.contest.papers import OFF_TOPIC_SEEDS, QUERIES_ALONE, SECOND_TOPIC, TEN_SEEDS
+from geocrawl.lab.contest.papers import AS_SHEN, OFF_TOPIC_SEEDS, SECOND_TOPIC, TEN_SEEDS
 from geocrawl.lab.contest.study import study
 from geocrawl.lab.recorded_worlds.world import World
 from tests.lab.experiment_world import OFF, ON, PAGES, SITES, write_experiment_world
@@ -30,7 +30,7 @@ def said() -> list[str]:
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory, said: list[str]) -> Evidence:
     folder = write_experiment_world(tmp_path_factory.mktemp("worlds") / "sites")
-    plan = Plan([folder], ["bfs"])
+    plan = Plan([folder], ["bfs"], set={"hits.p": "10"})
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, pytest.MonkeyPatch.context() as patch:
         for module in (contest, experiments):  # one process for all crawls: starting one takes longer than a crawl
             patch.setattr(module, "in_own_process", lambda work, what: pool.submit(work, what).result())
@@ -83,12 +83,12 @@ def test_ten_seeds_off_the_topic_are_on_no_relevant_page(evidence: Evidence) -> 
 
 
 @pytest.mark.long
-def test_services_are_recognised_by_queries_alone_as_the_paper_of_gws_does(evidence: Evidence) -> None:
-    ran = _strategies(evidence.experiments[QUERIES_ALONE])
+def test_both_crawlers_have_the_set_up_of_the_paper_of_gws(evidence: Evidence) -> None:
+    ran = _strategies(evidence.experiments[AS_SHEN])
     assert list(ran) == ["gws:paper", "bfs"]
     for each in ran.values():
         (result,) = each.results
-        assert result.job.detect == "paper"
+        assert (result.job.detect, result.job.max_depth, result.job.workers) == ("paper", 5, 5)
         assert each.row.found == SITES  # each WMS is named with its request
 
 
