@@ -141,8 +141,10 @@ def _judged(claim: Claim | HarvestClaim, names: Sequence[str], world: WorldResul
     better, worse = ran[claim.better], ran[claim.worse]
     least = _LEAST_ITERATIONS * _period(better) if "@" in claim.measured else 0
     if least > min(world.study.pages // 2, better.row.budget):
-        why = f"{claim.better} iterates every {_period(better):,} pages, so it has hardly begun in a web of this size"
-        return "", Verdict.NOT_COMPARABLE, why
+        reason = (
+            f"{claim.better} iterates every {_period(better):,} pages, so it has hardly begun in a web of this size"
+        )
+        return "", Verdict.NOT_COMPARABLE, reason
     if claim.measured in _NEED_END and _broken_off(worse, world):
         return "", Verdict.NOT_COMPARABLE, f"{claim.worse} had not read what it could when its budget was spent"
     if claim.measured in ("sooner", "kept"):

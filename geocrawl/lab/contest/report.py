@@ -34,7 +34,7 @@ th:first-child,td:first-child{text-align:left} thead th{border-bottom:2px solid 
 li{margin:.25em 0} table.texts td{text-align:left;white-space:normal;vertical-align:top}
 """
 _EXPLAINED = """<p>Each strategy crawled the same recorded webs, in memory and in virtual time, with everything but the
-network as in a real crawl: robots.txt obeyed, five links deep. {workers} <b>found</b> counts the
+network as in a real crawl, robots.txt obeyed. {workers} <b>found</b> counts the
 valid WMS in the catalogue whose capabilities were requested, <b>false</b> those catalogued as valid that are not;
 <b>to 50 %</b>, 90 and 100 are the pages downloaded until the crawl had made that share of its finds;
 <b>area</b> is the mean recall over all pages of the budget, and a crawl that ends earlier keeps its last recall.

@@ -72,8 +72,8 @@ PRESETS: Mapping[str, Preset] = {
             "207 others, where the paper has 500 from a search engine.",
             "There is one topic vector and one list of link keywords for each language. Words of a general list of "
             "stop words are no link keywords, nor are Chinese terms that no anchor of the training contains.",
-            "A keyword's frequency is its occurrences per character of title or body, and r is the cosine in the space of "
-            "the keywords. IDF is ln((1 + N)/(1 + df)) + 1 over the labelled pages; the paper prints no form.",
+            "A keyword's frequency is its occurrences per character of title or body, and r is the cosine in the space "
+            "of the keywords. IDF is ln((1 + N)/(1 + df)) + 1 over the labelled pages; the paper prints no form.",
             "A link with '?' that is no candidate is ranked like any other; the paper says nothing of it.",
             "A sub-queue is first come, first served at each host; hosts whose best links are equal take turns.",
         ),
