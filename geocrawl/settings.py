@@ -177,10 +177,9 @@ MIB = 1024 * 1024
 DEFAULT_PROXIES = ("127.0.0.1/32", "::1/128")
 """A reverse proxy on this machine."""
 DEFAULT_STRATEGY = "fusion"
+"""Strategy of a new database: it beat every other on recorded and made webs (docs/decisions/008)."""
 NO_DEPTH_LIMIT = 1_000_000
 """Depth that no page reaches: crawls without `--max-depth` have no limit."""
-"""Strategy of a new database: it beat every other on recorded and made webs (docs/decisions/008)."""
-
 _AT_WORK_S = 10.0
 """Longest time for which a server is assumed to keep working on a request that was cut off, seconds."""
 

@@ -316,6 +316,8 @@ class Document(NamedTuple):
     """Namespace of the root; '' when it has none."""
     json_keys: tuple[str, ...] = ()
     """The first keys, at most 64, of a JSON object; () for any other body."""
+    summary: str = ""
+    """What the page's metadata say of it: description, keywords and subjects, at most 2,000 characters."""
     headline: str = ""
     """The most likely headline (`page.html_tree`), or the title without one; '' unless requested."""
     prose: str = ""

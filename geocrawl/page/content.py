@@ -8,6 +8,7 @@ from typing import NamedTuple
 MAX_TEXT_CHARS = 200_000
 MAX_TITLE_CHARS = 500
 MAX_ANCHOR_CHARS = 300
+MAX_SUMMARY_CHARS = 2_000
 MAX_CONTEXT_CHARS = 200
 """Longest context of a link: half of it before the link, half after."""
 MAX_HREF_CHARS = 8_000
@@ -46,6 +47,7 @@ class Content:
     robots: str = ""
     """Directives of meta robots, joined by ', '."""
     language: str = ""
+    summary: str = ""
     headline: str = ""
     prose: str = ""
     anchor_chars: int = 0

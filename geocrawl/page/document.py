@@ -225,6 +225,7 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
         xml_root=content.xml_root,
         xml_namespace=content.xml_namespace,
         json_keys=content.json_keys,
+        summary=content.summary,
         headline=content.headline,
         prose=content.prose,
         anchor_chars=content.anchor_chars,

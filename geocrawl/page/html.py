@@ -18,6 +18,7 @@ from geocrawl.page.content import (
     BOUNDARY,
     MAX_ANCHOR_CHARS,
     MAX_CONTEXT_CHARS,
+    MAX_SUMMARY_CHARS,
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,
     Content,
@@ -44,6 +45,11 @@ _DEAD_REL_NAMES = (
 _DEAD_RELS = frozenset(_DEAD_REL_NAMES.split())
 """`<link>` relations that lead to no page."""
 _ROBOTS_NAMES = frozenset({"robots", "geocrawl"})
+_SUMMARY_NAMES = frozenset(
+    {"description", "keywords", "abstract", "og:description", "dc.description", "dc.subject", "dcterms.abstract"}
+    | {"dcterms.description", "dcterms.subject"}
+)
+"""Metadata of a page (`name`, or `property` of Open Graph) that say what it is about."""
 
 
 def read_html(
@@ -262,11 +268,14 @@ class _Reader:
     def _meta(self, node: LexborNode) -> None:
         attributes = node.attributes
         content = attributes.get("content") or ""
-        if (attributes.get("name") or "").strip().lower() in _ROBOTS_NAMES:
+        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        if name in _SUMMARY_NAMES and len(self._content.summary) < MAX_SUMMARY_CHARS:
+            self._content.summary = fold(f"{self._content.summary} {content}", MAX_SUMMARY_CHARS)
+        if name in _ROBOTS_NAMES:
             self._content.robots = f"{self._content.robots}, {content}"
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             self._add(RawLink(refresh_target(content), "meta-refresh"))
-        elif content[:4].lower() == "ckan" and (attributes.get("name") or "").strip().lower() == "generator":
+        elif content[:4].lower() == "ckan" and name == "generator":
             self._add(RawLink(CKAN_SEARCH, RECORDS))
         else:
             self._pieces.microdata(attributes)

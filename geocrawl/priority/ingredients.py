@@ -54,12 +54,13 @@ class Ingredients:
     def link_words(self, *, standard: bool = False) -> LinkModel:
         """Return the trained link keywords, which are the same for every topic.
 
-        `standard`: the most frequent words that are no abbreviations, words of ordinary links too.
+        `standard`: the most frequent words that are no abbreviations, words of ordinary links too; and of level 1
+        abbreviations alone.
         """
         model = read_links(self.models / LINKS_FILE)
         if standard:
             _demand(model.standard, self.models / LINKS_FILE, "links")
-            model = replace(model, keywords=model.standard)
+            model = replace(model, keywords=model.standard, wider=())
         return model
 
 

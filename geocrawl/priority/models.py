@@ -93,7 +93,8 @@ def read_links(path: Path) -> LinkModel:
     try:
         keywords = {str(language): _words(words) for language, words in data["keywords"].items()}
         standard = {str(language): _words(words) for language, words in data.get("standard", {}).items()}
-        return LinkModel(keywords, _words(data["abbreviations"]), dict(data["made"]), standard)
+        wider = _words(data.get("wider", []))
+        return LinkModel(keywords, _words(data["abbreviations"]), dict(data["made"]), standard, wider)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise malformed(path, _LINKS, error) from error
 
@@ -105,8 +106,9 @@ def write_topic(model: TopicModel, path: Path) -> None:
 
 def write_links(model: LinkModel, path: Path) -> None:
     """Write a model to `path`. Raises EnvironmentFault when `path` cannot be written."""
-    words = {"keywords": model.keywords, "standard": model.standard, "abbreviations": model.abbreviations}
-    write_model(path, _LINKS, {**words, "made": model.made})
+    keywords = {"keywords": model.keywords, "standard": model.standard}
+    some = {"abbreviations": model.abbreviations, "wider": model.wider}
+    write_model(path, _LINKS, {**keywords, **some, "made": model.made})
 
 
 def read_vectors(path: Path) -> TextModel:

@@ -129,10 +129,12 @@ class LinkModel:
     keywords: Mapping[str, tuple[str, ...]]
     """Words of level 2: language → its k link keywords, the most frequent first."""
     abbreviations: tuple[str, ...]
-    """Words of level 1."""
+    """Words of level 1 in eq. 3."""
     made: Mapping[str, object] = field(default_factory=dict)
     standard: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Language → its k most frequent words that are no abbreviations, words of ordinary links too."""
+    wider: tuple[str, ...] = ()
+    """More words of level 1, which are no abbreviations (ours)."""
 
 
 class LinkMatch(NamedTuple):
@@ -149,12 +151,13 @@ class LinkMeasure:
     """Determines the level of links by a link model."""
 
     def __init__(self, model: LinkModel, both: Relevance = Relevance.HIGH) -> None:
-        """Make measures; `both` is the level of a link keyword that is also an abbreviation (wms, ows)."""
+        """Make measures; `both` is the level of a link keyword that is also a word of level 1 (wms, ows)."""
         keywords = {word for words in model.keywords.values() for word in words}
+        some = (*model.abbreviations, *model.wider)
         self._levels = {
-            **dict.fromkeys(model.abbreviations, Relevance.SOME),
+            **dict.fromkeys(some, Relevance.SOME),
             **dict.fromkeys(keywords, Relevance.HIGH),
-            **dict.fromkeys(keywords.intersection(model.abbreviations), both),
+            **dict.fromkeys(keywords.intersection(some), both),
         }
         self._words = Keywords(self._levels)
         self._hint = hint_of(self._levels)

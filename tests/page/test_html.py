@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_TEXT_CHARS, MAX_TITLE_CHARS
+from geocrawl.page.content import (
+    MAX_ANCHOR_CHARS,
+    MAX_CONTEXT_CHARS,
+    MAX_SUMMARY_CHARS,
+    MAX_TEXT_CHARS,
+    MAX_TITLE_CHARS,
+)
 from geocrawl.page.document import PageReader
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.html_tree import flatten
@@ -22,6 +28,13 @@ def test_title_and_text_are_folded_and_scripts_and_styles_left_out() -> None:
     )
     assert document.title == "Web Map"
     assert document.text == "One two a b c d shown"
+
+
+def test_a_page_is_summed_up_by_what_its_metadata_say_within_a_limit() -> None:
+    head = '<meta name=Description content="Maps  of lakes"><meta property=og:description content=WMS>'
+    document = read(f"{head}<meta name=keywords content='gis, water'><meta name=author content=Ann><p>Text")
+    assert (document.summary, document.text) == ("Maps of lakes WMS gis, water", "Text")
+    assert len(read(f"<meta name=keywords content='{'lake ' * 2_000}'>" * 3).summary) <= MAX_SUMMARY_CHARS
 
 
 def test_inline_markup_does_not_part_words_but_blocks_and_cells_do() -> None:

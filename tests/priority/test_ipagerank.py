@@ -155,6 +155,12 @@ def test_a_word_of_the_headline_weighs_more_than_one_of_the_text() -> None:
     assert FILTER.judge(page)[0] == FILTER.similarity("wms layer", "soup bread")
 
 
+def test_summary_and_keywords_of_a_page_count_like_its_text() -> None:
+    page = document("soup bread")._replace(summary="wms layer")
+    assert FILTER.judge(page) == FILTER.judge(document("wms layer soup bread"))
+    assert FILTER.judge(page)[0] > FILTER.judge(document("soup bread"))[0]
+
+
 def test_a_synonym_of_a_word_of_the_topic_counts_as_that_word() -> None:
     model = TextModel({"图层": 1.0, "layer": 1.0}, {"en": {"layer": 1.0}}, threshold=0.5, typical=0.8)
     assert PageFilter(model, shipped_thesaurus(), title_weight=1.0).similarity("", "图层") == approx(0.5**0.5)

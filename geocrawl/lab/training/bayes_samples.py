@@ -124,10 +124,11 @@ def _sites(topic: Topic) -> set[str]:
 def domain_lexicon() -> tuple[str, ...]:
     """Return the domain terms, sorted:
 
-    those of the WMS standard in English and Chinese, the abbreviations of gws, and a few German and Japanese ones.
+    those of the WMS standard in English and Chinese, the words of level 1 of gws, and a few German and Japanese ones.
     """
     terms = [term for words in initial_keywords().values() for term in words]
-    terms += _data("gws_words.toml")["links"]["abbreviations"]
+    links = _data("gws_words.toml")["links"]
+    terms += links["abbreviations"] + links["wider"]
     terms += [term for words in _words_data()["lexicon"].values() for term in words]
     return tuple(sorted(set(terms)))
 

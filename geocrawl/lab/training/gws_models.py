@@ -175,6 +175,7 @@ def train_links(
             "anchors_with_keyword": {term: holding[term] for term in han},
         },
         {"en": tuple(literal), "zh": tuple(term for term in han if holding[term])},
+        tuple(data["wider"]),
     )
 
 

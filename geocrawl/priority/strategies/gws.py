@@ -41,7 +41,9 @@ OPTIONS: Mapping[str, Option] = {
     "title_weight": Option(0.5, "share of the title in the page vector P, the rest is the body's", 0.0, 1.0),
     "cap": Option(MOST_WEIGHT, "largest weight of one trained keyword in a topic vector (ours); 1: none", 0.1, 1.0),
     "standard": Option(
-        False, "keywords from all words of the WMS standard and its links, everyday ones such as map too, as the paper"
+        False,
+        "keywords from all words of the WMS standard and its links, everyday ones such as map too, and of level 1 "
+        "abbreviations alone, as the paper",
     ),
     "both": Option(1, "level of a link keyword that is also an abbreviation, such as wms and ows (eq. 3)", 1, 2),
     "seed_level": Option(1, "least level of a seed's page (ours): a person chose it as relevant", 0, 2),
@@ -63,7 +65,9 @@ PRESETS: Mapping[str, Preset] = {
             "title_weight": Constant(0.5, "a fixed mix of a keyword's frequency in title and body", "mix not printed"),
             "cap": Constant(1.0, "a keyword's weight is its TF-IDF, without a cap"),
             "standard": Constant(True, "keywords from definition, interface and parameters of WMS; words of WMS links"),
-            "both": Constant(1, "eq. 3, WMS and OWS are abbreviations: level 1"),
+            "both": Constant(
+                1, "eq. 3, WMS and OWS are abbreviations: level 1", "the paper's list ends in '…'; ours has 12"
+            ),
             "seed_level": Constant(0, "the level of every page, a seed's too, is that of eq. 2"),
             "drop_zero": Constant(True, "a link of priority 0 is discarded"),
         },

@@ -187,9 +187,10 @@ def _dice(a: str, b: str) -> float:
 
 # --------------------------------------------------------------------------- the page filter
 # The filter computes the cosine of the page's keywords with the topic vector (VSM). Words of the title, the most likely
-# headline, get a higher weight. The topic vector prunes and expands the page's keywords, in a way that the paper does
-# not state (ours): besides the words of the topic only the `STRONGEST` heaviest other words remain, so that a long page
-# is not dominated by other words; and a synonym (of `Thesaurus`) of a word of the topic counts as that word.
+# headline, get a higher weight; those of its summary, keywords and metadata count like those of its text (3.5). The
+# topic vector prunes and expands the page's keywords, in a way that the paper does not state (ours): besides the words
+# of the topic only the `STRONGEST` heaviest other words remain, so that a long page is not dominated by other words;
+# and a synonym (of `Thesaurus`) of a word of the topic counts as that word.
 # The threshold is the topic model's own, for the pages that a crawl keeps (`--store-pages`) and for `ipagerank.filter`
 # alike.
 
@@ -200,7 +201,7 @@ TITLE_WEIGHT = 3.0
 
 
 class PageFilter:
-    """Judges pages by title and text."""
+    """Judges pages by title, text and what their metadata say of them."""
 
     def __init__(
         self,
@@ -222,7 +223,7 @@ class PageFilter:
 
     def judge(self, document: Document) -> tuple[float, Relevance]:
         """Return (cosine 0…1, HIGH from the threshold on, else NONE)."""
-        similarity = self.similarity(document.headline or document.title, document.text)
+        similarity = self.similarity(document.headline or document.title, f"{document.summary} {document.text}")
         return similarity, Relevance.HIGH if similarity >= self._threshold else Relevance.NONE
 
     def kept_score(self, document: Document) -> float | None:

@@ -264,7 +264,15 @@ def test_the_shipped_models_are_those_that_training_makes(shared: Path, tmp_path
     train_links_file(shared / "corpus" / "urls.csv", tmp_path / LINKS_FILE, on=DAY)
     trained, shipped = read_links(tmp_path / LINKS_FILE), read_links(shipped_models() / LINKS_FILE)
     assert trained.keywords == shipped.keywords and trained.standard == shipped.standard
-    assert trained.abbreviations == shipped.abbreviations
+    assert (trained.abbreviations, trained.wider) == (shipped.abbreviations, shipped.wider)
+
+
+def test_the_abbreviations_of_the_papers_preset_are_abbreviations() -> None:
+    """Of level 1 in gws alone are the words that they stand for (data/gws_words.toml)."""
+    shipped = read_links(shipped_models() / LINKS_FILE)
+    assert all(len(word) <= 4 and word.isascii() and word.isalpha() for word in shipped.abbreviations)
+    assert "wms" in shipped.abbreviations and not set(shipped.abbreviations) & set(shipped.wider)
+    assert "geoportal" in shipped.standard["en"]
 
 
 @pytest.mark.shared
