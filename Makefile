@@ -142,7 +142,7 @@ MADE := portal:600 agency:1200 mixed:1000
 CLAIMED := gws:paper,bfs,hits:paper,best-first:paper,best-n-first:paper,ipagerank:paper,pagerank:paper,bayes:paper
 SHARED = $(or $(GEOCRAWL_SHARED),../shared)
 
-papers: dev-env  ## the papers' experiments on made webs, and on recorded ones where they are at hand: report in build/papers
+papers: dev-env  ## the papers' experiments on made webs, and on recorded ones where they are at hand: report in build/papers, figures in docs/papers
 	@for web in $(MADE); do \
 	  kind=$${web%%:*}; folder=$(PAPERS)/worlds/made-$$kind; \
 	  test -f $$folder/world.json && continue; \
@@ -150,6 +150,7 @@ papers: dev-env  ## the papers' experiments on made webs, and on recorded ones w
 	done
 	$(BIN)/geocrawl evaluate $(PAPERS)/worlds/made-portal $(PAPERS)/worlds/made-agency $(PAPERS)/worlds/made-mixed \
 	  $(patsubst %/world.json,%,$(wildcard $(SHARED)/worlds/*/world.json)) --papers --strategies $(CLAIMED),fusion,oracle --out $(PAPERS)/report
+	mkdir -p docs/papers && cp $(PAPERS)/report/figures/*.svg docs/papers/
 
 # What geocrawl itself needs is told by an environment that has nothing else.
 lock: dev-env  ## the versions in use, written to requirements.lock (what a crawl needs) and requirements-dev.lock (the rest)

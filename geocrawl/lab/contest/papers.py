@@ -6,7 +6,7 @@ other webs, so order and ratio are compared, never the numbers themselves. `clai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geocrawl.priority.options import SEPARATOR
@@ -71,6 +71,20 @@ AnyClaim = Claim | LinkClaim | HarvestClaim | Remark
 
 
 @dataclass(frozen=True, slots=True)
+class PaperFigure:
+    """A figure of a paper that is drawn again from our crawls."""
+
+    number: str
+    """As printed, `Fig. 2`; what it shows for a result that a paper prints in words or in a table."""
+    shows: str
+    """Rate of `rates.RATES`, drawn over pages; `cost` (CPU time and memory) or `classes` (classifiers of links)."""
+    presets: Sequence[str]
+    web: str
+    """Part of the name of the webs that are like the paper's."""
+    experiment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Paper:
     """One paper's section of the report."""
 
@@ -83,10 +97,11 @@ class Paper:
     strategies: Sequence[str]
     claims: Sequence[AnyClaim]
     note: str
-    rates: Mapping[str, str]
-    """Rate that is shown every 500 pages (`rates.RATES`) → the paper's figure of it, drawn here too, or ''."""
+    rates: Sequence[str]
+    """Rates of `rates.RATES` that are shown every 500 pages."""
     most: int
     """The last checkpoint, as in the paper or, where its webs were larger, near the end of ours."""
+    figures: Sequence[PaperFigure]
 
 
 _GWS_CLAIMS = tuple(
@@ -143,8 +158,12 @@ _GWS = Paper(
     note="The paper's crawls end when the queue is empty. Ours end there too, or at the budget. Its first seed is a "
     "web like portal, its second one like agency. It recognises a service by service=WMS or one of three requests in "
     "the query of a link; with the contest's own signs both crawlers find more services.",
-    rates={"recall": "Fig. 2", "precision": ""},
+    rates=("recall", "precision"),
     most=5_000,
+    figures=(
+        PaperFigure("Fig. 2, seed 1", "recall", ("gws:paper", "bfs"), "portal", AS_SHEN),
+        PaperFigure("Fig. 2, seed 2", "recall", ("gws:paper", "bfs"), "agency", AS_SHEN),
+    ),
 )
 _RECALL = "discovery_rate@5000"
 _HARVEST = "harvest_rate@5000"
@@ -190,6 +209,7 @@ _HITS_CLAIMS = tuple(
         ),
     )
 )
+_HITS_RIVALS = ("hits:paper", "best-n-first:paper", "best-first:paper")
 _HITS = Paper(
     name="hits (Liu & Li 2017)",
     title="hits: Liu, Li (2017), topic crawler algorithm with link structure",
@@ -217,8 +237,17 @@ _HITS = Paper(
     ),
     note="Two topics, as in the paper: WMS, and ArcGIS services (geoservices/arcgis) where a web has 20 or more pages "
     "that lead to them. Recall is the share of relevant pages that were read.",
-    rates={"harvest_rate": "Fig. 3, 4", "discovery_rate": ""},
+    rates=("harvest_rate", "discovery_rate"),
     most=5_000,
+    figures=tuple(
+        PaperFigure(number, rate, _HITS_RIVALS, "mixed", experiment)
+        for number, rate, experiment in (
+            ("Fig. 3, first topic", "harvest_rate", ""),
+            ("Fig. 4, second topic", "harvest_rate", SECOND_TOPIC),
+            ("recall, first topic", "discovery_rate", ""),
+            ("recall, second topic", "discovery_rate", SECOND_TOPIC),
+        )
+    ),
 )
 _SEEDS = "its topic comes from the seeds' text; pages that name services have more lists than prose"
 _ADAPTIVE = Paper(
@@ -254,8 +283,17 @@ _ADAPTIVE = Paper(
     ),
     note="Ten seeds on the topic, each from another site where there are as many, and 3,000 pages, or a third of a "
     "smaller web.",
-    rates={"harvest_rate": "Fig. 4"},
+    rates=("harvest_rate",),
     most=3_000,
+    figures=(
+        PaperFigure(
+            "Fig. 4",
+            "harvest_rate",
+            ("best-first-page:gain", "best-first-page:chi2", "adaptive:paper", "bfs"),
+            "mixed",
+            TEN_SEEDS,
+        ),
+    ),
 )
 _NO_RW = (
     "links without a word of the topic have RW = 0 and all the same IPR; among equals our hosts take turns, where one "
@@ -292,8 +330,16 @@ _IPAGERANK = Paper(
     note="Read for their order only: the paper's figures are curves. Its precision is the share of relevant pages "
     "among those read, our harvest rate. The test set was 20 topic sites and 60 others, as mixed is. The page filter "
     "is off there and here.",
-    rates={"harvest_rate": "Fig. 3", "discovery_rate": "Fig. 3"},
+    rates=("harvest_rate", "discovery_rate"),
     most=4_000,
+    figures=tuple(
+        PaperFigure(number, shows, ("ipagerank:paper", "pagerank:paper", "bfs"), "mixed")
+        for number, shows in (
+            ("Fig. 3, precision", "harvest_rate"),
+            ("Fig. 3, discovery rate", "discovery_rate"),
+            ("Fig. 4", "cost"),
+        )
+    ),
 )
 _BAYES = Paper(
     name="bayes (Han et al. 2010)",
@@ -343,8 +389,12 @@ _BAYES = Paper(
     ),
     note="The paper compares with no breadth-first crawl. Links are split 7 : 3 by link, as there, and labelled by the "
     "host that they lead to: one with mostly relevant pages, or one with none.",
-    rates={"harvest_rate": "", "judged_harvest_rate": ""},
+    rates=("harvest_rate", "judged_harvest_rate"),
     most=5_000,
+    figures=(
+        PaperFigure("Fig. 1", "classes", ("bayes:paper", "bayes:anchors", "bayes:pages"), "mixed"),
+        PaperFigure("Fig. 2", "judged_harvest_rate", ("bayes:paper",), "agency"),
+    ),
 )
 PAPERS = (_GWS, _HITS, _ADAPTIVE, _IPAGERANK, _BAYES)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import install_extra
 from geocrawl.lab.contest.contest import ORACLE, StrategyResult, WorldResults
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
-_STYLES = ("-", "--", "-.", (0, (1, 1)))
+_STYLES = ("-", (0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
+_MARKS = ("o", "s", "^", "D", "v", "x", "P")
+"""Style and mark of a line together tell lines apart without colours."""
+_HATCHES = ("", "///", "...", "xxx")
 _INCHES = (9.0, 5.4)
-POINT = 50
-"""Pages between two points of a rate's line."""
+POINTS = 40
+"""Points of a rate's line."""
 
 
 def curves(world: WorldResults) -> Figure:
@@ -35,9 +38,8 @@ def curves(world: WorldResults) -> Figure:
     for number, strategy in enumerate(strategies):
         row = strategy.row
         xs, ys = _steps(strategy)
-        colour, style = ("#000000", (0, (1, 2))) if row.strategy == ORACLE else _look(number)
-        label = f"{row.strategy} ({row.area:.3f})"
-        axes.step(xs, ys, where="post", label=label, color=colour, linestyle=style, linewidth=1.6)
+        look = {"color": "#000000", "linestyle": (0, (1, 2))} if row.strategy == ORACLE else _look(number)
+        axes.step(xs, ys, where="post", label=f"{row.strategy} ({row.area:.3f})", linewidth=1.6, **look)
     axes.set_xlim(0, strategies[0].row.budget if strategies else 1)
     axes.set_ylim(0, 1)
     axes.set_xlabel("pages downloaded")
@@ -47,21 +49,40 @@ def curves(world: WorldResults) -> Figure:
     return figure
 
 
-def rate_curves(world: WorldResults, names: Sequence[str], rate: str, most: int) -> Figure:
+def rate_curves(world: WorldResults, names: Sequence[str], rate: str, most: int, title: str) -> Figure:
     """Plot a rate of `rates.RATES` over the first `most` pages, a line for each strategy, to its crawl's end."""
     figure, axes = _figure()
     ran = [strategy for strategy in world.strategies if strategy.row.strategy in names and strategy.results]
     for number, strategy in enumerate(ran):
         end = int(min(most, strategy.row.budget, strategy.row.pages))
-        pages = [*range(POINT, end, POINT), end]
+        pages = sorted({max(1, end * point // POINTS) for point in range(1, POINTS + 1)})
         values = [mean_rate(strategy, world.study, rate, each) or 0.0 for each in pages]
-        colour, style = _look(number)
-        axes.plot(pages, values, label=strategy.row.strategy, color=colour, linestyle=style, linewidth=1.6)
+        axes.plot(pages, values, label=strategy.row.strategy, linewidth=1.6, **_look(number))
+    axes.set_xlim(left=0)
     axes.set_ylim(0, 1)
     axes.set_xlabel("pages downloaded")
     axes.set_ylabel(RATES[rate])
-    axes.set_title(world.study.world)
+    axes.set_title(title)
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return figure
+
+
+def grouped_bars(values: Mapping[str, Mapping[str, float]], title: str) -> Figure:
+    """Plot bars: for each group of `values` (what is measured) a panel, with a bar for each name."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=_INCHES)
+    for number, (measured, bars_of) in enumerate(values.items()):
+        axes = figure.add_subplot(1, len(values), number + 1)
+        axes.spines[["top", "right"]].set_visible(False)
+        for place, (name, value) in enumerate(bars_of.items()):
+            hatch = _HATCHES[place % len(_HATCHES)]
+            axes.bar(place, value, label=name, color=_COLOURS[place], hatch=hatch, edgecolor="white")
+            axes.text(place, value, f"{value:.3g}", ha="center", va="bottom", fontsize=8)
+        axes.set_xticks([])
+        axes.set_xlabel(measured)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    figure.suptitle(title)
     return figure
 
 
@@ -114,8 +135,15 @@ def _figure() -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _look(number: int) -> tuple[str, object]:
-    return _COLOURS[number % len(_COLOURS)], _STYLES[(number // 4) % len(_STYLES)]
+def _look(number: int) -> dict[str, Any]:
+    """Return colour, style and mark of a line: no two of the first 35 have the same style and mark."""
+    return {
+        "color": _COLOURS[number % len(_COLOURS)],
+        "linestyle": _STYLES[number % len(_STYLES)],
+        "marker": _MARKS[number % len(_MARKS)],
+        "markevery": 0.1,
+        "markersize": 4,
+    }
 
 
 def _steps(strategy: StrategyResult) -> tuple[Sequence[float], Sequence[float]]:

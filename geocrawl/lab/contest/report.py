@@ -14,7 +14,7 @@ from geocrawl.lab.contest.claims import Evidence, findings, findings_csv
 from geocrawl.lab.contest.contest import AS_USED, ContestResults, Plan, WorldResults
 from geocrawl.lab.contest.html import table
 from geocrawl.lab.contest.papers import PAPERS
-from geocrawl.lab.contest.papers_report import claims_table, paper_section
+from geocrawl.lab.contest.papers_report import claims_table, figures, paper_section
 from geocrawl.lab.contest.rates import rates_csv
 from geocrawl.lab.contest.results import options_of, to_csv, to_json
 from geocrawl.lab.contest.table import HEADS, cells, end_lines, model_lines
@@ -67,6 +67,8 @@ def write_all(plan: Plan, results: ContestResults, folder: Path, evidence: Evide
     else:
         for world in results.worlds:
             yield _write_plots(world, folder)
+        for name, _, plot in figures(evidence):
+            write_whole(folder / "figures" / f"{name}.svg", plots.drawn(plot, "svg"))
     write_whole(folder / "report.html", to_html(plan, results, evidence, with_plots=not missing))
     yield f"wrote {folder / 'report.html'}"
 
@@ -81,21 +83,29 @@ def _write_plots(world: WorldResults, folder: Path) -> str:
 def to_html(plan: Plan, results: ContestResults, evidence: Evidence | None = None, *, with_plots: bool = True) -> str:
     """Return the report as one page: styles and pictures inside, no scripts. `evidence` as for `write_all`."""
     evidence = evidence or Evidence({"": results})
-    body = [*_opening(plan, results), *claims_table(evidence)]
+    body = [*_title(plan), *claims_table(evidence)]
+    if with_plots:
+        body.append("<h2>The papers' figures, from our crawls</h2>")
+        body += [plots.as_image(plot, title) for _, title, plot in figures(evidence)]
+    body += _opening(plan, results)
     for world in results.worlds:
         body += _world(world, with_plots=with_plots)
     for paper in PAPERS:
-        body += paper_section(paper, evidence, with_plots=with_plots)
+        body += paper_section(paper, evidence)
     body += _options(plan)
     body += _closing(results)
     head = f"<meta charset='utf-8'><title>geocrawl: contest of strategies</title><style>{_STYLE}</style>"
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
 
 
-def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
+def _title(plan: Plan) -> Iterator[str]:
     names = ", ".join(plan.strategies)
     yield "<h1>Contest of strategies</h1>"
     yield f"<p><small>geocrawl {escape(__version__)}; seed {plan.seed}; strategies: {escape(names)}</small></p>"
+
+
+def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
+    yield "<h2>The contest</h2>"
     if plan.topic or plan.seeds:
         topic = f"The strategies looked for the topic {plan.topic}. " if plan.topic else ""
         seeds = f"The crawls began at the seeds given, of which there are {len(plan.seeds):,}." if plan.seeds else ""

@@ -139,7 +139,7 @@ def test_everything_is_written_and_the_report_needs_nothing_beside_it(
     assert data["worlds"][0]["rows"][0]["curve"] == [2]
     assert data["options"]["gws:paper"]["drop_zero"] is True and data["options"]["bfs"] == {}
     page = (tmp_path / "report.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 3  # curves and areas of the web, figure 2 of the paper of gws
+    assert page.count("data:image/svg+xml;base64,") == 2  # curves and areas of the web; none like a web of the papers
     assert "http://" not in page.replace("http://www.w3.org", "") and "<script" not in page
     for paper in PAPERS:
         assert paper.title in page
