@@ -2,7 +2,9 @@
 
 Numbers, dates, hashes and identifiers are replaced by `#`, and values of parameters are left out:
 `/cal/2031/05?view=month` and `/cal/1999/12?view=day` have one pattern. An address without anything to replace has no
-pattern. Words stay, percent-encoded ones too, because sites name different things by words.
+pattern. Words stay, percent-encoded ones too, because sites name different things by words. So does the site with its
+port: domains that differ by a number, and IP addresses, have nothing to do with each other, while one site makes any
+number of hosts (`n17.example.org`).
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def pattern_of(url: Url) -> str:
         return ""
     if query and records_page(url) is not None:
         return ""
-    blank = _blanked(place) + _names(query)
+    host, slash, path = place.partition("/")
+    below = len(url.host) - len(url.site)
+    blank = _blanked(host[:below]) + host[below:] + slash + _blanked(path) + _names(query)
     return "" if blank == place else blank
 
 

@@ -16,13 +16,16 @@ ONE_PATTERN = [
     ("http://a.test/d/550e8400-e29b-41d4-a716-446655440000", "http://a.test/d/123e4567-e89b-12d3-a456-426614174000"),
     ("http://a.test/f?color=red&size=1", "http://a.test/f?size=9&color=blue"),
     ("http://a.test/f?f[0]=a", "http://a.test/f?f[1]=b"),
-    ("http://n1.a.test/x", "http://n2.a.test/x"),
+    ("http://n1.a.org/x", "http://n2.a.org/x"),
     ("http://a.test/s/Zm9vYmFyYmF6cXV4MTIz/", "http://a.test/s/YmF6cXV4Zm9vYmFyNDU2/"),
 ]
 DIFFERENT = [
     ("http://a.test/dataset/roads", "http://a.test/dataset/rivers"),
     ("http://a.test/%E5%9C%B0%E5%9B%BE", "http://a.test/%E5%BD%B1%E5%83%8F"),
     ("http://a.test/1", "http://b.test/1"),
+    ("http://www.maps1.org/1", "http://www.maps2.org/1"),
+    ("http://127.0.0.1/p/1", "http://127.0.0.2/p/1"),
+    ("http://a.test:8080/1", "http://a.test:8081/1"),
     ("http://a.test/f?a=1", "http://a.test/f?b=1"),
 ]
 
