@@ -23,7 +23,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from geocrawl.crawler.report import RunSummary
+from geocrawl.crawler.report import LostProcess, RunSummary
 from geocrawl.errors import DatabaseFault, UsageError
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.ports import Observer
@@ -88,6 +88,7 @@ class Processes:
         self._running: list[subprocess.Popen[bytes]] = []
         self._kill_at: float | None = None
         self._others = RunSummary()
+        self._lost: list[LostProcess] = []
 
     def start(self, run: int) -> None:
         """Start the processes: the database is ready, and the run has begun."""
@@ -116,7 +117,7 @@ class Processes:
 
     @asynccontextmanager
     async def watched(self, observer: Observer) -> AsyncIterator[None]:
-        """Tell `observer` when a process is killed; its leases end then, as it is no zombie any more. Read what the
+        """Tell `observer` when a process ends unforeseen; its leases end then, as it is no zombie. Read what the
         others have done, for displays."""
 
         async def watch() -> None:
@@ -138,7 +139,8 @@ class Processes:
     def _reap(self, observer: Observer) -> None:
         for process in self._running:
             if process.returncode is None and (code := process.poll()) and self._kill_at is None:
-                observer.noted(_how_it_ended(process.pid, code))
+                self._lost.append(LostProcess(process.pid, code))
+                observer.noted(self._lost[-1].line)
 
     async def ended(self, summary: RunSummary) -> RunSummary:
         """Wait until all others have ended, those that do not after a stop are killed; return what all did."""
@@ -149,7 +151,7 @@ class Processes:
                 for process in self._running:
                     process.kill()
             await asyncio.sleep(_LOOK_S)
-        return summary.plus(await asyncio.to_thread(self._read_counts))
+        return replace(summary.plus(await asyncio.to_thread(self._read_counts)), lost=tuple(self._lost))
 
     def counts(self) -> RunSummary:
         """Return what the other processes have done, as it was read last; any thread may ask."""
@@ -176,11 +178,6 @@ class Processes:
         return counts
 
 
-def _how_it_ended(pid: int, code: int) -> str:
-    how = f"was killed (signal {-code})" if code < 0 else f"ended unforeseen (exit code {code})"
-    return f"Process {pid} of this crawl {how}; its pages under way were or will be visited again."
-
-
 def share_of(settings: Settings, process: int) -> Settings:
     """Return the settings of one of the processes: its share of the visits at a time and of what reads answers."""
     count = settings.processes
@@ -199,11 +196,16 @@ def _share(total: int, process: int, count: int) -> int:
 
 
 def read_task() -> Task:
-    """Return the task that the first process wrote to standard input, and watch that input until the process ends."""
+    """Return the task that the first process wrote to standard input, and watch that input until the process ends.
+
+    Its bytes are read without `sys.stdin`, whose lock a thread may not hold when Python ends: that is fatal (SIGABRT).
+    """
     task: Task = pickle.load(sys.stdin.buffer)  # noqa: S301 of a process of our own
+    given = sys.stdin.fileno()
 
     def watch() -> None:
-        sys.stdin.buffer.read()
+        while os.read(given, 1):
+            pass
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="first process", daemon=True).start()

@@ -78,8 +78,10 @@ def end_run(report: CrawlReport | HarvestReport, *, json: bool, has_failed: bool
     """Print what a run did, as JSON or in a few lines, and exit with the code that fits its end."""
     print_lines(report.lines(), json=json, value=report.as_json())
     end_interrupted(report.summary.interrupted)
-    if report.summary.stopped == "outage" or has_failed:
-        raise typer.Exit(3 if report.summary.stopped == "outage" else 1)
+    if report.summary.stopped == "outage" or report.summary.lost:
+        raise typer.Exit(3)
+    if has_failed:
+        raise typer.Exit(1)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -11,6 +11,29 @@ from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, moment
 
 
+@dataclass(frozen=True, slots=True)
+class LostProcess:
+    """A further process of a crawl that ended unforeseen."""
+
+    pid: int
+    code: int
+    """Its exit code, or the negative number of the signal that ended it."""
+
+    @property
+    def line(self) -> str:
+        """Return a sentence about it."""
+        how = f"was killed (signal {-self.code})" if self.code < 0 else f"ended unforeseen (exit code {self.code})"
+        return f"Process {self.pid} of this crawl {how}; its pages under way were or will be visited again."
+
+    def as_json(self) -> dict[str, int | None]:
+        """Return its number, and its signal or its exit code."""
+        return {
+            "pid": self.pid,
+            "signal": -self.code if self.code < 0 else None,
+            "exit_code": self.code if self.code > 0 else None,
+        }
+
+
 @dataclass(slots=True)
 class RunSummary:
     """The counts of one run of a crawl."""
@@ -34,6 +57,8 @@ class RunSummary:
     """Whether the signal that stopped the run was Ctrl-C."""
     reasons: dict[str, int] = field(default_factory=dict)
     """Failed and refused visits by reason."""
+    lost: tuple[LostProcess, ...] = ()
+    """Further processes of the crawl that ended unforeseen."""
 
     @property
     def visits(self) -> int:
@@ -122,6 +147,7 @@ class CrawlReport:
             "left": [{"host": host.name, "addresses": host.urls, "ready_at": host.ready_at} for host in self.left],
             "retries": self.retries,
             "next_retry_at": self.next_retry_at,
+            "lost_processes": [process.as_json() for process in s.lost],
             "sub_queues": list(map(asdict, self.sub_queues)),
         }
 
@@ -151,6 +177,7 @@ class CrawlReport:
             out.insert(1, _not_read(s))
         if "guard" in s.reasons:
             out.insert(2, _GUARDED)
+        out += [process.line for process in s.lost]
         if self.sub_queues:
             out += ["", *table_lines(self.sub_queues)]
         if self.no_seed_answered:

@@ -58,7 +58,7 @@ def test_the_catalogue_is_that_of_one_process_and_one_report_counts_what_all_did
             crawl.helpers(int(processes) - 1)
             code, report, notes = crawl.end()
             asked = [request.url for request in web.requests if request.kind == "page"]
-            assert code == 0, notes
+            assert (code, report["lost_processes"]) == (0, []), notes
             assert len(asked) == len(set(asked))
             assert set(web.most_at_once.values()) == {1}
             assert report["services"] >= len(web.expected_valid)
@@ -135,6 +135,19 @@ def test_a_stop_ends_all_processes_with_one_report(tmp_path: Path, numbers: list
     assert not rows(tmp_path, "SELECT name FROM host WHERE lease_until > 0"), "all leases were ended"
 
 
+def test_a_helper_that_a_signal_ends_is_told_in_notes_report_and_exit_code(tmp_path: Path) -> None:
+    with (
+        scale_web.served(WEB, tmp_path / "log") as proxy,
+        team_crawl(tmp_path, *START, "--proxy", proxy, *ORDINARY, "--processes", "2") as crawl,
+    ):
+        (helper,) = crawl.helpers(1)
+        os.kill(helper, signal.SIGABRT)
+        code, report, notes = crawl.end()
+    assert (code, report["stopped"]) == (3, "done"), notes
+    assert report["lost_processes"] == [{"pid": helper, "signal": signal.SIGABRT, "exit_code": None}]
+    assert notes.count(f"Process {helper} of this crawl was killed (signal 6)") == 1
+
+
 @pytest.mark.long
 def test_a_killed_helper_is_told_and_its_addresses_are_visited_by_the_others(tmp_path: Path) -> None:
     with (
@@ -146,7 +159,7 @@ def test_a_killed_helper_is_told_and_its_addresses_are_visited_by_the_others(tmp
         crawl.until(lambda: pages_visited(tmp_path) > 20 and rows(tmp_path, leased))
         os.kill(helper, signal.SIGKILL)
         code, report, notes = crawl.end()
-    assert (code, report["stopped"]) == (0, "done"), notes
+    assert (code, report["stopped"]) == (3, "done"), notes
     assert notes.count(f"Process {helper} of this crawl was killed (signal 9)") == 1
     assert pages_visited(tmp_path) == WEB.hosts * WEB.pages_a_host
     with sqlite3.connect(tmp_path / "c.db") as database:
