@@ -24,6 +24,7 @@ NAMES = (
     "plans",
     "walks",
     "link_matrix",
+    "survey",
     "search",
     "serve",
     "pages",

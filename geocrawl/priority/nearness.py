@@ -30,7 +30,8 @@ class TopicModel:
     vectors: Mapping[str, Mapping[str, float]]
     made: Mapping[str, object] = field(default_factory=dict)
     standard: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """The vectors that are chosen among all words of the WMS standard, everyday ones such as "map" too."""
+    """The vectors that are chosen among all words of the WMS standard, everyday ones such as "map" too, with the IDF of
+    pages on the topic alone."""
 
     def capped(self, most: float) -> TopicModel:
         """Return the topic with the heaviest keyword of each vector at most `most` of the vector's length (ours).

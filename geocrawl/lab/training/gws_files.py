@@ -18,6 +18,7 @@ from pathlib import Path
 from geocrawl.errors import UsageError
 from geocrawl.lab.training.gws_models import (
     LINK_KEYWORDS,
+    ON_TOPIC,
     ORDINARY_SHARE,
     TITLE_WEIGHT,
     TOPIC_KEYWORDS,
@@ -47,7 +48,8 @@ def train_topic_file(
     """
     examples = read_examples(pages, exclude, text_of)
     model = train_topic(examples.kept)
-    standard = train_topic(examples.kept, standard_keywords()).vectors
+    on_topic = [page for page in examples.kept if page.label == ON_TOPIC]  # the paper's corpus of the IDF, too
+    standard = train_topic(on_topic, standard_keywords()).vectors
     made: dict[str, object] = {
         **record("TF-IDF of initial keywords over pages labelled ogc (geocrawl train topic)", [pages], exclude, on=on),
         "options": {"n": TOPIC_KEYWORDS, "title_weight": TITLE_WEIGHT, **EXCLUSION},

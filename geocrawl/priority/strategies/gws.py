@@ -72,12 +72,12 @@ PRESETS: Mapping[str, Preset] = {
             "drop_zero": Constant(True, "a link of priority 0 is discarded"),
         },
         (
-            "The topic is learnt from the shared labelled pages that are in no recorded web: 92 about OGC services and "
-            "207 others, where the paper has 500 from a search engine.",
+            "The topic is learnt from the 92 shared labelled pages about OGC services that are in no recorded web; "
+            "the paper has 500 from a search engine.",
             "There is one topic vector and one list of link keywords for each language. Words of a general list of "
             "stop words are no link keywords, nor are Chinese terms that no anchor of the training contains.",
             "A keyword's frequency is its occurrences per character of title or body, and r is the cosine in the space "
-            "of the keywords. IDF is ln((1 + N)/(1 + df)) + 1 over the labelled pages; the paper prints no form.",
+            "of the keywords. IDF is ln((1 + N)/(1 + df)) + 1 over the pages on the topic; the paper prints no form.",
             "A link with '?' that is no candidate is ranked like any other; the paper says nothing of it.",
             "A sub-queue is first come, first served at each host; hosts whose best links are equal take turns.",
         ),

@@ -21,7 +21,9 @@ from geocrawl.lab.training.gws_models import (
     train_links,
     train_topic,
 )
+from geocrawl.lab.training.labelled_pages import read_pages
 from geocrawl.lab.training.overlap import contained, shingles
+from geocrawl.lab.training.train import text_of as text_of_training
 from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models, write_topic
 from geocrawl.priority.nearness import TopicModel
 
@@ -265,6 +267,20 @@ def test_the_shipped_models_are_those_that_training_makes(shared: Path, tmp_path
     trained, shipped = read_links(tmp_path / LINKS_FILE), read_links(shipped_models() / LINKS_FILE)
     assert trained.keywords == shipped.keywords and trained.standard == shipped.standard
     assert (trained.abbreviations, trained.wider) == (shipped.abbreviations, shipped.wider)
+
+
+@pytest.mark.shared
+def test_the_papers_topic_has_the_idf_of_pages_on_the_topic_alone(shared: Path) -> None:
+    """Shen et al.: the training pages are search hits, and the corpus of the IDF, too."""
+    shipped = read_topic(shipped_models() / TOPIC_FILE)
+    excluded = shipped.made["excluded_pages"]
+    assert isinstance(excluded, list)
+    pages = [
+        page for page in read_pages(shared / "worlds" / "pages.jsonl.gz", text_of_training) if page.url not in excluded
+    ]
+    on_topic = [page for page in pages if page.label == "ogc"]
+    assert train_topic(on_topic, standard_keywords()).vectors == shipped.standard
+    assert train_topic(pages).vectors == shipped.vectors
 
 
 def test_the_abbreviations_of_the_papers_preset_are_abbreviations() -> None:
