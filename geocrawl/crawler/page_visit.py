@@ -13,6 +13,7 @@ from functools import partial
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
+    CONFIGURATION,
     GUESS,
     NOT_PERMITTED,
     SCRIPT_SRC,
@@ -139,7 +140,7 @@ class ReceivedAnswers:
 # --------------------------------------------------------------------------- visits
 
 
-_RANKED_BY_PLACE = ADDRESS_ONLY | {RECORDS}
+_RANKED_BY_PLACE = ADDRESS_ONLY | {RECORDS, CONFIGURATION}
 """Places of links whose rank does not come from the text around them."""
 _SCRIPT = "stop:script"
 """Reason for refusing a script that the reader did not choose."""
@@ -213,17 +214,18 @@ class PageLinks:
     def _refusal(self, link: Link) -> str:
         """Return the reason for refusing a link, '' for none. Scripts are refused unless the reader chose them."""
         reason = self._refusals.reason(link.url)
-        return "" if link.where == SCRIPT_SRC and reason == _SCRIPT else reason
+        return "" if link.where in (SCRIPT_SRC, CONFIGURATION) and reason == _SCRIPT else reason
 
     def _records(self, document: Document, own: Rank) -> list[RankedLink]:
-        """Return links to a catalogue's pages of records, with the rank of the page that names them.
+        """Return links to a catalogue's pages of records and to a viewer's files, with the rank of the page that names
+        them.
 
         A numbered page of records has the depth of the page before it. A page without a number is one deeper, so that
-        the depth limit ends an endless catalogue.
+        the depth limit ends an endless catalogue; so is a file.
         """
-        links = (link for link in document.links if link.where == RECORDS)
+        links = (link for link in document.links if link.where in (RECORDS, CONFIGURATION))
         return [
-            RankedLink(link, own, self._refusals.reason(link.url), same_depth=records_page(link.url) is not None)
+            RankedLink(link, own, self._refusal(link), same_depth=records_page(link.url) is not None)
             for link in links
             if link.url.identity != document.url.identity
         ]

@@ -40,6 +40,7 @@ from geocrawl.model.services import (
 from geocrawl.model.web import (
     ADDRESS_ONLY,
     BATCH_TIER,
+    CONFIGURATION,
     HARVEST_TIER,
     LATE_TIER,
     NOT_PERMITTED,
@@ -69,6 +70,7 @@ __all__ = [
     "ADDRESS_ONLY",
     "ANSWER",
     "BATCH_TIER",
+    "CONFIGURATION",
     "GUESS",
     "HARVEST_TIER",
     "LATE_TIER",

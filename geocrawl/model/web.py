@@ -64,6 +64,8 @@ ADDRESS_ONLY = frozenset(
 """Values of `Link.where` for an address that is written but not linked: a candidate service, never a page to visit."""
 SCRIPT_SRC = "script-src"
 """`Link.where` of a script or configuration that belongs to a page: visited, but read for addresses only."""
+CONFIGURATION = "configuration"
+"""`Link.where` of a file that a map viewer loads: visited with the rank of the page or file that names it."""
 
 
 class Relevance(IntEnum):

@@ -9,7 +9,7 @@ from itertools import islice
 from urllib.parse import quote
 
 from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_8, UTF_16_STARTS, gunzipped, header_charset
-from geocrawl.model import ADDRESS_ONLY, SCRIPT_SRC, Document, Link, Page, Url
+from geocrawl.model import ADDRESS_ONLY, CONFIGURATION, SCRIPT_SRC, Document, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
 from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.encoding import DecodedText, decode
@@ -18,6 +18,7 @@ from geocrawl.page.json import read_data
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
 from geocrawl.page.scripts import addresses_in_code, is_script
 from geocrawl.page.text import addresses_in_text
+from geocrawl.page.viewers import files_in_script
 from geocrawl.page.xml import read_xml
 from geocrawl.urls import read_url
 
@@ -163,17 +164,16 @@ class PageReader:
             headline=self._headline,
             prose=self._prose,
             tag_paths=self._tag_paths,
-            site=url.site,
+            url=url,
         )
 
     def _of_text(self, text: str, content_type: str, url: Url) -> Content:
         """Return the content of a text without markup: a script, JSON, Turtle, or plain text."""
         if is_script(content_type, url.address):
-            return Content(links=[*islice(addresses_in_code(text, "script-file", relative=False), self._max_links)])
+            links = islice(addresses_in_code(text, "script-file", relative=False), self._max_links)
+            return Content(links=[*links, *files_in_script(text, url)])
         content = read_data(text, url, max_links=self._max_links)
         if content is not None:
-            if not content.links and may_mention_services(text.lower()):
-                content.links = list(addresses_in_code(text, "json", relative=False))
             return content
         content = Content(text=text[:MAX_TEXT_CHARS])
         if addresses := _listed_addresses(text):
@@ -288,7 +288,7 @@ _FEW_CHARS = 500
 _SCRIPT = re.compile(rb"<script\b", re.I)
 _NOFOLLOW = re.compile(rb"<meta\s[^<>]{0,200}\b(?:nofollow|none)\b", re.I)
 _HEAD_BYTES = 100_000
-_LEADS_NOWHERE = ADDRESS_ONLY | {SCRIPT_SRC, "link"}
+_LEADS_NOWHERE = ADDRESS_ONLY | {CONFIGURATION, SCRIPT_SRC, "link"}
 """Places of addresses that readers of a page cannot follow."""
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from geocrawl.formats.text import fold
+from geocrawl.model import Url
 from geocrawl.page.content import (
     BOUNDARY,
     MAX_ANCHOR_CHARS,
@@ -27,6 +28,7 @@ from geocrawl.page.content import (
 from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link
 from geocrawl.page.html_tree import BLOCKS, CELLS, UNREAD, TagPaths, find_headline, flatten
 from geocrawl.page.naming import Subject
+from geocrawl.page.viewers import files_of_page
 from geocrawl.urls import CKAN_SEARCH, RECORDS
 
 _MAX_FRAGMENTS = 60
@@ -61,23 +63,25 @@ def read_html(
     headline: bool = False,
     prose: bool = False,
     tag_paths: bool = False,
-    site: str = "",
+    url: Url | None = None,
 ) -> Content:
     """Return the text and the links of `html`.
 
     `codec`: Python's name of the page's encoding, for the fields of its forms. Links beyond `max_links` are left out;
     for nested or broken markup the time stays proportional to the length (`flatten`). The links are followed by
-    addresses of services that are written but not linked (`embedded`), and by at most `max_scripts` linked scripts that
-    may contain such addresses. `headline`, `prose` and `tag_paths` fill fields that not every strategy needs. `site`:
-    the page's own site, whose addresses count as services sooner than those of others.
+    addresses of services that are written but not linked (`embedded`), by at most `max_scripts` linked scripts that may
+    contain such addresses, and by the files of a map viewer. `headline`, `prose` and `tag_paths` fill fields that not
+    every strategy needs. `url`: the page's own address; addresses on its site count as services sooner than others.
     """
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
     reader = _Reader(codec, max_links, TagPaths() if tag_paths else None)
     if tree.root is not None:
         reader.read(tree.root)
     content = reader.finish()
-    reader.add_embedded(html, site)
+    reader.add_embedded(html, url.site if url else "")
     if max_scripts:
+        if url is not None:
+            reader.add_viewer(html, url)
         reader.add_scripts(html, max_scripts)
     if prose:
         reader.separate_anchors()
@@ -177,6 +181,12 @@ class _Reader:
         content = self._content
         shown = Subject(content.title, site, self._text)
         for link in embedded_addresses(html, shown, self._pieces, content.links):
+            self._add(link)
+
+    def add_viewer(self, html: str, url: Url) -> None:
+        """Add the files that a map viewer on the page at `url` loads."""
+        codes = (code for _, code in self._pieces.scripts)
+        for link in files_of_page(url, html, self._pieces.sources, codes):
             self._add(link)
 
     def add_scripts(self, html: str, limit: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -20,6 +20,7 @@ from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawL
 from geocrawl.page.metadata import address_in, link
 from geocrawl.page.naming import kind_among, kind_of_protocol
 from geocrawl.page.rdf import read_json_ld
+from geocrawl.page.viewers import read_configuration
 from geocrawl.urls import RECORDS, ckan_search_url, read_url, records_start, records_url
 
 # --------------------------------------------------------------------------- OWS Context in GeoJSON (OGC 14-055r2)
@@ -419,13 +420,18 @@ def _parse(text: str) -> Any:
 
 
 def _links(data: Any, url: Url) -> Iterable[RawLink]:
+    return _of_format(data, url) or read_configuration(data, url)
+
+
+def _of_format(data: Any, url: Url) -> Sequence[RawLink]:
+    """Return the links of a document that a reader recognises; () for any other."""
     if isinstance(data, dict):
         for reader in _FORMATS:
             links = reader(data, url)
             if links is not None:
                 return links
     if isinstance(data, dict) and not {"@context", "@graph"}.isdisjoint(data):
-        return read_json_ld(data, url)
+        return list(read_json_ld(data, url))
     if isinstance(data, list) and data and isinstance(data[0], dict) and "@id" in data[0]:
-        return read_json_ld(data, url)
+        return list(read_json_ld(data, url))
     return ()

@@ -29,6 +29,7 @@ from geocrawl.page.content import (
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
 from geocrawl.page.naming import kind_of_protocol
 from geocrawl.page.rdf import MAX_CHARS, read_rdf_xml
+from geocrawl.page.viewers import read_xml_configuration
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
 
 # --------------------------------------------------------------------------- map contexts
@@ -242,6 +243,8 @@ _NAMES = frozenset({"title", "name", "label", "protocol"})
 _DESCRIPTIONS = frozenset({"description", "summary", "abstract", "subtitle"})
 _RELATIVE_HREF = frozenset({"link", "a", "entry", "outline"})
 """Elements whose bare `href` is an address even when it is relative (Atom, 4.2.7.1; XHTML inside feeds)."""
+_OTHER_ROOTS = _SITEMAP_ROOTS | {"rss", "opml", "serviceexceptionreport", "tilemapservice", "services"}
+"""Roots without a namespace of documents that are no configuration."""
 _RECORD_HOLDERS = frozenset({*(name.lower() for name in RECORD_NAMES), "oai-pmh"})
 _MAX_CLIMB = 3
 """Most levels from a URL up to its description: gmd:URL, gmd:linkage, gmd:CI_OnlineResource."""
@@ -288,6 +291,8 @@ def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
     reader = _FORMATS.get(lowered)
     if reader is not None:
         return reader(root)
+    if not namespace_of(root) and lowered not in _OTHER_ROOTS and not lowered.endswith("capabilities"):
+        return read_xml_configuration(root, url)
     return read_capabilities(root, url)
 
 
