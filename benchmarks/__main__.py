@@ -25,6 +25,7 @@ NAMES = (
     "walks",
     "link_matrix",
     "survey",
+    "claims",
     "search",
     "serve",
     "pages",
