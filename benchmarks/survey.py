@@ -20,7 +20,7 @@ from geocrawl.lab.contest.contest import Plan, in_own_process, jobs, under_setup
 from geocrawl.lab.contest.run import Job, run
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Document, Judgement
-from geocrawl.priority import models
+from geocrawl.priority import models, nearness
 from geocrawl.priority.nearness import Nearness, TopicMeasure, TopicModel, page_vector
 from geocrawl.priority.strategies import gws
 from tests.support.places import shared_folder
@@ -84,14 +84,14 @@ def _crawled(factor: Factor, job: Job) -> dict[str, Any]:
     """Run one crawl, in a process of its own, whose modules are changed as the factor says."""
     levels = Counter[int]()
     judge = gws.GwsStrategy.judge
-    module: Any = gws
+    module: Any = nearness
     strategy_class: Any = gws.GwsStrategy
     shipped_by: Any = models
 
     def counted(strategy: gws.GwsStrategy, document: Document) -> Judgement:
         read = document._replace(text=document.prose) if factor.prose else document
         judgement = judge(strategy, read)
-        levels[int(judgement.relevance)] += 1
+        levels[int(strategy.levels.page(read))] += 1
         return judgement
 
     strategy_class.judge = counted

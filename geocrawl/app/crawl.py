@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.fetchers import demand_browser
-from geocrawl.app.findings import demand_usable
+from geocrawl.app.findings import demand_usable, queue_of
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
 from geocrawl.config import without_effect
-from geocrawl.crawler.report import CrawlReport, RunSummary, sub_queues
+from geocrawl.crawler.report import CrawlReport, RunSummary
 from geocrawl.errors import UsageError
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import FailureCode, State, Url
 from geocrawl.ports import Observer
-from geocrawl.priority.registry import tier_names
 from geocrawl.settings import Settings
 from geocrawl.store.database.processes import OtherRun
 from geocrawl.store.upkeep.clock_limits import shorten_waits
@@ -152,7 +151,7 @@ def _report(begun: _ReadyCrawl, summary: RunSummary, seeds: Sequence[Url]) -> Cr
         left=tuple(session.frontier.waiting_hosts()),
         retries=retries,
         next_retry_at=next_retry_at,
-        sub_queues=tuple(sub_queues(stats, tier_names(stats.strategy, session.settings.set))),
+        queue=queue_of(stats, session.settings.set),
     )
 
 

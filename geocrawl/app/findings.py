@@ -19,9 +19,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from geocrawl.config import check, database_path
+from geocrawl.crawler.report import QueueTable, queue_table
 from geocrawl.errors import EnvironmentFault, GeocrawlError, UsageError
 from geocrawl.fetch.proxy import proxy_from_environment
 from geocrawl.files import refuse_database
+from geocrawl.model import FrontierStats
 from geocrawl.priority import registry
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
@@ -40,6 +42,12 @@ HEARTBEAT_S = 30.0
 MOST_DUE = 10_000
 """So many endpoints may be due for a probe before the daemon counts as too slow."""
 _CONNECT_S = 3.0
+
+
+def queue_of(stats: FrontierStats, options: Mapping[str, str]) -> QueueTable:
+    """Return the queue as a table, with the names that its strategy has for it under the options that people set."""
+    names = registry.tier_names(stats.strategy, options)
+    return queue_table(stats, names, discards_zero=registry.discards_zero(stats.strategy, options))
 
 
 class Severity(IntEnum):

@@ -20,12 +20,20 @@ from geocrawl.crawler.refusals import Refusals
 from geocrawl.detect import Detector
 from geocrawl.errors import DatabaseFault
 from geocrawl.fetch.guard import refusal_by_text
-from geocrawl.model import Purpose, Relevance
+from geocrawl.model import Purpose
 from geocrawl.page.document import PageReader, is_empty_without_script, may_be_followed
-from geocrawl.ports import Clock, Fetcher, Observer, Politeness, ReadingPool, ReadsKeywords, Renderer, Strategy
+from geocrawl.ports import (
+    Clock,
+    Fetcher,
+    LevelMeasure,
+    MeasuresLevels,
+    Observer,
+    Politeness,
+    ReadingPool,
+    Renderer,
+    Strategy,
+)
 from geocrawl.priority import registry
-from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
-from geocrawl.priority.nearness import LinkMeasure
 from geocrawl.priority.strategies.ipagerank import PageFilter, make_page_filter
 from geocrawl.priority.topics import demand_topic, find_topic, topics_folder
 from geocrawl.probe.registry import content_checks, declarations, probes
@@ -222,12 +230,12 @@ def make_crawler(
     )
 
 
-def _link_relevance(strategy: Strategy) -> Callable[[str, str], Relevance]:
-    """Return the measure of a link by its address and text: the strategy's own if it reads keywords."""
-    if isinstance(strategy, ReadsKeywords):
-        return strategy.link_relevance
-    match = LinkMeasure(read_links(shipped_models() / LINKS_FILE)).match
-    return lambda address, anchor: match(address, anchor).level
+def _levels(settings: Settings, strategy: Strategy) -> LevelMeasure:
+    """Return the measure of levels: the strategy's own if it has one."""
+    if isinstance(strategy, MeasuresLevels):
+        return strategy.levels
+    topic = find_topic(settings.topic, topics_folder()) if settings.topic else None
+    return registry.make_levels(topic)
 
 
 def _make_page_visitor(
@@ -241,7 +249,7 @@ def _make_page_visitor(
         judging=session.learning.lock,
         recogniser=session.detector,
         strategy=session.strategy,
-        link_relevance=_link_relevance(session.strategy),
+        levels=_levels(settings, session.strategy),
         refusals=refusals,
         clock=session.clock,
         max_redirects=settings.max_redirects,

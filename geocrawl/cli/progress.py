@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, cast
 
@@ -22,14 +23,13 @@ from rich.live import Live
 from rich.text import Text
 from structlog.typing import FilteringBoundLogger
 
-from geocrawl.app.findings import check_contact
+from geocrawl.app.findings import check_contact, queue_of
 from geocrawl.app.processes import Processes
-from geocrawl.crawler.report import RunSummary, sub_queues, table_lines
+from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import refuse_database
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, SettlementResult, State, Visit
 from geocrawl.ports import Observer, Observers
-from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import Settings
 from geocrawl.wording import span
@@ -408,10 +408,8 @@ class LiveObserver:
         if self._stats is None:
             return
         stats = self._stats()
-        rows = sub_queues(stats, tier_names(stats.strategy, self._options))
-        rows = [row for row in rows if row.tier is not None][: max((height - 8) // 2, 0)]
-        if rows:
-            yield from (Text(line, style="cyan") for line in table_lines(rows))
+        lines = islice(queue_of(stats, self._options).lines(), max((height - 8) // 2, 0))
+        yield from (Text(line, style="cyan") for line in lines)
 
     @staticmethod
     def _line_of(title: str, address: str, width: int) -> Text:

@@ -17,7 +17,7 @@ from geocrawl.cli.output import show_in_full
 from geocrawl.crawler.report import LINK_LEVELS, PAGE_LEVELS
 from geocrawl.detect import Detector
 from geocrawl.errors import NothingFound, UsageError
-from geocrawl.model import LATE_TIER, State, Url
+from geocrawl.model import LATE_TIER, State, SubQueue, Url
 from geocrawl.model.catalogue import Layer
 from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail, UrlRow, Why
 from geocrawl.model.kinds import short_name
@@ -157,6 +157,9 @@ def why(
     settings = opt.settings_from(overrides)
     known, strategy, parts, refused = explain(settings, opt.database_path_from(settings), address, output.say)
     value = {"url": address.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(known)}
+    if known.page is not None and known.page.sub_queue is not None:
+        each = SubQueue.read(known.page.sub_queue)
+        value["sub_queue"] = {"priority": each.priority, "link": int(each.link), "page": int(each.page)}
     output.print_lines(why_lines(address, known, strategy, parts, refused, time.time()), json=json, value=value)
     if known.page is None and not known.endpoints:
         raise typer.Exit(1)
@@ -185,6 +188,10 @@ def _page_lines(known: Why, page: UrlRow, strategy: str, parts: Mapping[str, obj
     yield f"  {page.state}{reason}, depth {page.depth}, tier {page.tier}, score {page.score:g}, strategy {strategy}"
     if page.tier == LATE_TIER and page.state == State.WAITING:
         yield "  visited when nothing else waits: addresses that differ only in numbers and values brought nothing new"
+    if page.sub_queue is not None:
+        each = SubQueue.read(page.sub_queue)
+        levels = f"{LINK_LEVELS[each.link]}; on a page of relevance {each.page:d}"
+        yield f"  sub-queue of priority {each.priority:.1f}: {'start pages' if page.found_in == 'seed' else levels}"
     if parts:
         features = parts.get("features")
         shown = {name: each for name, each in parts.items() if name not in _IN_WORDS and each not in ({}, [])}
@@ -238,11 +245,10 @@ def _feature_lines(features: Mapping[str, float]) -> Iterator[str]:
 
 
 def _relevance_lines(page: UrlRow) -> Iterator[str]:
-    """Yield the relevance of a visited page and of the link to it, and what the visit led to."""
+    """Yield the relevance of a visited page, and what the visit led to."""
     if page.relevance is not None:
         yield f"  {PAGE_LEVELS[page.relevance]} (score {page.page_score or 0:.4f})"
-    if page.link_relevance is not None:
-        yield f"  {LINK_LEVELS[page.link_relevance]}"
+    if page.visit_tier is not None:
         yield f"  visited in tier {page.visit_tier}: it led to {'a new service' if page.led else 'no new service'}"
 
 

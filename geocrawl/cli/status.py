@@ -22,14 +22,13 @@ from geocrawl.app.findings import (
     check_settings,
     check_status,
     check_unit,
+    queue_of,
     worst,
 )
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.crawler.report import sub_queues, table_lines
 from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.errors import PassingFault, UsageError
-from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.store import Store
@@ -64,8 +63,7 @@ def status(
         return
     settings, path, at, found = _read(overrides)
     limits = {name: getattr(settings, name) for name in _LIMITS}
-    rows = sub_queues(found.frontier, tier_names(found.strategy, settings.set))
-    value = {"database": str(path), **limits, **asdict(found), "sub_queues": list(map(asdict, rows))}
+    value = {"database": str(path), **limits, **asdict(found), **queue_of(found.frontier, settings.set).as_json()}
     value["next"] = {name: iso(at) for name, at in found.next.items()}
     value["failures"] = [(address, reason, iso(at)) for address, reason, at in found.failures]
     output.print_lines(status_lines(found, path, at, settings), json=json, value=value)
@@ -178,9 +176,11 @@ def _queue_lines(status: CatalogStatus, now: float, settings: Settings) -> Itera
         yield f"forgotten   {counted(status.blocked, 'host')} removed on request (`geocrawl forget --list`)"
     waiting = counted(sum(frontier.waiting_by_tier.values()), "page")
     probes = counted(frontier.probes_waiting, "probe")
-    yield f"queue       {waiting} and {probes}; strategy {status.strategy or '-'} serves the highest sub-queue first"
-    if rows := sub_queues(frontier, tier_names(status.strategy, settings.set)):
-        yield from (f"            {line}" for line in table_lines(rows))
+    yield f"queue       {waiting} and {probes}; strategy {status.strategy or '-'}"
+    yield from (f"            {line}" for line in queue_of(frontier, settings.set).lines())
+    if status.order_agreement is not None:
+        agreement = f"{status.order_agreement:.2f}, over waiting pages"
+        yield f"order       Spearman's coefficient with the priorities: {agreement}"
     if status.next:
         dues = (f"{_NEXT[what]} {'now' if at <= now else 'in ' + span(at - now)}" for what, at in status.next.items())
         yield "next        " + ", ".join(dues)

@@ -33,12 +33,13 @@ from geocrawl.model import (
     RenderedPage,
     State,
     StoredPage,
+    SubQueue,
     Url,
     Verdict,
     Visit,
 )
 from geocrawl.model.web import validators_of
-from geocrawl.ports import Clock, Reader, ReadingPool, Recogniser, Refusals, Renderer, Strategy, Turn
+from geocrawl.ports import Clock, LevelMeasure, Reader, ReadingPool, Recogniser, Refusals, Renderer, Strategy, Turn
 from geocrawl.urls import RECORDS, records_page
 
 # --------------------------------------------------------------------------- pages that are empty without script
@@ -152,21 +153,28 @@ FoundCandidate = tuple[Candidate, int | None]
 class PageLinks:
     """Chooses the links of pages for one crawl."""
 
-    def __init__(self, refusals: Refusals, *, records_only: bool) -> None:
-        """Set the rules of refusal; `records_only` keeps only links to a catalogue's pages of records (a harvest)."""
+    def __init__(self, refusals: Refusals, levels: LevelMeasure, *, records_only: bool) -> None:
+        """Set the rules of refusal and the measure of links; `records_only` keeps only links to a catalogue's pages of
+        records (a harvest)."""
         self._refusals = refusals
+        self._levels = levels
         self._records_only = records_only
 
     def of_document(
-        self, document: Document, ranks: Sequence[Rank | None], own: Rank, found: Sequence[FoundCandidate]
+        self,
+        document: Document,
+        ranks: Sequence[Rank | None],
+        level: Relevance,
+        own: Rank,
+        found: Sequence[FoundCandidate],
     ) -> list[RankedLink]:
         """Return the links of a page that are neither dropped nor candidates.
 
-        `ranks` has one rank for each of `document.links`, None drops the link; `own` is the page's rank; `found` are
-        the page's candidates.
+        `ranks` has one rank for each of `document.links`, None drops the link; `level` and `own` are the page's level
+        and rank; `found` are the page's candidates.
         """
         candidates = {index for _, index in found}
-        return [*self._ordinary(document, ranks, candidates), *self._records(document, own)]
+        return [*self._ordinary(document, ranks, level, candidates), *self._records(document, own)]
 
     def of_sitemaps(self, sitemaps: Sequence[Url], own: Rank) -> list[RankedLink]:
         """Return links to the sitemaps that robots.txt names, ranked as the page `own`.
@@ -184,17 +192,25 @@ class PageLinks:
         return RankedLink(Link(target, where="redirect"), own, refused, same_depth=True)
 
     def of_candidate(
-        self, found: FoundCandidate, document: Document, ranks: Sequence[Rank | None]
+        self, found: FoundCandidate, document: Document, ranks: Sequence[Rank | None], level: Relevance
     ) -> tuple[Candidate, RankedLink | None]:
         """Return a candidate, with its link if weak, because a weak candidate may be an ordinary page."""
         candidate, index = found
         if not candidate.weak or index is None:
             return candidate, None
         rank, link = ranks[index], document.links[index]
-        return candidate, RankedLink(link, rank, self._refusals.reason(link.url)) if rank is not None else None
+        if rank is None:
+            return candidate, None
+        return candidate, RankedLink(
+            link, rank, self._refusals.reason(link.url), sub_queue=self._sub_queue(link, level)
+        )
+
+    def _sub_queue(self, link: Link, level: Relevance) -> int:
+        """Return the number of the sub-queue of a link on a page of this level."""
+        return SubQueue(self._levels.link(link.url.address, link.anchor), level).number
 
     def _ordinary(
-        self, document: Document, ranks: Sequence[Rank | None], candidates: set[int | None]
+        self, document: Document, ranks: Sequence[Rank | None], level: Relevance, candidates: set[int | None]
     ) -> list[RankedLink]:
         """Return the highest-ranked link to each address."""
         if self._records_only:
@@ -208,7 +224,8 @@ class PageLinks:
             known = best.get(identity)
             if known is None or rank > known.rank:
                 refused = known.refused if known else self._refusal(link)
-                best[identity] = RankedLink(link, rank, refused, link.where == SCRIPT_SRC)
+                sub_queue = self._sub_queue(link, level)
+                best[identity] = RankedLink(link, rank, refused, link.where == SCRIPT_SRC, sub_queue)
         return list(best.values())
 
     def _refusal(self, link: Link) -> str:
@@ -258,7 +275,7 @@ class PageVisitor:
         judging: asyncio.Lock,
         recogniser: Recogniser,
         strategy: Strategy,
-        link_relevance: Callable[[str, str], Relevance],
+        levels: LevelMeasure,
         refusals: Refusals,
         clock: Clock,
         max_redirects: int,
@@ -271,7 +288,7 @@ class PageVisitor:
         """Set the parts and limits of visits.
 
         `judging`: held while the strategy judges (`Learning.lock`).
-        `link_relevance`: returns the relevance of a link by its address and text.
+        `levels`: measures the levels of pages and links, which put a link into its sub-queue.
         `scripted`: has a browser read pages that are empty without script; None: they stay empty.
         `kept_score`: returns the score of a page that is to be kept (SkyReach's page filter), None for any other page;
         None: no page is kept.
@@ -282,9 +299,9 @@ class PageVisitor:
         self._judging = judging
         self._recogniser = recogniser
         self._strategy = strategy
-        self._link_relevance = link_relevance
+        self._levels = levels
         self._refusals = refusals
-        self._links = PageLinks(refusals, records_only=records_only)
+        self._links = PageLinks(refusals, levels, records_only=records_only)
         self._clock = clock
         self._max_redirects = max_redirects
         self._retry_first_s = retry_first_s
@@ -295,9 +312,7 @@ class PageVisitor:
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
         answer = await self._ask(lease, turn)
-        visit = await self._made(lease, answer, turn)
-        entry = lease.entry
-        return visit._replace(link_relevance=self._link_relevance(entry.url.address, entry.anchor))
+        return await self._made(lease, answer, turn)
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
         """Fetch the leased page; redirects to another address are not followed, unless they set a cookie.
@@ -409,19 +424,19 @@ class PageVisitor:
     def _judged(self, lease: Lease, page: Page, document: Document, host: HostState, sitemaps: Sequence[Url]) -> Visit:
         """Return the visit of a page that was read: its judgement, links and candidates."""
         own = lease.entry.rank
-        judgement = self._strategy.judge(document)
+        judgement, level = self._strategy.judge(document), self._levels.page(document)
         named = self._recogniser.candidates(document)
-        candidates = tuple(self._links.of_candidate(candidate, document, judgement.ranks) for candidate in named)
+        candidates = tuple(self._links.of_candidate(candidate, document, judgement.ranks, level) for candidate in named)
         guessed, lists = self._guessed(page, own, [candidate for candidate, _ in named])
         links = (
             *lists,
             *passed_on_the_way(page, own),
-            *self._links.of_document(document, judgement.ranks, own, named),
+            *self._links.of_document(document, judgement.ranks, level, own, named),
             *self._links.of_sitemaps(sitemaps, own),
         )
         return self._answered(lease, page, host, State.VISITED, "ok")._replace(
             title=document.title,
-            relevance=judgement.relevance,
+            relevance=level,
             score=judgement.score,
             features=judgement.features,
             stored=self._stored(page, document),

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from geocrawl.model import FrontierStats, Purpose, SettlementResult, State, Status, Visit, VisitYield, WaitingHost
+from geocrawl.model import (
+    FIRST_SUB_QUEUE,
+    FrontierStats,
+    Purpose,
+    SettlementResult,
+    State,
+    Status,
+    SubQueue,
+    Visit,
+    VisitYield,
+    WaitingHost,
+)
 from geocrawl.urls.database import DatabaseUrl
-from geocrawl.wording import counted, moment
+from geocrawl.wording import Sentence, counted, moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +123,107 @@ _REASONS = {
 """Reason of a failed or refused visit → in words; others are shown as their code."""
 
 
+# --------------------------------------------------------------------------- the queue as a table
+# A row for each of the 3×3 sub-queues, which mean the same under every strategy, with what its visits led to. Below
+# them stand the tiers that the strategy serves, unless its tiers are the sub-queues.
+
+
+PAGE_LEVELS = {
+    2: "page relevance 2: on the topic",
+    1: "page relevance 1: has words of the topic",
+    0: "page relevance 0: has none",
+}
+LINK_LEVELS = {
+    2: "link relevance 2: a keyword in address or text",
+    1: "link relevance 1: an abbreviation such as GIS",
+    0: "link relevance 0: neither",
+}
+_NONE = VisitYield(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A row of the table: a sub-queue or a tier."""
+
+    number: int
+    """`SubQueue.number`, or the tier."""
+    head: str
+    """The first column: the priority by gws eq. 4, or the tier."""
+    means: str
+    waiting: int
+    """Pages that wait."""
+    visited: int
+    led: int
+    """Visits that led to a service which was not known before."""
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of visits that led to services, 0…1; None without visits."""
+        return self.led / self.visited if self.visited else None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the counts under stable names."""
+        return {"waiting": self.waiting, "visited": self.visited, "led": self.led}
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTable:
+    """The queue, the first served first."""
+
+    sub_queues: tuple[QueueRow, ...] = ()
+    """All nine; none before the first page."""
+    tiers: tuple[QueueRow, ...] = ()
+    """Those with pages that wait or were visited, and with a name."""
+
+    def as_json(self) -> dict[str, list[dict[str, object]]]:
+        """Return both tables under stable names."""
+        levels = [(SubQueue.read(row.number), row) for row in self.sub_queues]
+        return {
+            "sub_queues": [
+                {"priority": each.priority, "link": int(each.link), "page": int(each.page), **row.counts}
+                for each, row in levels
+            ],
+            "tiers": [{"tier": row.number, "means": row.means, **row.counts} for row in self.tiers],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the table, each part headed by the names of its columns."""
+        width = max((len(row.means) for row in (*self.sub_queues, *self.tiers)), default=0)
+        for head, name, rows in (("priority", "sub-queue", self.sub_queues), ("tier", "", self.tiers)):
+            if rows:
+                yield f"{head:>8}  {name:<{width}}  {'waiting':>9}  {'visited':>9}  led to services"
+            for row in rows:
+                share = "" if row.share is None else f"{row.led:,} ({row.share:.0%})"
+                yield f"{row.head:>8}  {row.means:<{width}}  {row.waiting:>9,}  {row.visited:>9,}  {share}".rstrip()
+
+
+def queue_table(stats: FrontierStats, names: Mapping[int, str], *, discards_zero: bool) -> QueueTable:
+    """Return the queue as a table. `names`: what each tier of the strategy means that is no sub-queue; `discards_zero`:
+    whether links of priority 0 are discarded."""
+    waiting, visits = stats.waiting_by_sub_queue, stats.visits_by_sub_queue
+    rows = []
+    for number in range(FIRST_SUB_QUEUE, -1, -1) if waiting or visits else ():
+        link, page = each = SubQueue.read(number)
+        note = "; start pages" if number == FIRST_SUB_QUEUE else "" if number else "; last"
+        note = "; discarded" if discards_zero and not number else note
+        means = Sentence("link relevance {link}, page relevance {page}" + note, link=int(link), page=int(page))
+        rows.append(_row(number, f"{each.priority:.1f}", means, waiting, visits))
+    tiers = sorted({*stats.waiting_by_tier, *stats.visits_by_tier} & names.keys(), reverse=True)
+    return QueueTable(
+        tuple(rows),
+        tuple(_row(tier, str(tier), names[tier], stats.waiting_by_tier, stats.visits_by_tier) for tier in tiers),
+    )
+
+
+def _row(number: int, head: str, means: str, waiting: Mapping[int, int], visits: Mapping[int, VisitYield]) -> QueueRow:
+    brought = visits.get(number, _NONE)
+    return QueueRow(number, head, means, waiting.get(number, 0), brought.visited, brought.led)
+
+
+# --------------------------------------------------------------------------- reports
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlReport:
     """The report of a crawl."""
@@ -130,8 +242,7 @@ class CrawlReport:
     retries: int = 0
     """Number of failed addresses that will be tried again."""
     next_retry_at: float | None = None
-    sub_queues: tuple[SubQueue, ...] = ()
-    """The queue, and what the visits of each sub-queue led to."""
+    queue: QueueTable = QueueTable()
 
     def as_json(self) -> dict[str, object]:
         """Return the counts under stable names."""
@@ -148,7 +259,7 @@ class CrawlReport:
             "retries": self.retries,
             "next_retry_at": self.next_retry_at,
             "lost_processes": [process.as_json() for process in s.lost],
-            "sub_queues": list(map(asdict, self.sub_queues)),
+            **self.queue.as_json(),
         }
 
     def lines(self) -> list[str]:
@@ -178,8 +289,8 @@ class CrawlReport:
         if "guard" in s.reasons:
             out.insert(2, _GUARDED)
         out += [process.line for process in s.lost]
-        if self.sub_queues:
-            out += ["", *table_lines(self.sub_queues)]
+        if queue := list(self.queue.lines()):
+            out += ["", *queue]
         if self.no_seed_answered:
             out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
         return out
@@ -275,74 +386,3 @@ def _not_read(summary: RunSummary) -> str:
     common = sorted(summary.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
     why = ", ".join(f"{count:,} {_REASONS.get(reason, reason)}" for reason, count in common)
     return f"{counted(sum(summary.reasons.values()), 'address')} not read: {why}."
-
-
-# --------------------------------------------------------------------------- the table of sub-queues
-# Lay out the queue as one table: a row for each sub-queue (tier), with what its visits led to.
-#
-# Below the sub-queues stand the levels that they are made from: the relevance of the page, and that of the link by its
-# keywords (gws eq. 2, 3). They mean the same under every strategy.
-
-
-PAGE_LEVELS = {
-    2: "page relevance 2: on the topic",
-    1: "page relevance 1: has words of the topic",
-    0: "page relevance 0: has none",
-}
-LINK_LEVELS = {
-    2: "link relevance 2: a keyword in address or text",
-    1: "link relevance 1: an abbreviation such as GIS",
-    0: "link relevance 0: neither",
-}
-_NONE = VisitYield(0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class SubQueue:
-    """A row of the table: a sub-queue, or a level of relevance."""
-
-    tier: int | None
-    """None for a level of relevance."""
-    means: str
-    waiting: int | None
-    """Pages that wait; None for a level of relevance, by which waiting pages are not counted."""
-    visited: int
-    led: int
-    """Visits that led to a service which was not known before."""
-
-    @property
-    def share(self) -> float | None:
-        """Return the share of visits that led to services, 0…1; None without visits."""
-        return self.led / self.visited if self.visited else None
-
-
-def sub_queues(stats: FrontierStats, names: Mapping[int, str]) -> list[SubQueue]:
-    """Return a row for each sub-queue with pages that wait or were visited, the first served first, then the levels.
-
-    `names`: what each tier of the strategy means.
-    """
-    waiting, visits = stats.waiting_by_tier, stats.visits_by_tier
-    tiers = sorted({*waiting, *visits}, reverse=True)
-    rows = [_row(tier, names.get(tier, ""), waiting.get(tier, 0), visits.get(tier, _NONE)) for tier in tiers]
-    for levels, found in (
-        (PAGE_LEVELS, stats.visits_by_page_relevance),
-        (LINK_LEVELS, stats.visits_by_link_relevance),
-    ):
-        if any(found):  # a strategy that ignores words finds no page relevant
-            rows += [_row(None, levels[level], None, visit_yield) for level, visit_yield in found.items()]
-    return rows
-
-
-def _row(tier: int | None, means: str, waiting: int | None, found: VisitYield) -> SubQueue:
-    return SubQueue(tier, means, waiting, found.visited, found.led)
-
-
-def table_lines(rows: Sequence[SubQueue]) -> Iterator[str]:
-    """Yield the lines of the table, headed by the names of its columns."""
-    width = max((len(row.means) for row in rows), default=0)
-    yield f"{'tier':>4}  {'sub-queue':<{width}}  {'waiting':>9}  {'visited':>9}  led to services"
-    for row in rows:
-        tier = "" if row.tier is None else row.tier
-        waiting = "" if row.waiting is None else f"{row.waiting:,}"
-        share = "" if row.share is None else f"{row.led:,} ({row.share:.0%})"
-        yield f"{tier:>4}  {row.means:<{width}}  {waiting:>9}  {row.visited:>9,}  {share}".rstrip()

@@ -41,7 +41,9 @@ from geocrawl.model.web import (
     ADDRESS_ONLY,
     BATCH_TIER,
     CONFIGURATION,
+    FIRST_SUB_QUEUE,
     HARVEST_TIER,
+    LAMBDA,
     LATE_TIER,
     NOT_PERMITTED,
     SCRIPT_SRC,
@@ -61,9 +63,11 @@ from geocrawl.model.web import (
     Relevance,
     RenderedPage,
     RobotsRecord,
+    SubQueue,
     Url,
     Validators,
     find_place,
+    priority,
 )
 
 __all__ = [
@@ -71,8 +75,10 @@ __all__ = [
     "ANSWER",
     "BATCH_TIER",
     "CONFIGURATION",
+    "FIRST_SUB_QUEUE",
     "GUESS",
     "HARVEST_TIER",
+    "LAMBDA",
     "LATE_TIER",
     "NOT_PERMITTED",
     "SCRIPT_SRC",
@@ -115,6 +121,7 @@ __all__ = [
     "State",
     "Status",
     "StoredPage",
+    "SubQueue",
     "Url",
     "Validators",
     "Verdict",
@@ -122,5 +129,6 @@ __all__ = [
     "VisitYield",
     "WaitingHost",
     "find_place",
+    "priority",
     "stored_kind",
 ]

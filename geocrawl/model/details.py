@@ -211,7 +211,7 @@ class UrlRow:
     title: str | None
     relevance: int | None
     page_score: float | None
-    link_relevance: int | None
+    sub_queue: int | None
     visit_tier: int | None
     led: int | None
     """1: the last visit led to a service that was not known before."""

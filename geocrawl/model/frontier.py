@@ -40,8 +40,6 @@ class Entry:
     """The candidate to be probed; None for a page."""
     validators: Validators | None = None
     """Validators of the last answer that was read in full, while a 304 to them is accepted."""
-    anchor: str = ""
-    """Text of the best-ranked link to the page; '' for none, and for a probe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,8 @@ class RankedLink(NamedTuple):
     """Reason why the link is recorded and never visited (stop:media, trap:calendar …); '' for a link to visit."""
     same_depth: bool = False
     """Whether the link is to a redirect's target, which has the depth of its source."""
+    sub_queue: int | None = None
+    """`SubQueue.number` of the link; None for a link that has the rank and the sub-queue of its page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,8 @@ class Visit(NamedTuple):
     elapsed_ms: float = 0.0
     title: str = ""
     relevance: Relevance = Relevance.NONE
-    """Relevance of the page to the topic (gws eq. 2)."""
+    """Level of the page (gws eq. 2)."""
     score: float = 0.0
-    link_relevance: Relevance = Relevance.NONE
-    """Relevance of the link to the page, by the keywords in its address and text (gws eq. 3)."""
     links: tuple[RankedLink, ...] = ()
     candidates: tuple[tuple[Candidate, RankedLink | None], ...] = ()
     """Candidates found on a page; a weak one, which may turn out to be a page, with its link."""
@@ -242,7 +240,6 @@ class FrontierStats:
     """The strategy by which the queue is ordered; '' before the first crawl."""
     visits_by_tier: Mapping[int, VisitYield] = field(default_factory=dict)
     """By the tier in which the page waited, the highest first."""
-    visits_by_page_relevance: Mapping[int, VisitYield] = field(default_factory=dict)
-    """By the relevance of the page to the topic, 2 to 0."""
-    visits_by_link_relevance: Mapping[int, VisitYield] = field(default_factory=dict)
-    """By the relevance of the link that led to the page, 2 to 0."""
+    waiting_by_sub_queue: Mapping[int, int] = field(default_factory=dict)
+    """By `SubQueue.number`, the highest first."""
+    visits_by_sub_queue: Mapping[int, VisitYield] = field(default_factory=dict)

@@ -76,6 +76,41 @@ class Relevance(IntEnum):
     HIGH = 2
 
 
+LAMBDA = 0.7
+"""Share of the link in a priority (gws eq. 4)."""
+
+
+def priority(lambda_: float, link: Relevance, page: Relevance) -> float:
+    """Return the priority by gws eq. 4: λ·link + (1−λ)·page, 0…2, rounded so that equal ones are equal numbers."""
+    return round(lambda_ * link + (1.0 - lambda_) * page, 6)
+
+
+class SubQueue(NamedTuple):
+    """One of the 3×3 sub-queues: the level of a link (gws eq. 3) and that of the page with the link (eq. 2)."""
+
+    link: Relevance
+    page: Relevance
+
+    @classmethod
+    def read(cls, number: int) -> SubQueue:
+        """Return the sub-queue of a number."""
+        return cls(*map(Relevance, divmod(number, 3)))
+
+    @property
+    def number(self) -> int:
+        """Return the place of the priority among the nine, from 0 for 0.0 to 8 for 2.0."""
+        return 3 * self.link + self.page
+
+    @property
+    def priority(self) -> float:
+        """Return the priority (gws eq. 4)."""
+        return priority(LAMBDA, self.link, self.page)
+
+
+FIRST_SUB_QUEUE = SubQueue(Relevance.HIGH, Relevance.HIGH).number
+"""The sub-queue with the highest priority, in which start pages wait."""
+
+
 class Rank(NamedTuple):
     """Order of a link in the frontier: the higher tier first, then the higher score, then the first seen."""
 
@@ -344,7 +379,6 @@ class RenderedPage:
 class Judgement:
     """A strategy's judgement of a document and its links."""
 
-    relevance: Relevance
     score: float
     """The strategy's own score of the page; for gws r = cos(T, P), 0…1."""
     ranks: tuple[Rank | None, ...]

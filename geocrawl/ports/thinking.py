@@ -136,7 +136,7 @@ class QueuedLink:
     anchor: str
     depth: int
     page_relevance: Relevance
-    """Relevance of the page on which the link was found; HIGH for a seed."""
+    """Level of the page on which the link was found (gws eq. 2); HIGH for a seed."""
 
 
 class Strategy(Protocol):
@@ -203,12 +203,22 @@ class CorrectsRanks(Protocol):
         """Let the next `revise` return the ranks of all links of a visit, which was learnt before."""
 
 
-@runtime_checkable
-class ReadsKeywords(Protocol):
-    """A strategy that reads keywords of the topic in links."""
+class LevelMeasure(Protocol):
+    """Measures the levels of pages and links, which put a link into its sub-queue."""
 
-    def link_relevance(self, address: str, anchor: str) -> Relevance:
-        """Return the relevance of a link by the keywords in its address and text (gws eq. 3)."""
+    def page(self, document: Document) -> Relevance:
+        """Return the level of a page (gws eq. 2)."""
+
+    def link(self, address: str, anchor: str) -> Relevance:
+        """Return the level of a link by its address and text (gws eq. 3)."""
+
+
+@runtime_checkable
+class MeasuresLevels(Protocol):
+    """A strategy that measures levels itself: each page is measured once, for it and for the sub-queues."""
+
+    @property
+    def levels(self) -> LevelMeasure: ...
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from pathlib import Path
 from geocrawl.errors import UsageError
 from geocrawl.model import Feedback, Rank
 from geocrawl.priority.models import LINKS_FILE, TOPIC_FILE, VECTORS_FILE, read_links, read_topic, read_vectors
-from geocrawl.priority.nearness import MOST_WEIGHT, LinkModel, TopicModel
+from geocrawl.priority.nearness import MOST_WEIGHT, Levels, LinkModel, TopicModel
 from geocrawl.priority.text_terms import TextModel
 from geocrawl.priority.topics import Topic, keyword_model, text_model
 
@@ -62,6 +62,10 @@ class Ingredients:
             _demand(model.standard, self.models / LINKS_FILE, "links")
             model = replace(model, keywords=model.standard, wider=())
         return model
+
+    def levels(self) -> Levels:
+        """Return the measure of levels that every strategy shares which has none of its own."""
+        return Levels(self.keywords(), self.link_words())
 
 
 def _demand(standard: Mapping[str, object], path: Path, trained: str) -> None:

@@ -1,4 +1,4 @@
-"""Measure how near page and link are to the topic: topic vectors, link keywords, and both (gws eq. 2, 3, 4)."""
+"""Measure how near page and link are to the topic: topic vectors, link keywords, levels of both (gws eq. 2, 3)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from geocrawl.model import Relevance
+from geocrawl.model import Document, Relevance
 from geocrawl.priority.text_terms import Keywords, hint_of
 
 # --------------------------------------------------------------------------- pages
@@ -178,13 +179,62 @@ def split_camel_case(text: str) -> str:
     return _CAMEL.sub(" ", text)
 
 
-# --------------------------------------------------------------------------- both
+# --------------------------------------------------------------------------- levels
+# They mean the same under every strategy, and whoever needs those of a page shares one measure.
 
 
-LAMBDA = 0.7
-"""Share of the link in a priority (gws eq. 4)."""
+HIGH, LOW = 0.68, 0.01
+"""Least r of levels 2 and 1 (gws eq. 2)."""
+REMEMBERED_LINKS = 50_000
+"""Links whose level is cached: a site's navigation is on each of its pages."""
 
 
-def priority(lambda_: float, link: Relevance, page: Relevance) -> float:
-    """Return the priority by gws eq. 4: λ·link + (1−λ)·page, 0…2, rounded so that equal ones are equal numbers."""
-    return round(lambda_ * link + (1.0 - lambda_) * page, 6)
+class Nearest(NamedTuple):
+    """The level of a page, and what determined it."""
+
+    level: Relevance
+    r: float
+    """cos(T, P), 0…1."""
+
+
+class Levels:
+    """Measures the levels of pages (gws eq. 2) and of links (eq. 3)."""
+
+    def __init__(
+        self,
+        topic: TopicModel,
+        links: LinkModel,
+        *,
+        high: float = HIGH,
+        low: float = LOW,
+        title_weight: float = 0.5,
+        both: Relevance = Relevance.HIGH,
+        seed_level: Relevance = Relevance.NONE,
+    ) -> None:
+        """Make the measure. `seed_level`: least level of a start page; the others as in `TopicMeasure` and
+        `LinkMeasure`."""
+        self._topic = TopicMeasure(topic, title_weight)
+        self._high, self._low, self._seed_level = high, low, seed_level
+        self.match = lru_cache(maxsize=REMEMBERED_LINKS)(LinkMeasure(links, both).match)
+        """Returns the level of a link by its address and text, with the words that determined it."""
+        self._last: tuple[Document, Nearest] | None = None
+
+    def nearest(self, document: Document) -> Nearest:
+        """Return the level of a page, with its r; of the page that was measured last at no cost."""
+        if self._last is None or self._last[0] is not document:
+            r = self._topic.nearness(document.title, document.text).r
+            level = self.level(r)
+            self._last = document, Nearest(max(level, self._seed_level) if document.depth == 0 else level, r)
+        return self._last[1]
+
+    def level(self, r: float) -> Relevance:
+        """Return the level of a page by gws eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
+        return Relevance.HIGH if r >= self._high else Relevance(int(r >= self._low))
+
+    def page(self, document: Document) -> Relevance:
+        """Return the level of a page."""
+        return self.nearest(document).level
+
+    def link(self, address: str, anchor: str) -> Relevance:
+        """Return the level of a link by gws eq. 3."""
+        return self.match(address, anchor).level

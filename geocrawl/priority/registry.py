@@ -16,7 +16,7 @@ from geocrawl.model import BATCH_TIER, HARVEST_TIER, LATE_TIER
 from geocrawl.priority.options import SEPARATOR, Option, Preset, Value, did_you_mean, parse_options
 
 if TYPE_CHECKING:
-    from geocrawl.ports import Strategy
+    from geocrawl.ports import LevelMeasure, Strategy
     from geocrawl.priority.topics import Topic
 
 
@@ -108,10 +108,16 @@ def strategy_options(name: str) -> Mapping[str, Option]:
     return options
 
 
+def discards_zero(name: str, options: Mapping[str, str]) -> bool:
+    """Return whether a strategy or preset discards links of priority 0 (gws eq. 4)."""
+    return name.partition(SEPARATOR)[0] == "gws" and bool(strategy_values(name, options)["drop_zero"])
+
+
 def tier_names(name: str, options: Mapping[str, str]) -> Mapping[int, str]:
     """Return tier → its name for people, of a strategy or preset with the options that people set.
 
-    Tiers of an unknown strategy have no names, but for those that are above or below every strategy's.
+    Tiers that are sub-queues, as those of gws, have no names, nor have those of an unknown strategy, but for those that
+    are above or below every strategy's.
     """
     declared = STRATEGIES.get(name.partition(SEPARATOR)[0])
     if declared is None:
@@ -151,14 +157,27 @@ def make_strategy(
     from geocrawl.priority.ingredients import Ingredients
     from geocrawl.priority.models import shipped_models
 
-    trained = topic is None or topic.shipped_model
     given = _with_preset(name, options)
-    ingredients = Ingredients(strategy, given, models_dir or shipped_models(), None if trained else topic, max_depth)
+    ingredients = Ingredients(strategy, given, models_dir or shipped_models(), _untrained(topic), max_depth)
     made: Any = _module(STRATEGIES[strategy].module).make(ingredients)
     if name != strategy:
         made.name = name
     strategy_made: Strategy = made
     return strategy_made
+
+
+def make_levels(topic: Topic | None) -> LevelMeasure:
+    """Return the measure of levels for a strategy that has none of its own. Raises EnvironmentFault for a model that
+    cannot be read."""
+    from geocrawl.priority.ingredients import Ingredients
+    from geocrawl.priority.models import shipped_models
+
+    return Ingredients("", {}, shipped_models(), _untrained(topic)).levels()
+
+
+def _untrained(topic: Topic | None) -> Topic | None:
+    """Return a topic whose sample texts replace the trained models; None for one that they were trained on."""
+    return None if topic is None or topic.shipped_model else topic
 
 
 def _with_preset(name: str, options: Mapping[str, str]) -> dict[str, str]:

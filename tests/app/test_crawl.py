@@ -184,7 +184,7 @@ def test_pages_of_the_topic_are_kept_by_one_threshold_whatever_the_strategy(
         document = PageReader(headline=True).read(
             Page(url, url, 200, {"content-type": f"text/html; charset={page.encoding}"}, page.body, 0.0, 0.0), depth=1
         )
-        assert page.score == page_filter.judge(document)[0] > threshold
+        assert page.score == page_filter.score(document) > threshold
 
 
 def test_the_least_nearness_of_a_kept_page_is_a_setting(web: DemoWeb, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.frontier.status import read_status
 from tests.support import forked
 from tests.support.processes import clean_environment
-from tests.support.world import World
+from tests.support.world import World, link
 
 BOUNDS = {"ALLOW": "example", "DENY": "a.example,b.example,c.example,d.example", "HOURS": "22-6", "PAGES_PER_DAY": "7"}
 
@@ -74,3 +74,20 @@ def test_the_reasons_add_up_and_the_end_of_a_run_is_a_sentence(tmp_path: Path) -
             1,
             "geocrawl: no service 9999 in the catalogue",
         )
+
+
+def test_the_order_of_waiting_pages_is_compared_with_their_priorities(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    world.seed("a.example/")
+    tiers_and_sub_queues = ((3, 8), (2, 4), (2, 4), (1, 5), (0, 0))
+    links = [
+        link(f"a.example/{number}", tier)._replace(sub_queue=sub_queue)
+        for number, (tier, sub_queue) in enumerate(tiers_and_sub_queues)
+    ]
+    world.visit(*links)
+    status = read_status(world.database.connection, 0.0)
+    assert status.order_agreement is not None
+    assert round(status.order_agreement, 4) == 0.6842, "the ranks 5, 3.5, 3.5, 2, 1 and 5, 2.5, 2.5, 4, 1"
+    (line,) = [line for line in status_lines(status, tmp_path / "c.db", 0.0, Settings()) if line.startswith("order ")]
+    assert "0.68, over waiting pages" in line
+    assert read_status(World(tmp_path / "new.db").database.connection, 0.0).order_agreement is None

@@ -1,49 +1,55 @@
-"""The table of sub-queues: what each means, how many wait, what visits led to."""
+"""The queue as a table: the sub-queues and tiers with what each means, how many wait, what visits led to."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import pytest
 
-from geocrawl.crawler.report import sub_queues, table_lines
+from geocrawl.crawler.report import queue_table
 from geocrawl.model import FrontierStats, VisitYield
 
 STATS = FrontierStats(
     states={},
-    waiting_by_tier={7: 1_200, 0: 3},
+    waiting_by_tier={7: 1_200, 5: 2, 0: 3},
     probes_waiting=0,
     hosts=1,
     hosts_resting=0,
-    visits_by_tier={8: VisitYield(4, 1), 7: VisitYield(0, 0), 1: VisitYield(10, 0)},
-    visits_by_page_relevance={2: VisitYield(5, 1), 0: VisitYield(9, 0)},
-    visits_by_link_relevance={0: VisitYield(14, 1)},
+    visits_by_tier={8: VisitYield(4, 1), 7: VisitYield(0, 0)},
+    waiting_by_sub_queue={5: 1_200, 0: 3},
+    visits_by_sub_queue={8: VisitYield(4, 1), 1: VisitYield(10, 0)},
 )
 NAMES = {8: "start pages", 7: "good links", 0: "the rest"}
 
 
-def test_each_sub_queue_with_pages_or_visits_is_a_row_the_first_served_first() -> None:
-    rows = [row for row in sub_queues(STATS, NAMES) if row.tier is not None]
-    assert [(row.tier, row.means, row.waiting, row.visited, row.share) for row in rows] == [
-        (8, "start pages", 0, 4, 0.25),
-        (7, "good links", 1_200, 0, None),
-        (1, "", 0, 10, 0.0),
-        (0, "the rest", 3, 0, None),
-    ]
+def test_each_of_the_nine_sub_queues_is_a_row_in_the_order_of_equation_four() -> None:
+    table = queue_table(STATS, NAMES, discards_zero=False)
+    assert [row.head for row in table.sub_queues] == ["2.0", "1.7", "1.4", "1.3", "1.0", "0.7", "0.6", "0.3", "0.0"]
+    told = table.as_json()["sub_queues"]
+    assert told[3] == {"priority": 1.3, "link": 1, "page": 2, "waiting": 1_200, "visited": 0, "led": 0}
+    assert (told[0]["visited"], told[0]["led"], table.sub_queues[0].share) == (4, 1, 0.25)
 
 
-def test_levels_of_relevance_are_shown_where_some_page_or_link_was_relevant() -> None:
-    levels = [
-        (row.means.partition(":")[0], row.visited, row.led) for row in sub_queues(STATS, NAMES) if row.tier is None
+@pytest.mark.parametrize(("discards", "note"), [(True, "discarded"), (False, "last")])
+def test_links_of_priority_zero_are_said_to_be_discarded_or_last(discards: bool, note: str) -> None:
+    first, *_, last = queue_table(STATS, NAMES, discards_zero=discards).sub_queues
+    assert first.means == "link relevance 2, page relevance 2; start pages"
+    assert last.means == f"link relevance 0, page relevance 0; {note}"
+
+
+def test_tiers_with_a_name_and_pages_or_visits_are_rows_the_first_served_first() -> None:
+    tiers = queue_table(STATS, NAMES, discards_zero=False).tiers
+    assert [(row.number, row.means, row.waiting, row.visited) for row in tiers] == [
+        (8, "start pages", 0, 4),
+        (7, "good links", 1_200, 0),
+        (0, "the rest", 3, 0),
     ]
-    assert levels == [("page relevance 2", 5, 1), ("page relevance 0", 9, 0)]
-    assert all(row.tier is not None for row in sub_queues(replace(STATS, visits_by_page_relevance={}), NAMES))
 
 
 def test_columns_stand_below_their_names() -> None:
-    head, first, second, *_ = table_lines(sub_queues(STATS, NAMES))
-    assert head.split() == ["tier", "sub-queue", "waiting", "visited", "led", "to", "services"]
+    head, first, *_, last = queue_table(STATS, NAMES, discards_zero=False).lines()
+    assert head.split() == ["priority", "sub-queue", "waiting", "visited", "led", "to", "services"]
     assert first.endswith("1 (25%)") and first.index("1 (25%)") == head.index("led to services")
-    assert second.index("1,200") + len("1,200") == head.index("waiting") + len("waiting")
+    assert last.index("3") + 1 == head.index("waiting") + len("waiting")
 
 
 def test_a_new_catalogue_has_no_rows() -> None:
-    assert sub_queues(FrontierStats({}, {}, 0, 0, 0), NAMES) == []
+    assert list(queue_table(FrontierStats({}, {}, 0, 0, 0), NAMES, discards_zero=False).lines()) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Rank, Relevance
+from geocrawl.model import Rank
 from geocrawl.priority.strategies.breadth_first import BreadthFirst
 from geocrawl.priority.strategies.random_order import Random
 from tests.priority.documents import document, link, url, waiting
@@ -56,7 +56,7 @@ def test_two_spellings_of_one_page_have_one_place_in_the_random_order() -> None:
 @pytest.mark.parametrize("strategy", [BreadthFirst({}), Random({})])
 def test_baselines_find_no_page_relevant_and_learn_nothing(strategy: BreadthFirst | Random) -> None:
     judgement = strategy.judge(document("WMS WMS"))
-    assert (judgement.relevance, judgement.score, judgement.ranks) == (Relevance.NONE, 0.0, ())
+    assert (judgement.score, judgement.ranks) == (0.0, ())
     strategy.load(strategy.dump())
     assert strategy.dump() == b""
     assert strategy.revise() is None

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.model import Feedback, Link, Purpose, Rank, Relevance, State
+from geocrawl.model import Feedback, Link, Purpose, Rank, State
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import (
     BAYES_FILE,
@@ -128,7 +128,7 @@ def test_every_link_is_ranked_and_scores_are_probabilities(texts: list[tuple[str
     judgement = BayesStrategy(TOY, {"bayes.online": "false"}).judge(document("", *links))
     assert len(judgement.ranks) == len(links)
     assert all(rank is not None and rank.tier == 1 and 0.0 <= rank.score <= 1.0 for rank in judgement.ranks)
-    assert (judgement.relevance, judgement.features) == (Relevance.NONE, b"")
+    assert judgement.features == b""
 
 
 @given(WORDS, st.integers(1, 5))

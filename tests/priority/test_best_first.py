@@ -79,16 +79,6 @@ def test_a_seed_is_followed_whatever_it_says() -> None:
     assert rank.score == pytest.approx(0.8)
 
 
-def test_levels_are_marked_by_the_scores_of_held_out_pages() -> None:
-    judge = make("best-first").judge
-    assert [judge(document(text)).relevance for text in ("sport", "wms", "map")] == [
-        Relevance.NONE,
-        Relevance.NONE,
-        Relevance.HIGH,
-    ]
-    assert judge(document("wms wms wms map")).relevance is Relevance.HIGH
-
-
 def test_a_link_of_another_strategy_is_ranked_by_its_anchor_and_the_level_of_its_page() -> None:
     strategy = make("best-first")
     rank = strategy.rank(waiting(anchor="map", page=Relevance.SOME))
@@ -96,7 +86,6 @@ def test_a_link_of_another_strategy_is_ranked_by_its_anchor_and_the_level_of_its
     assert rank.score == pytest.approx(0.6 + 0.8)
     assert strategy.rank(waiting(anchor="sport")) == Rank(LINK_TIER, 0.0)
     assert strategy.explain(waiting(anchor="map", page=Relevance.SOME)) == {
-        "page_level": 1,
         "page_at_least": 0.6,
         "anchor_similarity": 0.8,
         "threshold": 0.6,

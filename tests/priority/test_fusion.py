@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.model import Document, Feedback, Link, Purpose, Rank, Relevance, State
+from geocrawl.model import Document, Feedback, Link, Purpose, Rank, Relevance, State, SubQueue
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import BayesModel, FeatureReader
-from geocrawl.priority.nearness import LAMBDA, priority
+from geocrawl.priority.nearness import Levels
 from geocrawl.priority.strategies.bayes import BayesStrategy
 from geocrawl.priority.strategies.fusion import SEED_TIER, feature_names
 from geocrawl.priority.strategies.fusion.feature_names import template_of
@@ -48,13 +48,14 @@ BAYES = BayesModel(
     10, 10, (5, 5), {"anchor wms": (9, 1), "context 地图": (4, 0), "anchor team": (0, 8)}, ("map layer",)
 )
 WORDS = WordModels(TEXTS, BAYES)
+LEVELS = Levels(TOPIC, LINKS)
 PRIOR = {"any": -1.0, "sub-queue:6": 1.0}
 HOST = "http://toy.example"
 SHIPPED = ValueModel(read_prior(shipped_models() / PRIOR_FILE).weights, rate=0.1, trust=1.0)
 
 
 def fusion(**options: object) -> FusionStrategy:
-    return FusionStrategy(TOPIC, LINKS, WORDS, PRIOR, {f"fusion.{name}": str(value) for name, value in options.items()})
+    return FusionStrategy(LEVELS, WORDS, PRIOR, {f"fusion.{name}": str(value) for name, value in options.items()})
 
 
 def page(path: str, links: Sequence[str], anchor: str = "more", depth: int = 1) -> Document:
@@ -188,7 +189,7 @@ def test_a_group_that_nobody_visited_has_a_part_of_what_its_place_brought() -> N
 
 def test_what_is_never_visited_holds_no_place_among_the_next_links_of_a_group() -> None:
     """The page itself, the source of a redirect and links too deep took such places for good."""
-    strategy = FusionStrategy(TOPIC, LINKS, WORDS, PRIOR, {}, max_depth=2)
+    strategy = FusionStrategy(LEVELS, WORDS, PRIOR, {}, max_depth=2)
     crawl = Crawl(strategy)
     crawl.visit("/m/0", ["/m/0", "/m/1"])
     crawl.redirect("/m/1", to="/m/2")
@@ -411,7 +412,7 @@ def test_chinese_text_gives_pairs_of_characters() -> None:
 def test_at_first_links_stand_in_the_order_of_gws_all_else_equal(names: set[str], page: str) -> None:
     """Whatever else is seen of them, and so a link with a keyword is never below one without."""
     levels = itertools.product(Relevance, Relevance)
-    order = sorted(levels, key=lambda both: priority(LAMBDA, *both))
+    order = sorted(levels, key=lambda both: SubQueue(*both).priority)
     seen = [
         (*names, *feature_names.of_both(link, level, "a.example", feature_names.host_of(page))) for link, level in order
     ]

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Rank, Relevance
-from geocrawl.priority.nearness import LinkModel, priority
+from geocrawl.model import Rank, Relevance, priority
+from geocrawl.ports import MeasuresLevels
+from geocrawl.priority.nearness import LinkModel
 from geocrawl.priority.registry import make_strategy
 from geocrawl.priority.strategies.gws import GwsStrategy
 from tests.priority.documents import LINKS, TOPIC, document, link, waiting
@@ -72,24 +73,26 @@ def test_the_cap_of_a_keyword_is_a_setting_and_the_paper_has_none() -> None:
         ("gws:paper", {"gws.standard": "false"}, Relevance.HIGH),
         ("gws:paper", {"gws.standard": "false", "gws.cap": "0.65"}, Relevance.SOME),
     ):
-        assert make_strategy(name, options).judge(page).relevance is level, (name, options)
+        strategy = make_strategy(name, options)
+        assert isinstance(strategy, MeasuresLevels)
+        assert strategy.levels.page(page) is level, (name, options)
 
 
 def test_page_levels_change_at_the_thresholds_of_the_paper() -> None:
     strategy = gws()
-    levels = [strategy.page_level(r) for r in (1.0, 0.68, 0.6799, 0.01, 0.0099, 0.0)]
+    levels = [strategy.levels.level(r) for r in (1.0, 0.68, 0.6799, 0.01, 0.0099, 0.0)]
     assert levels == [2, 2, 1, 1, 0, 0]
 
 
 def test_thresholds_can_be_set() -> None:
     strategy = gws(high="0.9", low="0.5")
-    assert [strategy.page_level(r) for r in (0.9, 0.68, 0.4)] == [2, 1, 0]
+    assert [strategy.levels.level(r) for r in (0.9, 0.68, 0.4)] == [2, 1, 0]
 
 
 def test_the_title_weighs_as_much_as_the_body() -> None:
     page = document("A map " + "of soup " * 50, title="WMS layer")
-    assert gws().judge(page).relevance is Relevance.HIGH
-    assert gws(title_weight="0").judge(page).relevance is Relevance.SOME
+    assert gws().levels.page(page) is Relevance.HIGH
+    assert gws(title_weight="0").levels.page(page) is Relevance.SOME
 
 
 def test_the_score_of_a_page_is_its_cosine() -> None:
@@ -99,7 +102,7 @@ def test_the_score_of_a_page_is_its_cosine() -> None:
 
 def test_an_empty_page_is_of_level_zero() -> None:
     judgement = gws().judge(document())
-    assert (judgement.relevance, judgement.score, judgement.ranks) == (Relevance.NONE, 0.0, ())
+    assert (gws().levels.page(document()), judgement.score, judgement.ranks) == (Relevance.NONE, 0.0, ())
 
 
 def test_seeds_enter_the_highest_sub_queue() -> None:
@@ -115,8 +118,6 @@ def test_a_waiting_link_is_ranked_as_on_its_page() -> None:
 
 def test_the_parts_of_a_rank_are_explained() -> None:
     explained = gws().explain(waiting("http://a.example/x", "WMS 地图服务", page=Relevance.SOME))
-    assert explained["page_level"] == 1
-    assert explained["link_level"] == 2
     assert explained["keywords"] == ["wms", "地图服务"]
     assert explained["priority"] == 1.7
 

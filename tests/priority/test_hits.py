@@ -39,13 +39,12 @@ def ranked(strategy: HitsStrategy) -> dict[int, Rank | None]:
 def test_before_the_first_iteration_a_link_has_the_best_first_score() -> None:
     judgement = hits(a="0.5", b="0.25").judge(document(ON_TOPIC, WMS, PLAIN))
     assert judgement.ranks == (Rank(1, 0.75), Rank(1, 0.5))
-    assert (judgement.score, judgement.relevance) == (1.0, Relevance.HIGH)
+    assert judgement.score == 1.0
 
 
 def test_links_of_pages_at_or_below_the_threshold_are_served_last() -> None:
     judgement = hits(a="0.5", b="0.25").judge(document(OFF_TOPIC, WMS, PLAIN))
     assert judgement.ranks == (Rank(0, 0.25), Rank(0, 0.0))
-    assert judgement.relevance is Relevance.NONE
     at = hits(threshold="1.0").judge(document(ON_TOPIC, WMS))
     assert at.ranks[0] is not None
     assert at.ranks[0].tier == 0
@@ -94,7 +93,7 @@ def test_seeds_are_the_root_set_though_they_are_off_the_topic() -> None:
     dropped = hits(drop="true").judge(seed)
     root = hits(drop="true", root_seeds="true").judge(seed)
     assert dropped.ranks == (None,) and not dropped.features
-    assert root.relevance is Relevance.HIGH and root.features
+    assert root.features
     assert [rank.tier for rank in root.ranks if rank] == [1]
     assert hits(drop="true", root_seeds="true").judge(document(OFF_TOPIC, WMS)).ranks == (None,)
 
@@ -114,7 +113,7 @@ def test_the_threshold_is_a_quantile_of_the_scores_of_relevant_pages(options: di
     model = TextModel(MODEL.idf, MODEL.topics, threshold=0.5, typical=0.8, percentiles=[0.0, 0.1, 0.3, 0.6, 0.9])
     strategy = HitsStrategy(model, {f"hits.{name}": value for name, value in options.items()})
     half = strategy.judge(document(HALF, WMS))
-    assert (half.relevance is Relevance.HIGH) == (threshold < 1 / 3**0.5)
+    assert bool(half.features) == (threshold < 1 / 3**0.5)
     assert strategy.rank(waiting(page=Relevance.HIGH, anchor="soup")) == Rank(1, approx(0.35 * threshold))
 
 

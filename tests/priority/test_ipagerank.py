@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.model import Link, Rank, Relevance
+from geocrawl.model import Link, Rank
 from geocrawl.priority.strategies.ipagerank import IPageRankStrategy, PageFilter, TopicWords, shipped_thesaurus
 from geocrawl.priority.text_terms import TextModel
 from tests.priority.documents import document, link, waiting
@@ -137,28 +137,28 @@ FILTER = PageFilter(MODEL, shipped_thesaurus(), title_weight=3.0)
 
 def test_the_page_filter_is_off_unless_asked_for() -> None:
     judgement = ipagerank().judge(document("wms wms layer"))
-    assert (judgement.score, judgement.relevance) == (0.0, Relevance.NONE)
+    assert judgement.score == 0.0
     assert ipagerank().needs == frozenset()
     assert ipagerank(FILTER).needs == {"headline"}
 
 
 def test_the_page_filter_tells_pages_of_the_topic_from_others() -> None:
     strategy = ipagerank(FILTER)
-    assert strategy.judge(document("wms layer")).relevance is Relevance.HIGH
+    assert strategy.judge(document("wms layer")).score > 0.5
     off = strategy.judge(document("soup bread"))
-    assert (off.score, off.relevance) == (0.0, Relevance.NONE)
+    assert off.score == 0.0
 
 
 def test_a_word_of_the_headline_weighs_more_than_one_of_the_text() -> None:
     assert FILTER.similarity("wms", "soup bread") > FILTER.similarity("", "wms soup bread")
     page = document("soup bread", title="soup")._replace(headline="wms layer")
-    assert FILTER.judge(page)[0] == FILTER.similarity("wms layer", "soup bread")
+    assert FILTER.score(page) == FILTER.similarity("wms layer", "soup bread")
 
 
 def test_summary_and_keywords_of_a_page_count_like_its_text() -> None:
     page = document("soup bread")._replace(summary="wms layer")
-    assert FILTER.judge(page) == FILTER.judge(document("wms layer soup bread"))
-    assert FILTER.judge(page)[0] > FILTER.judge(document("soup bread"))[0]
+    assert FILTER.score(page) == FILTER.score(document("wms layer soup bread"))
+    assert FILTER.score(page) > FILTER.score(document("soup bread"))
 
 
 def test_a_synonym_of_a_word_of_the_topic_counts_as_that_word() -> None:

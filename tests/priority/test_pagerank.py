@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Rank, Relevance
+from geocrawl.model import Rank
 from geocrawl.priority.strategies.pagerank import PageRankStrategy
 from tests.priority.documents import document, link, waiting
 from tests.priority.feedback import approx, feedback
@@ -24,7 +24,6 @@ def ranked(strategy: PageRankStrategy) -> dict[int, Rank | None]:
 def test_a_new_link_is_worth_what_a_page_of_rank_one_gives_it_at_the_start() -> None:
     judgement = pagerank().judge(document("", A, B, A))
     assert judgement.ranks == (Rank(0, approx(0.15 + 0.85 / 2)),) * 3
-    assert judgement.relevance is Relevance.NONE
 
 
 def test_what_waits_gets_its_pagerank_and_what_was_visited_nothing() -> None:

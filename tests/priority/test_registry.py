@@ -20,7 +20,14 @@ from geocrawl.priority.models import (
     write_links,
     write_topic,
 )
-from geocrawl.priority.registry import make_strategy, presets, strategies, strategy_options, strategy_values
+from geocrawl.priority.registry import (
+    make_levels,
+    make_strategy,
+    presets,
+    strategies,
+    strategy_options,
+    strategy_values,
+)
 from geocrawl.priority.text_terms import stop_words
 from tests.priority.documents import document, link
 
@@ -115,10 +122,10 @@ def test_a_model_without_words_of_the_standard_is_refused_by_the_preset_alone(tm
 
 
 def test_no_single_word_makes_a_page_highly_relevant() -> None:
-    strategy = make_strategy("gws", {})
+    levels = make_levels(None)
     for words in read_topic(shipped_models() / TOPIC_FILE).vectors.values():
         for word in words:
-            assert strategy.judge(document(f"The {word} page")).relevance is Relevance.SOME
+            assert levels.page(document(f"The {word} page")) is Relevance.SOME
 
 
 @pytest.mark.parametrize(
@@ -131,7 +138,7 @@ def test_no_single_word_makes_a_page_highly_relevant() -> None:
     ],
 )
 def test_shipped_models_tell_the_topic_from_other_pages(title: str, text: str, level: int) -> None:
-    assert make_strategy("gws", {}).judge(document(text, title=title)).relevance == level
+    assert make_levels(None).page(document(text, title=title)) == level
 
 
 def test_shipped_link_words_leave_ordinary_services_alone() -> None:

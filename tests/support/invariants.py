@@ -22,6 +22,10 @@ def check_invariants(connection: sqlite3.Connection | Connection) -> None:
     ).fetchall()
     kept = _summed(connection, "refused:%")
     assert sorted(kept) == sorted(refused)
+    queued = connection.execute(
+        "SELECT 'queued:' || sub_queue, count(*) FROM url WHERE state = 'waiting' AND sub_queue IS NOT NULL GROUP BY 1"
+    ).fetchall()
+    assert sorted(_summed(connection, "queued:%")) == sorted(queued)
     wrong = connection.execute(
         """
         SELECT h.name FROM host h WHERE waiting <> (SELECT count(*) FROM url WHERE host_id = h.id AND state = 'waiting')

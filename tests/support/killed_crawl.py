@@ -26,7 +26,6 @@ from geocrawl.model import (
     Judgement,
     Lease,
     Rank,
-    Relevance,
     SettlementResult,
     Visit,
 )
@@ -126,7 +125,7 @@ class Learner:
 
     def judge(self, document: Document) -> Judgement:
         ranks = tuple(self._rank(link.url.identity) for link in document.links)
-        return Judgement(Relevance.NONE, 0.0, ranks, features=document.title.encode())
+        return Judgement(0.0, ranks, features=document.title.encode())
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
         return self._rank(waiting.url.identity)

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
+from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
@@ -110,14 +110,13 @@ class Adaptive(Defaults):
         vector = self._centroid.vector(counts)
         score = cosine(vector, self._centroid.total)
         near = self._centroid.nearest_seed(vector) > self._correction
-        level = Relevance.HIGH if near else Relevance(int(score > self._correction / 2))
-        return _judgement(document, level, score, pack(vector) if near and document.depth > 0 else b"")
+        return _judgement(document, score, pack(vector) if near and document.depth > 0 else b"")
 
     def _judge_seed(self, document: Document, words: Mapping[str, int]) -> Judgement:
         if not words:
-            return _judgement(document, Relevance.NONE, 0.0, b"")
+            return _judgement(document, 0.0, b"")
         score = self._centroid.with_seed(_NEW, words).of_seed(_NEW)
-        return _judgement(document, Relevance.HIGH, score, pack(words))
+        return _judgement(document, score, pack(words))
 
     def _judge_blind(self, document: Document) -> Judgement:
         """Rank all links of a page equally while no seed was read yet: the seeds may still be in flight."""
@@ -127,7 +126,7 @@ class Adaptive(Defaults):
                 "adaptive learns its topic from the start pages, and none of them was read: "
                 "give others (geocrawl crawl URL... --strategy adaptive) or choose another --strategy"
             )
-        return _judgement(document, Relevance.NONE, 0.0, b"")
+        return _judgement(document, 0.0, b"")
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued by the level of its page, the only known evidence."""
@@ -162,12 +161,11 @@ class Adaptive(Defaults):
         return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))
 
     def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
-        """Return the numbers of seeds (n) and corrections (u), the topic's heaviest words, and the page's level."""
+        """Return the numbers of seeds (n) and corrections (u), and the topic's heaviest words."""
         return {
             "seeds": len(self._centroid.seeds),
             "corrections": self._centroid.updates,
             "topic_words": self._centroid.heaviest(10),
-            "page_level": int(waiting.page_relevance),
             "seed": waiting.depth == 0,
         }
 
@@ -201,8 +199,8 @@ def page_words(document: Document, hub: float) -> str:
     return document.prose or document.text
 
 
-def _judgement(document: Document, level: Relevance, score: float, packed: bytes) -> Judgement:
-    return Judgement(level, score, (Rank(LINK_TIER, score),) * len(document.links), packed)
+def _judgement(document: Document, score: float, packed: bytes) -> Judgement:
+    return Judgement(score, (Rank(LINK_TIER, score),) * len(document.links), packed)
 
 
 def make(ingredients: Ingredients) -> Adaptive:

@@ -5,7 +5,7 @@ the domain. The class is argmax P(c) Π P(F_j | c) over the features that are pr
 features); links are ranked and never discarded. A waiting link keeps the highest of its scores, as with every strategy.
 
 The paper leaves open, and this implementation decides: smoothing is Laplace's; words unknown to the model are no
-evidence; seeds rank above all links. Pages are not judged, so their relevance is 0.
+evidence; seeds rank above all links.
 
 The classifier also learns during the crawl from the results of followed links (`Experience`), which need no
 labelling; `bayes.online=false` switches that off. The prior is always the trained model's, so that early and late
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Feedback, Judgement, Link, Purpose, Rank, Relevance, State
+from geocrawl.model import Document, Feedback, Judgement, Link, Purpose, Rank, State
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.naive_bayes import (
@@ -407,13 +407,13 @@ class BayesStrategy(Defaults):
         return Rank(SEED_TIER)
 
     def judge(self, document: Document) -> Judgement:
-        """Score each link by P(+ | features). The page's relevance is 0: the classifier reads links, not pages."""
+        """Score each link by P(+ | features). The page has no score: the classifier reads links, not pages."""
         links, of_link = document.links, self._features.of_link
         contexts = [()] * len(links) if self._anchors_alone else link_contexts(links)
         features = [of_link(link.anchor, context) for link, context in zip(links, contexts, strict=True)]
         ranks = tuple(Rank(LINK_TIER, self.score(link_features)) for link_features in features)
         packed = pack_features(links, features) if self.learns else b""
-        return Judgement(Relevance.NONE, 0.0, ranks, packed)
+        return Judgement(0.0, ranks, packed)
 
     def score(self, features: Sequence[str]) -> float:
         """Return P(+ | features), 0…1 (Han et al. 2010: argmax P(c) Π P(F_j | c))."""

@@ -102,26 +102,22 @@ class BestFirst(Defaults):
         return Rank(SEED_TIER)
 
     def judge(self, document: Document) -> Judgement:
-        """Score a page by sim(page) and each link by sim(page) + sim(anchor), or by one of the two.
-
-        The page's level is 2 from the median of held-out pages on the topic, 1 above the threshold, else 0.
-        """
+        """Score a page by sim(page) and each link by sim(page) + sim(anchor), or by one of the two."""
         page = self._model.page_similarity(document)
-        level = self._level(page)
         if self._cut and page <= self._model.threshold and document.depth > 0:
-            return Judgement(level, page, (None,) * len(document.links))
-        return Judgement(level, page, tuple(self._rank(page, link.anchor) for link in document.links))
+            return Judgement(page, (None,) * len(document.links))
+        return Judgement(page, tuple(self._rank(page, link.anchor) for link in document.links))
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
-        """Rank a link that another strategy enqueued by its anchor and the least similarity of its page's level."""
+        """Rank a link that another strategy enqueued by its anchor and the level of its page, where 2 stands for the
+        similarity of the median page on the topic, 1 for the threshold."""
         if waiting.depth == 0:
             return self.seed_rank()
         return self._rank(self._least(waiting.page_relevance), waiting.anchor)
 
     def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
-        """Return page_level, page_at_least (least similarity of that level), anchor_similarity and the threshold."""
+        """Return page_at_least (the similarity by the page's level), anchor_similarity and the threshold."""
         return {
-            "page_level": int(waiting.page_relevance),
             "page_at_least": round(self._least(waiting.page_relevance), 4),
             "anchor_similarity": round(self._model.anchor_similarity(waiting.anchor), 4),
             "threshold": self._model.threshold,
@@ -133,11 +129,6 @@ class BestFirst(Defaults):
         if self._anchor_share:
             score += self._anchor_share * self._model.anchor_similarity(anchor)
         return Rank(LINK_TIER, score)
-
-    def _level(self, page: float) -> Relevance:
-        if page >= self._model.typical:
-            return Relevance.HIGH
-        return Relevance.SOME if page > self._model.threshold else Relevance.NONE
 
     def _least(self, level: Relevance) -> float:
         return (0.0, self._model.threshold, self._model.typical)[level]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from geocrawl.model import Document, Judgement, Rank, Relevance
+from geocrawl.model import Document, Judgement, Rank
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Option, parse_options
@@ -28,8 +28,8 @@ class BreadthFirst(Defaults):
         return Rank(0, 0.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Rank each link one step deeper than its page; no page is relevant."""
-        return Judgement(Relevance.NONE, 0.0, (Rank(0, -(document.depth + 1.0)),) * len(document.links))
+        """Rank each link one step deeper than its page."""
+        return Judgement(0.0, (Rank(0, -(document.depth + 1.0)),) * len(document.links))
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
         return Rank(0, 0.0 - waiting.depth)

@@ -10,34 +10,22 @@ are visited when all other tiers are empty, unless `gws.drop_zero` is set.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Judgement, Rank, Relevance
+from geocrawl.model import LAMBDA, Document, Judgement, Rank, Relevance, priority
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
-from geocrawl.priority.nearness import (
-    LAMBDA,
-    MOST_WEIGHT,
-    LinkMatch,
-    LinkMeasure,
-    LinkModel,
-    TopicMeasure,
-    TopicModel,
-    priority,
-)
+from geocrawl.priority.nearness import HIGH, LOW, MOST_WEIGHT, Levels, LinkMatch, LinkModel, TopicModel
 from geocrawl.priority.options import Constant, Option, Preset, parse_options
 
 NAME = "gws"
 HIGHEST_TIER = 8
 """Tier of the highest of nine priorities with λ = 0.7 (eq. 4); tier 0 is priority 0."""
-REMEMBERED_LINKS = 50_000
-"""Links whose level is cached: a site's navigation is on each of its pages."""
 
 OPTIONS: Mapping[str, Option] = {
     "lambda": Option(LAMBDA, "share of the link in a priority, the rest is the page's (eq. 4)", 0.0, 1.0),
-    "high": Option(0.68, "a page with at least this r = cos(T, P) is of level 2 (eq. 2)", 0.0, 1.0),
-    "low": Option(0.01, "a page with at least this r, below `high`, is of level 1 (eq. 2)", 0.0, 1.0),
+    "high": Option(HIGH, "a page with at least this r = cos(T, P) is of level 2 (eq. 2)", 0.0, 1.0),
+    "low": Option(LOW, "a page with at least this r, below `high`, is of level 1 (eq. 2)", 0.0, 1.0),
     "title_weight": Option(0.5, "share of the title in the page vector P, the rest is the body's", 0.0, 1.0),
     "cap": Option(MOST_WEIGHT, "largest weight of one trained keyword in a topic vector (ours); 1: none", 0.1, 1.0),
     "standard": Option(
@@ -45,8 +33,8 @@ OPTIONS: Mapping[str, Option] = {
         "keywords from all words of the WMS standard and its links, everyday ones such as map too, and of level 1 "
         "abbreviations alone, as the paper",
     ),
-    "both": Option(1, "level of a link keyword that is also an abbreviation, such as wms and ows (eq. 3)", 1, 2),
-    "seed_level": Option(1, "least level of a seed's page (ours): a person chose it as relevant", 0, 2),
+    "both": Option(2, "level of a link keyword that is also an abbreviation, such as wms and ows (eq. 3)", 1, 2),
+    "seed_level": Option(0, "least level of a seed's page (ours): a person chose it as relevant", 0, 2),
     "drop_zero": Option(
         False, "discard links of priority 0, as the paper does; else they wait until all others are served"
     ),
@@ -101,33 +89,29 @@ class GwsStrategy(Defaults):
     def __init__(self, topic: TopicModel, links: LinkModel, options: Mapping[str, str]) -> None:
         """Read the `options` that people set (`gws.lambda` …, see `OPTIONS`). Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
-        self._lambda, self._high, self._low = float(values["lambda"]), float(values["high"]), float(values["low"])
-        if self._low > self._high:
-            raise UsageError(f"gws.low={self._low:g} is above gws.high={self._high:g}: level 1 has to be below level 2")
-        self._seed_level = Relevance(int(values["seed_level"]))
-        self._topic = TopicMeasure(topic, float(values["title_weight"]))
+        self._lambda, high, low = float(values["lambda"]), float(values["high"]), float(values["low"])
+        if low > high:
+            raise UsageError(f"gws.low={low:g} is above gws.high={high:g}: level 1 has to be below level 2")
         self._ranks = _ranks(self._lambda, drop_zero=bool(values["drop_zero"]))
-        measure = LinkMeasure(links, Relevance(int(values["both"])))
-        self._match = lru_cache(maxsize=REMEMBERED_LINKS)(measure.match)
+        self.levels = Levels(
+            topic,
+            links,
+            high=high,
+            low=low,
+            title_weight=float(values["title_weight"]),
+            both=Relevance(int(values["both"])),
+            seed_level=Relevance(int(values["seed_level"])),
+        )
 
     def seed_rank(self) -> Rank:
         """Return the rank of the highest sub-queue."""
         return Rank(HIGHEST_TIER)
 
     def judge(self, document: Document) -> Judgement:
-        """Score the page by r = cos(T, P), with its level by eq. 2, and rank each link into a sub-queue by eq. 4."""
-        r = self._topic.nearness(document.title, document.text).r
-        level = self.page_level(r)
-        if document.depth == 0:
-            level = max(level, self._seed_level)
-        ranks, match = self._ranks[level], self._match
-        return Judgement(level, r, tuple(ranks[match(link.url.address, link.anchor).level] for link in document.links))
-
-    def page_level(self, r: float) -> Relevance:
-        """Return the page's level by eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
-        if r >= self._high:
-            return Relevance.HIGH
-        return Relevance.SOME if r >= self._low else Relevance.NONE
+        """Score the page by r = cos(T, P), and rank each link into a sub-queue by the levels of both (eq. 4)."""
+        page, match = self.levels.nearest(document), self.levels.match
+        ranks = self._ranks[page.level]
+        return Judgement(page.r, tuple(ranks[match(link.url.address, link.anchor).level] for link in document.links))
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
         """Return the sub-queue of a link that another strategy enqueued; None drops it."""
@@ -136,23 +120,17 @@ class GwsStrategy(Defaults):
         return self._ranks[waiting.page_relevance][self._link(waiting).level]
 
     def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
-        """Return page_level, link_level, keywords (that determined link_level), lambda and priority (0…2)."""
+        """Return the keywords that determined the link's level, lambda and priority (0…2)."""
         match = self._link(waiting)
         return {
-            "page_level": int(waiting.page_relevance),
-            "link_level": int(match.level),
             "keywords": list(match.words),
             "lambda": self._lambda,
             "priority": priority(self._lambda, match.level, waiting.page_relevance),
             "seed": waiting.depth == 0,
         }
 
-    def link_relevance(self, address: str, anchor: str) -> Relevance:
-        """Return the level of a link by eq. 3."""
-        return self._match(address, anchor).level
-
     def _link(self, waiting: QueuedLink) -> LinkMatch:
-        return self._match(waiting.url.address, waiting.anchor)
+        return self.levels.match(waiting.url.address, waiting.anchor)
 
 
 def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance, Rank | None]]:
@@ -173,16 +151,16 @@ def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance
 
 
 def tier_names(options: Mapping[str, str]) -> dict[int, str]:
-    """Return tier → its name for people: the levels of link and page that lead to it, with their priority (eq. 4)."""
+    """Return tier → its name for people: the levels of link and page that lead to it, with their priority (eq. 4). With
+    λ = 0.7 there are none, because the tiers are the sub-queues."""
     lambda_ = float(parse_options(NAME, options, OPTIONS)["lambda"])
     names = dict[int, str]()
-    for page, ranks in _ranks(lambda_, drop_zero=False).items():
+    for page, ranks in _ranks(lambda_, drop_zero=False).items() if lambda_ != LAMBDA else ():
         for link, rank in ranks.items():
             assert rank is not None, "nothing is dropped"
             levels = f"link relevance {link:d}, page relevance {page:d}"
             former = names.get(rank.tier)
             names[rank.tier] = f"{former}; {levels}" if former else f"{priority(lambda_, link, page):.1f}: {levels}"
-    names[HIGHEST_TIER] += "; start pages"
     return names
 
 

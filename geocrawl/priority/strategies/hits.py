@@ -108,7 +108,8 @@ class HitsStrategy(GraphStrategy):
         return Rank(FOLLOWED, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Score the page by sim(page), HIGH above the threshold, and its links by the plain Best-First score."""
+        """Score the page by sim(page), and its links by the plain Best-First score; those of a page at or below the
+        threshold wait until all others are visited, or are dropped."""
         page = self._model.page_similarity(document)
         is_followed = page > self._threshold or (self._root_seeds and document.depth == 0)
         anchors = [self._model.anchor_similarity(link.anchor) for link in document.links]
@@ -118,8 +119,7 @@ class HitsStrategy(GraphStrategy):
         if is_followed:
             identities = (link.url.identity for link in document.links)
             packed = pack_link_values(page, zip(identities, anchors, strict=True))
-        relevance = Relevance.HIGH if is_followed else Relevance.SOME if page > 0.0 else Relevance.NONE
-        return Judgement(relevance, page, ranks, packed)
+        return Judgement(page, ranks, packed)
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued, with the threshold as the similarity of a relevant page."""
@@ -140,10 +140,9 @@ class HitsStrategy(GraphStrategy):
         self._add(feedback, weights)
 
     def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
-        """Return anchor (its similarity), page_followed, authority and hub (0…1; at first None), weights."""
+        """Return anchor (its similarity), authority and hub (0…1; at first None), weights."""
         return {
             "anchor": round(self._model.anchor_similarity(waiting.anchor), 4),
-            "page_followed": waiting.page_relevance is Relevance.HIGH,
             "authority": self._value_of(waiting.id, "authority"),
             "hub": self._value_of(waiting.id, "hub"),
             "weights": {"A": self._a, "B": self._b, "C": self._c, "alpha": self._alpha},

@@ -26,7 +26,7 @@ from importlib import resources
 
 import numpy as np
 
-from geocrawl.model import Document, Feedback, Judgement, Kind, Link, Rank, Relevance
+from geocrawl.model import Document, Feedback, Judgement, Kind, Link, Rank
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_link_values, unpack_link_values
 from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
@@ -221,15 +221,14 @@ class PageFilter:
         self._topic = frozenset(term for topic in model.topics.values() for term in topic)
         self._expansions = _expansions(thesaurus, self._topic)
 
-    def judge(self, document: Document) -> tuple[float, Relevance]:
-        """Return (cosine 0…1, HIGH from the threshold on, else NONE)."""
-        similarity = self.similarity(document.headline or document.title, f"{document.summary} {document.text}")
-        return similarity, Relevance.HIGH if similarity >= self._threshold else Relevance.NONE
+    def score(self, document: Document) -> float:
+        """Return the cosine of a page with the topic, 0…1."""
+        return self.similarity(document.headline or document.title, f"{document.summary} {document.text}")
 
     def kept_score(self, document: Document) -> float | None:
         """Return the cosine, 0…1, of a page on the topic, None for any other."""
-        similarity, relevance = self.judge(document)
-        return similarity if relevance is Relevance.HIGH else None
+        score = self.score(document)
+        return score if score >= self._threshold else None
 
     def similarity(self, title: str, text: str) -> float:
         """Return the cosine, 0…1, of the page's pruned and expanded keywords with the nearest topic vector."""
@@ -378,8 +377,8 @@ class IPageRankStrategy(GraphStrategy):
         share = self._d * self._typical / total if total else 0.0
         tunnel = self._tunnel(self._typical / max(len(best), 1))
         ranks = tuple(self._rank(1.0 - self._d + share * weight if weight else tunnel) for weight in weights)
-        score, relevance = (0.0, Relevance.NONE) if self._filter is None else self._filter.judge(document)
-        return Judgement(relevance, score, ranks, pack_link_values(score, best.items()))
+        score = 0.0 if self._filter is None else self._filter.score(document)
+        return Judgement(score, ranks, pack_link_values(score, best.items()))
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued by its IPR, else as its page's only link on the topic."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
+from geocrawl.model import Document, Feedback, Judgement, Rank
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.graph_strategy import GraphStrategy, graph_constants, graph_options
 from geocrawl.priority.ingredients import Ingredients
@@ -55,7 +55,7 @@ class PageRankStrategy(GraphStrategy):
         """Rank each link by the value that a typical page passes on to it; no page is relevant."""
         distinct = len({link.url.identity for link in document.links} - {document.url.identity})
         rank = self._rank(1.0 - self._d + self._d * self._typical / max(distinct, 1))
-        return Judgement(Relevance.NONE, 0.0, (rank,) * len(document.links))
+        return Judgement(0.0, (rank,) * len(document.links))
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
         """Rank a link that another strategy enqueued by its PageRank, or as a page to which nothing links."""

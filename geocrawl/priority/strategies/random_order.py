@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-from geocrawl.model import Document, Judgement, Rank, Relevance
+from geocrawl.model import Document, Judgement, Rank
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.options import Option, parse_options
@@ -36,7 +36,7 @@ class Random(Defaults):
     def judge(self, document: Document) -> Judgement:
         """Score each link from 0 to 1 (excluded) by its hash; no page is relevant."""
         ranks = tuple(Rank(0, self._score(link.url.identity)) for link in document.links)
-        return Judgement(Relevance.NONE, 0.0, ranks)
+        return Judgement(0.0, ranks)
 
     def rank(self, waiting: QueuedLink) -> Rank | None:
         return self.seed_rank() if waiting.depth == 0 else Rank(0, self._score(waiting.url.identity))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlalchemy import bindparam, delete, func, or_, select, update
 
 from geocrawl.model import FrontierStats, Purpose, State, Visit, VisitYield
@@ -17,15 +19,17 @@ RESTING_S = 60.0
 REFUSED = "refused:"
 """Counters of pages and probes that are refused, by reason."""
 VISITS, LED = "visits:", "led:"
-"""Counters of visits, and of those that led to a service: `visits:tier:8`, `led:link:2`, `led:page:0` …"""
-_NAMED = (REFUSED, VISITS, LED)
+"""Counters of visits, and of those that led to a service: `visits:tier:8`, `led:sub-queue:2` …"""
+QUEUED = "queued:"
+"""Counters of pages that wait, by the number of their sub-queue."""
+_NAMED = (REFUSED, VISITS, LED, QUEUED)
 _PASSING = frozenset({"", CANDIDATE, UNRANKED})
 _TOTALS = select(COUNTER.c.name, COUNTER.c.value).where(COUNTER.c.name.like(bindparam("names")), COUNTER.c.value != 0)
 _COUNT_LEASED = (
-    select(URL.c.purpose, URL.c.tier, func.count())
+    select(URL.c.purpose, URL.c.tier, URL.c.sub_queue, func.count())
     .join_from(HOST, URL, URL.c.id == HOST.c.lease_url)
     .where(HOST.c.lease_until > 0, URL.c.state == State.WAITING)
-    .group_by(URL.c.purpose, URL.c.tier)
+    .group_by(URL.c.purpose, URL.c.tier, URL.c.sub_queue)
 )
 """Count pages and probes that are leased now."""
 _hosts = select(func.count()).select_from(HOST)
@@ -49,6 +53,19 @@ class CounterChanges:
         """Count `count` more URLs in this state; of the waiting ones each tier has its own total."""
         name = (purpose, state, tier)
         self.changes[name] = self.changes.get(name, 0) + count
+
+    def move(
+        self, purpose: str, before: tuple[str, int], after: tuple[str, int], sub_queue: int | None, count: int = 1
+    ) -> None:
+        """Count URLs of a sub-queue (None for a probe) from one state and tier into another."""
+        self.add(purpose, *before, -count)
+        self.add(purpose, *after, count)
+        self.enter(sub_queue, count * ((after[0] == State.WAITING) - (before[0] == State.WAITING)))
+
+    def enter(self, sub_queue: int | None, count: int) -> None:
+        """Count `count` more pages that wait in a sub-queue."""
+        if sub_queue is not None and count:
+            self.count(QUEUED, str(sub_queue), count)
 
     def refuse(self, reason: str, count: int) -> None:
         """Count `count` more that are refused for this reason; `candidate` and `unranked` are transient and not
@@ -105,10 +122,12 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
     totals = read_totals(connection)
     by_tier = dict(totals.get((Purpose.PAGE, State.WAITING), {}))
     probes = sum(totals.get((Purpose.PROBE, State.WAITING), {}).values())
+    by_sub_queue = {int(name.removeprefix(QUEUED)): count for name, count in _values(connection, f"{QUEUED}%")}
     leased = 0
-    for purpose, tier, count in connection.execute(_COUNT_LEASED):
+    for purpose, tier, sub_queue, count in connection.execute(_COUNT_LEASED):
         if purpose == Purpose.PAGE:
             by_tier[tier] = by_tier.get(tier, 0) - count
+            by_sub_queue[sub_queue] = by_sub_queue.get(sub_queue, 0) - count
             leased += count
         else:
             probes -= count
@@ -116,21 +135,33 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
     states[State.WAITING] -= leased
     states[State.LEASED] = leased
     hosts, resting = connection.execute(_COUNT_HOSTS, {"later": now + RESTING_S}).fetchone()
-    waiting = {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}
+    yields = _read_yields(connection)
     return FrontierStats(
-        states, waiting, probes, hosts, resting, stored_strategy(connection), *_read_yields(connection)
+        states=states,
+        waiting_by_tier=_highest_first(by_tier),
+        probes_waiting=probes,
+        hosts=hosts,
+        hosts_resting=resting,
+        strategy=stored_strategy(connection),
+        visits_by_tier=yields["tier"],
+        waiting_by_sub_queue=_highest_first(by_sub_queue),
+        visits_by_sub_queue=yields["sub-queue"],
     )
 
 
-def _read_yields(connection: Connection) -> tuple[dict[int, VisitYield], ...]:
-    """Return what visits led to, by tier, by the page's and by the link's relevance, the highest first."""
+def _highest_first(counts: Mapping[int, int]) -> dict[int, int]:
+    return {number: counts[number] for number in sorted(counts, reverse=True) if counts[number]}
+
+
+def _read_yields(connection: Connection) -> dict[str, dict[int, VisitYield]]:
+    """Return what visits led to, by tier and by sub-queue, the highest first."""
     visits, led = (dict(_values(connection, f"{what}%")) for what in (VISITS, LED))
-    found: dict[str, dict[int, VisitYield]] = {"tier": {}, "page": {}, "link": {}}
+    found: dict[str, dict[int, VisitYield]] = {"tier": {}, "sub-queue": {}}
     for name, visited in visits.items():
         key = name.removeprefix(VISITS)
         by, _, number = key.partition(":")
         found[by][int(number)] = VisitYield(visited, min(led.get(LED + key, 0), visited))
-    return tuple(dict(sorted(each.items(), reverse=True)) for each in found.values())
+    return {by: dict(sorted(each.items(), reverse=True)) for by, each in found.items()}
 
 
 def read_refusals(connection: Connection) -> dict[str, int]:
@@ -153,7 +184,7 @@ _LED_BY_PAGE = (
     update(URL)
     .where(URL.c.id == bindparam("page"), URL.c.purpose == "page", URL.c.led == 0)
     .values(led=1)
-    .returning(URL.c.visit_tier, URL.c.relevance, URL.c.link_relevance)
+    .returning(URL.c.visit_tier, URL.c.sub_queue)
 )
 _FORGET_YIELDS = delete(COUNTER).where(or_(*(COUNTER.c.name.startswith(f"{what}tier:") for what in (VISITS, LED))))
 
@@ -163,24 +194,21 @@ def clear_yields(connection: Connection) -> None:
     connection.execute(_FORGET_YIELDS)
 
 
-def count_visit(counters: CounterChanges, visit: Visit, tier: int) -> dict[str, int]:
-    """Count a page's visit by tier and relevance; return the columns of its URL that note both, none without a page."""
+def count_visit(counters: CounterChanges, visit: Visit, tier: int, sub_queue: int | None) -> dict[str, int]:
+    """Count a page's visit by tier and sub-queue; return the columns of its URL that note it, none without a page."""
     if not visit.is_page_answered or visit.not_modified:
         return {}
-    link = int(visit.link_relevance)
-    page = int(visit.relevance) if visit.state is State.VISITED else None
-    _count_yield(counters, VISITS, tier, page, link)
-    return {"visit_tier": tier, "link_relevance": link, "led": 0}
+    _count_yield(counters, VISITS, tier, sub_queue)
+    return {"visit_tier": tier, "led": 0}
 
 
 def count_find(connection: Connection, counters: CounterChanges, page_id: int) -> None:
     """Count that the last visit of a page led to a service; further services of that visit are not counted."""
-    for tier, page, link in connection.execute(_LED_BY_PAGE, {"page": page_id}).fetchall():
-        _count_yield(counters, LED, tier, page, link)
+    for tier, sub_queue in connection.execute(_LED_BY_PAGE, {"page": page_id}).fetchall():
+        _count_yield(counters, LED, tier, sub_queue)
 
 
-def _count_yield(counters: CounterChanges, what: str, tier: int, page: int | None, link: int) -> None:
+def _count_yield(counters: CounterChanges, what: str, tier: int, sub_queue: int | None) -> None:
     counters.count(what, f"tier:{tier}")
-    counters.count(what, f"link:{link}")
-    if page is not None:  # else the page could not be read
-        counters.count(what, f"page:{page}")
+    if sub_queue is not None:  # else an older program found the page
+        counters.count(what, f"sub-queue:{sub_queue}")

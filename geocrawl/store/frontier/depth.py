@@ -38,7 +38,7 @@ _NEXT_MARKED = (
     .limit(1)
 )
 _PLACES = select(
-    *(URL.c.id, URL.c.purpose, URL.c.state, URL.c.depth, URL.c.tier, URL.c.score, URL.c.host_id)  #
+    *(URL.c.id, URL.c.purpose, URL.c.state, URL.c.depth, URL.c.tier, URL.c.score, URL.c.host_id, URL.c.sub_queue)  #
 ).where(in_list(URL.c.id, "ids"))
 """Read what decides whether shorter ways and better links change URLs."""
 _ACROSS_LIMIT = (
@@ -74,7 +74,7 @@ class Depths:
         """Let URLs have the depth and the rank of new ways to them, by id: depth only falls, rank only rises. Works
         inside the caller's transaction."""
         moves, nearer = list[dict[str, object]](), list[int]()
-        for url_id, purpose, state, depth, tier, score, host_id in self._connection.execute(
+        for url_id, purpose, state, depth, tier, score, host_id, sub_queue in self._connection.execute(
             _PLACES, {"ids": ways}
         ).fetchall():
             old = Rank(tier, score)
@@ -85,8 +85,7 @@ class Depths:
             opens = state == State.TOO_DEEP and to <= self._max_depth
             new = State.WAITING if opens else State(state)
             if new is State.WAITING:
-                queue.counters.add(purpose, state, tier, -1)
-                queue.counters.add(purpose, new, rank.tier, 1)
+                queue.counters.move(purpose, (state, tier), (new, rank.tier), sub_queue)
                 queue.enter(host_id, rank, waiting=int(opens))
             moves.append({"url": url_id, "depth": to, **rank._asdict(), "state": new})
             if to < depth:

@@ -86,7 +86,7 @@ class _Head(NamedTuple):
     link: str | None
     anchor: str | None
     """Of the evidence."""
-    link_anchor: str | None
+    sub_queue: int | None
 
     @property
     def pattern(self) -> int | None:
@@ -282,7 +282,7 @@ class Leases:
         """Refuse or put last what caps or budgets exclude by now at the head of a host's queue, as long as the host
         comes first."""
         first_of_others = min((other.place(other.best_tier, other.best_score) for other in others), default=None)
-        refused, last = list[tuple[int, str, int, str]](), list[_Head]()
+        refused, last = list[tuple[int, str, int, str, int | None]](), list[_Head]()
         heads = self._heads(host.id, min(budget.left, _READ_AT_ONCE))
         for head in heads:
             if (head.tier == LATE_TIER) != (heads[0].tier == LATE_TIER):
@@ -296,7 +296,7 @@ class Leases:
             if reason == PATTERN_SPENT and head.tier != LATE_TIER:
                 last.append(head)
             else:
-                refused.append((head.id, head.purpose, head.tier, reason))
+                refused.append((head.id, head.purpose, head.tier, reason, head.sub_queue))
         if refused:
             queue.refuse(host.id, refused)
         if last:
@@ -356,7 +356,6 @@ class Leases:
             head.hops,
             candidate,
             Validators(*row) if row else None,
-            head.link_anchor or "",
         )
 
     # ----------------------------------------------------------------------- other work on leases
@@ -585,8 +584,7 @@ class Batches:
         best = heapq.merge(*map(self._pages, hosts), key=lambda row: (-row[1], -row[2], row[0]))
         for url_id, tier, score, host_id in list(islice(best, self._stride)):
             self._connection.execute(sql.WRITE_URL, {"url": url_id, "tier": BATCH_TIER})
-            queue.counters.add("page", "waiting", tier, -1)
-            queue.counters.add("page", "waiting", BATCH_TIER, 1)
+            queue.counters.move("page", (State.WAITING, tier), (State.WAITING, BATCH_TIER), None)
             queue.enter(host_id, Rank(BATCH_TIER, score), waiting=0)
         queue.write()
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from geocrawl.model import LATE_TIER, Candidate, Purpose, Rank, RankedLink, State, Url, Visit
+from geocrawl.model import FIRST_SUB_QUEUE, LATE_TIER, Candidate, Purpose, Rank, RankedLink, State, Url, Visit
 from geocrawl.sanitize import masked
 from geocrawl.store.database.keys import group_key, is_over_cap, page_key, probe_key
 from geocrawl.store.frontier.budgets import (
@@ -52,6 +52,7 @@ class Current(NamedTuple):
     reason: str | None
     revisit_s: float | None
     digest: int | None
+    sub_queue: int | None
     lists_news: int
     """1 for a seed, a sitemap and a page of records, to which sites add new entries."""
     lease_token: int
@@ -68,6 +69,7 @@ class KnownUrl:
     state: str
     was_asked: bool = False
     """A visit of it was settled before."""
+    sub_queue: int | None = None
 
 
 @dataclass(slots=True)
@@ -141,6 +143,8 @@ class Source(NamedTuple):
     rank: Rank
     hops: int
     at: float
+    sub_queue: int | None = FIRST_SUB_QUEUE
+    """`SubQueue.number` of the page; of what a person enters the highest."""
 
 
 class NewUrl(NamedTuple):
@@ -159,6 +163,7 @@ class NewUrl(NamedTuple):
     found_on: int | None
     anchor: str | None
     found_in: str | None
+    sub_queue: int | None
     hops: int
     endpoint_id: int | None
     first_seen: float
@@ -170,6 +175,7 @@ class BestLink(NamedTuple):
     found_on: int | None
     anchor: str | None
     found_in: str | None
+    sub_queue: int | None
 
 
 @dataclass(slots=True)
@@ -245,11 +251,12 @@ class ArrivalPlan:
         url_id = self.facts.url_ids[len(self.new_urls)]
         hops = source.hops + 1 if _is_hop(ranked, source) else 0
         row = (url_id, key, url.address, Purpose.PAGE, host_id, state, reason or None, depth, rank.tier, rank.score)
-        self._add(NewUrl(*row, *_link_of(ranked, source), hops, candidate_of, source.at), rank)
+        link = _link_of(ranked, source)
+        self._add(NewUrl(*row, *link, hops, candidate_of, source.at), rank)
         if state is State.REFUSED:
             self.counters.refuse(reason, 1)
         self.added_pages += not reason
-        return KnownUrl(url_id, depth, rank, state)
+        return KnownUrl(url_id, depth, rank, state, sub_queue=link.sub_queue)
 
     def count(self, url: Url, key: int, depth: int) -> str:
         """Count a new page towards the caps; return the reason to leave it out, '' for none."""
@@ -274,6 +281,11 @@ class ArrivalPlan:
         replaces = not known.was_asked or source.id is None or ranked.link.where == RECORDS
         link = _link_of(ranked, source) if replaces and rank > known.rank and known.id != source.id else None
         known.depth, known.rank = min(depth, known.depth), max(rank, known.rank)
+        if link is not None:
+            if known.state == State.WAITING:
+                self.counters.enter(known.sub_queue, -1)
+                self.counters.enter(link.sub_queue, 1)
+            known.sub_queue = link.sub_queue
         index = bisect_left(self.new_urls, known.id, key=attrgetter("id"))
         if index < len(self.new_urls) and self.new_urls[index].id == known.id:
             self._improve_new(index, depth, rank, link)
@@ -297,8 +309,7 @@ class ArrivalPlan:
             opens = new.state is State.TOO_DEEP and depth <= self.rules.limits.max_depth
             state = State.WAITING if opens else new.state
             if state is State.WAITING:
-                self.counters.add(new.purpose, new.state, former.tier, -1)
-                self.counters.add(new.purpose, State.WAITING, rank.tier, 1)
+                self.counters.move(new.purpose, (new.state, former.tier), (state, rank.tier), new.sub_queue)
                 self._arrivals(new.host_id).enter(rank, waiting=int(opens))
             new = new._replace(state=state, depth=depth, tier=rank.tier, score=rank.score)
         self.new_urls[index] = new
@@ -334,6 +345,7 @@ class ArrivalPlan:
             found_on=found_on,
             anchor=masked(evidence.anchor)[:MAX_ANCHOR_CHARS] or None,
             found_in=evidence.signal or None,
+            sub_queue=None,
             hops=0,
             endpoint_id=endpoint_id,
             first_seen=at,
@@ -355,6 +367,7 @@ class ArrivalPlan:
         self.new_urls.append(new)
         self.counters.add(new.purpose, new.state, rank.tier, 1)
         if new.state is State.WAITING:
+            self.counters.enter(new.sub_queue, 1)
             self._arrivals(new.host_id).enter(rank, waiting=1)
 
     def _host(self, name: str) -> int:
@@ -384,7 +397,8 @@ def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: 
 
 def _link_of(ranked: RankedLink, source: Source) -> BestLink:
     """Return a link as columns."""
-    return BestLink(source.id, masked(ranked.link.anchor)[:MAX_ANCHOR_CHARS] or None, ranked.link.where)
+    sub_queue = source.sub_queue if ranked.sub_queue is None else ranked.sub_queue
+    return BestLink(source.id, masked(ranked.link.anchor)[:MAX_ANCHOR_CHARS] or None, ranked.link.where, sub_queue)
 
 
 def _is_hop(ranked: RankedLink, source: Source) -> bool:
@@ -465,7 +479,7 @@ def source_of(visit: Visit, current: Current) -> Source:
     """Return where the links of a visit come from."""
     entry = visit.lease.entry
     rank = max(Rank(current.tier, current.score), entry.rank)
-    return Source(entry.id, current.depth, rank, current.hops, visit.at)
+    return Source(entry.id, current.depth, rank, current.hops, visit.at, current.sub_queue)
 
 
 def place_of(ranked: RankedLink, source: Source) -> tuple[int, Rank]:
@@ -532,8 +546,7 @@ def plan_settlement(visit: Visit, snapshot: Snapshot, rules: SettlementRules) ->
 
 def _count_outcome(plan: SettlementPlan, visit: Visit, current: Current) -> None:
     counters = plan.counters
-    counters.add(current.purpose, current.state, current.tier, -1)
-    counters.add(current.purpose, plan.state, 0, 1)
+    counters.move(current.purpose, (current.state, current.tier), (plan.state, 0), current.sub_queue)
     if plan.state is State.REFUSED:
         counters.refuse(visit.reason, 1)
     if current.state == State.REFUSED:

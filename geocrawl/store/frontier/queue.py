@@ -105,29 +105,27 @@ class Queue:
 
     def change(self, url_id: int, to: State, reason: str | None = None) -> None:
         """Change the state of a URL, which keeps its attempts and rank."""
-        purpose, state, _, tier, score, host_id, former = self._place(url_id)
+        purpose, state, _, tier, score, host_id, sub_queue, former = self._place(url_id)
         self._connection.execute(sql.WRITE_URL, {"url": url_id, "state": to, "reason": reason, "retry_at": None})
         if state == State.REFUSED:
             self.counters.refuse(former or "", -1)
         if to is State.REFUSED:
             self.counters.refuse(reason or "", 1)
-        self.counters.add(purpose, state, tier, -1)
-        self.counters.add(purpose, to, tier, 1)
+        self.counters.move(purpose, (state, tier), (to, tier), sub_queue)
         if to is State.WAITING:
             self.enter(host_id, Rank(tier, score))
         elif state == State.WAITING:
             self.refresh(host_id, left=1)
 
-    def refuse(self, host_id: int, rows: Sequence[tuple[int, str, int, str]]) -> None:
-        """Refuse waiting URLs of a host: (id, purpose, tier, reason)."""
+    def refuse(self, host_id: int, rows: Sequence[tuple[int, str, int, str, int | None]]) -> None:
+        """Refuse waiting URLs of a host: (id, purpose, tier, reason, sub-queue)."""
         self._connection.executemany(
             sql.WRITE_URL,
             [{"url": row[0], "state": State.REFUSED, "reason": row[3], "retry_at": None} for row in rows],
         )
-        for _, purpose, tier, reason in rows:
+        for _, purpose, tier, reason, sub_queue in rows:
             self.counters.refuse(reason, 1)
-            self.counters.add(purpose, State.WAITING, tier, -1)
-            self.counters.add(purpose, State.REFUSED, tier, 1)
+            self.counters.move(purpose, (State.WAITING, tier), (State.REFUSED, tier), sub_queue)
         self.refresh(host_id, left=len(rows))
 
     def put_last(self, host_id: int, rows: Sequence[tuple[int, str, int, int]]) -> None:
@@ -136,8 +134,7 @@ class Queue:
             sql.WRITE_URL, [{"url": row[0], "tier": LATE_TIER, "score": -share_of_keys(row[3])} for row in rows]
         )
         for _, purpose, tier, _ in rows:
-            self.counters.add(purpose, State.WAITING, tier, -1)
-            self.counters.add(purpose, State.WAITING, LATE_TIER, 1)
+            self.counters.move(purpose, (State.WAITING, tier), (State.WAITING, LATE_TIER), None)
         self.refresh(host_id, left=0)
 
     def reopen_refused(self, url_id: int, reason: str) -> bool:
@@ -172,10 +169,9 @@ class Queue:
 
     def move(self, url_id: int, rank: Rank) -> None:
         """Give a URL of any state another rank; it keeps its state."""
-        purpose, state, _, tier, _, host_id, _ = self._place(url_id)
+        purpose, state, _, tier, _, host_id, *_ = self._place(url_id)
         self._connection.execute(sql.WRITE_URL, {"url": url_id, **rank._asdict()})
-        self.counters.add(purpose, state, tier, -1)
-        self.counters.add(purpose, state, rank.tier, 1)
+        self.counters.move(purpose, (state, tier), (state, rank.tier), None)
         if state == State.WAITING:
             self.refresh(host_id, left=0)
 

@@ -48,7 +48,7 @@ _WRITTEN = 20_000
 """Ranks written in one transaction, which lasts about a tenth of a second: two statements write all of them."""
 _STEP = 2_000
 """Number of ranks that are read from the strategy at once."""
-_RANKS = select(URL.c.id, URL.c.host_id, URL.c.state, URL.c.tier, URL.c.score).where(
+_RANKS = select(URL.c.id, URL.c.host_id, URL.c.state, URL.c.tier, URL.c.score, URL.c.sub_queue).where(
     in_list(URL.c.id, "ids"), is_rankable(URL)
 )
 _NEW = Table(
@@ -79,12 +79,12 @@ _CHANGED = and_(
 _to = case((_is_dropped, State.REFUSED), else_=State.WAITING)
 _tier_to = func.coalesce(_NEW.c.tier, URL.c.tier)
 _RANK_CHANGES = (
-    select(URL.c.host_id, URL.c.state, URL.c.tier, _to, _tier_to, func.count())
+    select(URL.c.host_id, URL.c.state, URL.c.tier, _to, _tier_to, URL.c.sub_queue, func.count())
     .join_from(_NEW, URL, URL.c.id == _NEW.c.id)
     .where(_CHANGED)
-    .group_by(URL.c.host_id, URL.c.state, URL.c.tier, _to, _tier_to)
+    .group_by(URL.c.host_id, URL.c.state, URL.c.tier, _to, _tier_to, URL.c.sub_queue)
 )
-"""Count them by host, and by state and tier before and after."""
+"""Count them by host and sub-queue, and by state and tier before and after."""
 _WRITE_NEW_RANKS = (
     update(URL)
     .with_hint("NOT INDEXED", dialect_name="sqlite")  # else the planner would walk the whole queue for each range
@@ -132,7 +132,7 @@ class Reranking:
         """Write ranks by URL id inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
         moved, turned = list[dict[str, object]](), list[dict[str, object]]()
-        for id_, host_id, state, tier, score in self._connection.execute(_RANKS, {"ids": ranks}):
+        for id_, host_id, state, tier, score, sub_queue in self._connection.execute(_RANKS, {"ids": ranks}):
             rank = ranks[id_]
             to, new = (State.WAITING, rank) if rank else (State.REFUSED, Rank(tier, score))
             if (state, tier, score) == (to, *new):
@@ -143,8 +143,7 @@ class Reranking:
             else:
                 turned.append({**written, "state": to, "reason": None if rank else UNRANKED})
             if (state, tier) != (to, new.tier):
-                queue.counters.add("page", state, tier, -1)
-                queue.counters.add("page", to, new.tier, 1)
+                queue.counters.move("page", (state, tier), (to, new.tier), sub_queue)
             left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to == State.WAITING)
         self._connection.executemany(WRITE_URL, moved)
         self._connection.executemany(WRITE_URL, turned)
@@ -190,9 +189,8 @@ class Reranking:
         left: dict[int, int] = {}
         changed = 0
         part = {"first": first, "last": last}
-        for host_id, state, tier, to, tier_to, count in self._connection.execute(_RANK_CHANGES, part):
-            queue.counters.add("page", state, tier, -count)
-            queue.counters.add("page", to, tier_to, count)
+        for host_id, state, tier, to, tier_to, sub_queue, count in self._connection.execute(_RANK_CHANGES, part):
+            queue.counters.move("page", (state, tier), (to, tier_to), sub_queue, count)
             gone = (state == State.WAITING) - (to == State.WAITING)
             left[host_id] = left.get(host_id, 0) + gone * count
             changed += count

@@ -72,7 +72,7 @@ from geocrawl.urls import query_group
 CURRENT = (
     select(
         *(URL.c.host_id, URL.c.purpose, URL.c.state, URL.c.depth, URL.c.tier, URL.c.score, URL.c.attempts, URL.c.hops),
-        *(URL.c.endpoint_id, URL.c.found_on, URL.c.reason, URL.c.revisit_s, URL.c.digest),
+        *(URL.c.endpoint_id, URL.c.found_on, URL.c.reason, URL.c.revisit_s, URL.c.digest, URL.c.sub_queue),
         *((URL.c.depth == 0) | LISTS_NEWS, HOST.c.lease_token, HOST.c.lease_url),
     )
     .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
@@ -177,7 +177,7 @@ class Settlement:
         """Write the plan, and the visit's part of the catalogue, the feedback log and the page store."""
         entry, current, connection = visit.lease.entry, snapshot.current, self.database.connection
         connection.write(sql.COUNT, {"name": "turn", "value": 1})
-        self._write_outcome(visit, plan, count_visit(queue.counters, visit, current.tier))
+        self._write_outcome(visit, plan, count_visit(queue.counters, visit, current.tier, current.sub_queue))
         queue.counters.merge(plan.counters)
         self.arrivals.depths.keep(entry.id, plan.outlinks)  # first: one of its links may bring this page nearer
         self.catalog.note([each.candidate for each in snapshot.candidates if each.is_admitted], endpoints, visit.at)
@@ -321,8 +321,8 @@ def read_urls(connection: Connection, keys: Iterable[int]) -> dict[int, KnownUrl
         return {}
     rows = connection.execute(sql.KNOWN_URLS, {"keys": wanted}).fetchall()
     return {
-        key: KnownUrl(url_id, depth, Rank(tier, score), state, bool(was_asked))
-        for key, url_id, depth, tier, score, state, was_asked in rows
+        key: KnownUrl(url_id, depth, Rank(tier, score), state, bool(was_asked), sub_queue)
+        for key, url_id, depth, tier, score, state, was_asked, sub_queue in rows
     }
 
 

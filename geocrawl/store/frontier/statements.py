@@ -257,13 +257,13 @@ WRITE_URL = update(URL).where(_url.id == bindparam("url"))
 FIND_URL = select(_url.id, _url.state, _url.reason).where(_url.key == bindparam("key"))
 """Read the state of a page or probe."""
 KNOWN_URLS = select(
-    *(_url.key, _url.id, _url.depth, _url.tier, _url.score, _url.state, _url.settled_at.is_not(None))  #
+    *(_url.key, _url.id, _url.depth, _url.tier, _url.score, _url.state, _url.settled_at.is_not(None), _url.sub_queue)  #
 ).where(in_list(_url.key, "keys"))
 """Read the pages and probes that are known."""
 FORGET_VALIDATORS = delete(VALIDATOR).where(VALIDATOR.c.url_id == bindparam("url"))
 """Drop a URL's validators."""
 PLACE = select(
-    *(_url.purpose, _url.state, _url.depth, _url.tier, _url.score, _url.host_id, _url.reason)  #
+    *(_url.purpose, _url.state, _url.depth, _url.tier, _url.score, _url.host_id, _url.sub_queue, _url.reason)  #
 ).where(_url.id == bindparam("url"))
 """Read the current row of a URL outside a visit."""
 _highest = [func.coalesce(select(func.max(table.c.id)).scalar_subquery(), 0) for table in (URL, HOST)]
@@ -289,7 +289,7 @@ def facts(*wanted: bool) -> ClauseElement:
 _queued = (
     select(
         *(_url.id, _url.key, _url.address, _url.purpose, _url.depth, _url.tier, _url.score, _url.attempts, _url.hops),
-        *(_url.revisit_s, _url.endpoint_id, _url.anchor),
+        *(_url.revisit_s, _url.endpoint_id, _url.sub_queue),
     )
     .where(_url.host_id == bindparam("host"), _url.state == State.WAITING)
     .order_by(*_BEST_FIRST)
@@ -300,10 +300,10 @@ _stored = EVIDENCE.alias("stored")
 _first_evidence = select(func.min(_stored.c.id)).where(_stored.c.endpoint_id == ENDPOINT.c.id).scalar_subquery()
 HEADS = (
     select(
-        *(column for column in _queued.c if column.name not in ("endpoint_id", "anchor")),
+        *(column for column in _queued.c if column.name not in ("endpoint_id", "sub_queue")),
         *(ENDPOINT.c.last_ok.is_(None), ENDPOINT.c.site, ENDPOINT.c.kind, ENDPOINT.c.key, ENDPOINT.c.url),
         *(ENDPOINT.c.weak, EVIDENCE.c.signal, EVIDENCE.c.page, EVIDENCE.c.link, EVIDENCE.c.anchor),
-        _queued.c.anchor,
+        _queued.c.sub_queue,
     )
     .select_from(_queued)
     .outerjoin(ENDPOINT, and_(_queued.c.purpose == Purpose.PROBE, ENDPOINT.c.id == _queued.c.endpoint_id))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from statistics import StatisticsError, correlation
 from typing import Any
 
 from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, func, select
 
-from geocrawl.model import FrontierStats, Purpose, State
+from geocrawl.model import BATCH_TIER, FrontierStats, Purpose, State
 from geocrawl.model.watches import MOST_FAILURES
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.read.statistics import DEVIATIONS
@@ -91,6 +93,9 @@ class CatalogStatus:
     """When the last visit was settled; None before the first one."""
     schema: str
     strategy: str
+    order_agreement: float | None
+    """Spearman's coefficient between the order of waiting pages and that of their priorities (gws eq. 4), over a sample
+    by hash; None where one of both is the same for all."""
     frontier: FrontierStats
     resting: tuple[RestingHost, ...]
     """The ten hosts that are asked again first."""
@@ -191,6 +196,32 @@ _FAILURES = (
 )
 
 
+_SAMPLE = 5_000
+"""Pages, waiting or not, among which the order of waiting ones is compared with that of their priorities."""
+_SAMPLED = (
+    select(URL.c.tier, URL.c.score, URL.c.sub_queue)
+    .where(URL.c.key.between(-(2**63), bindparam("last")), URL.c.purpose == Purpose.PAGE, URL.c.state == State.WAITING)
+    .where(URL.c.tier.between(0, BATCH_TIER - 1), URL.c.sub_queue.is_not(None))
+)
+
+
+def _order_agreement(connection: Connection, pages: int) -> float | None:
+    """Return Spearman's coefficient of a sample of `pages` known pages, as `CatalogStatus` explains."""
+    last = min(2**63 - 1, -(2**63) + 2**64 * _SAMPLE // max(pages, 1))
+    rows = connection.execute(_SAMPLED, {"last": last}).fetchall()
+    places = _places([row[:2] for row in rows]), _places([row[2] for row in rows])
+    try:
+        return correlation(*places)
+    except StatisticsError:
+        return None
+
+
+def _places(values: Sequence[Any]) -> list[float]:
+    """Return the place of each value in their order; equal values share the mean of theirs."""
+    ordered = sorted(values)
+    return [(bisect_left(ordered, value) + bisect_right(ordered, value)) / 2 for value in values]
+
+
 def _runs(connection: Connection, now: float) -> tuple[Run, ...]:
     """Return the last runs, the latest first."""
     rows = connection.execute(_RUNS).fetchall()
@@ -212,6 +243,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
     """Return the state at the time `now`; costs the same whatever the frontier's size."""
     services, layers = connection.execute(_SERVICES).fetchone()
     given_up, of_nothing = connection.execute(_WATCHES).fetchone()
+    frontier = read_stats(connection, now)
     holder = read_holder(connection)
     running = holder is not None and is_alive(connection, holder.process, now)
     return CatalogStatus(
@@ -226,7 +258,8 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         last_visit_at=connection.execute(_LAST_VISIT).fetchone()[0],
         schema=connection.version() or "",
         strategy=stored_strategy(connection),
-        frontier=read_stats(connection, now),
+        order_agreement=_order_agreement(connection, sum(frontier.states.values())),
+        frontier=frontier,
         resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, {"later": now + RESTING_S})),
         slow=tuple(SlowHost(*row) for row in connection.execute(_SLOW)),
         endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),

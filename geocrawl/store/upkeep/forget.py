@@ -72,7 +72,7 @@ _ANY_OF_HOST = select(ENDPOINT.c.id).where(ENDPOINT.c.service_id == bindparam("s
 _SERVICES = select(ENDPOINT.c.service_id).distinct().where(in_list(ENDPOINT.c.id, "ids"))
 _PAGE_IDS = select(URL.c.id).where(in_list(URL.c.host_id, "hosts"), func.coalesce(URL.c.reason, "") != FORGOTTEN)
 _PAGES = select(
-    *(URL.c.id, URL.c.purpose, URL.c.state, URL.c.tier, func.coalesce(URL.c.reason, ""))  #
+    *(URL.c.id, URL.c.purpose, URL.c.state, URL.c.tier, func.coalesce(URL.c.reason, ""), URL.c.sub_queue)  #
 ).where(in_list(URL.c.id, "ids"))
 _EMPTY_PAGE = (
     update(URL)
@@ -241,10 +241,9 @@ def _restore_queues(connection: Connection, host: str) -> None:
 def _empty(connection: Connection, ids: Sequence[int]) -> int:
     """Empty rows of pages and probes. Returns how many of them were pages."""
     counters, pages = CounterChanges(), 0
-    for _, purpose, state, tier, reason in connection.execute(_PAGES, {"ids": ids}).fetchall():
+    for _, purpose, state, tier, reason, sub_queue in connection.execute(_PAGES, {"ids": ids}).fetchall():
         pages += purpose == "page"
-        counters.add(purpose, state, tier, -1)
-        counters.add(purpose, State.REFUSED, 0, 1)
+        counters.move(purpose, (state, tier), (State.REFUSED, 0), sub_queue)
         counters.refuse(FORGOTTEN, 1)
         if state == State.REFUSED:
             counters.refuse(reason, -1)

@@ -130,7 +130,7 @@ _MOST = 100_000
 _LEASED = select(HOST.c.lease_url).where(HOST.c.lease_until > 0, HOST.c.lease_url.is_not(None))
 # Waiting pages that were never visited and are not leased. Seeds stay.
 _DROPPABLE = (
-    select(URL.c.id, URL.c.host_id, URL.c.tier, URL.c.depth, URL.c.first_seen)
+    select(URL.c.id, URL.c.host_id, URL.c.tier, URL.c.depth, URL.c.first_seen, URL.c.sub_queue)
     .where(URL.c.state == State.WAITING, URL.c.purpose == Purpose.PAGE, URL.c.depth > 0, URL.c.settled_at.is_(None))
     .where(URL.c.id.not_in(_LEASED))
     .order_by(URL.c.id)
@@ -160,7 +160,7 @@ _FORGET_FINGERPRINT = (
     update(SERVICE).where(SERVICE.c.id == bindparam("service"), _IS_GONE).values(fingerprint=literal_column("''"))
 )
 
-_Waiting = tuple[int, int, int, int, float]
+_Waiting = tuple[int, int, int, int, float, int | None]
 """A row of `_WORST`."""
 _Deletions = Iterator[Callable[[], int]]
 """Each deletes some rows inside the caller's transaction, and returns how many."""
@@ -231,10 +231,9 @@ class Room:
         queue = Queue(self._connection)
         left: dict[int, int] = {}
         delete_rows(self._connection, URL, [(row[0],) for row in rows])
-        for url_id, host_id, tier, depth, first_seen in rows:
+        for url_id, host_id, tier, depth, first_seen, sub_queue in rows:
             self._connection.execute(_ADD_PAGE, _empty_page(url_id, host_id, depth, first_seen))
-            queue.counters.add("page", State.WAITING, tier, -1)
-            queue.counters.add("page", State.REFUSED, 0, 1)
+            queue.counters.move("page", (State.WAITING, tier), (State.REFUSED, 0), sub_queue)
             queue.counters.refuse(NO_SPACE, 1)
             left[host_id] = left.get(host_id, 0) + 1
         for host_id, count in left.items():

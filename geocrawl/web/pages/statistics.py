@@ -8,12 +8,10 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.app.findings import status_at
-from geocrawl.crawler.report import sub_queues
+from geocrawl.app.findings import queue_of, status_at
 from geocrawl.model import State
 from geocrawl.model.kinds import short_name
 from geocrawl.model.statistics import Survival
-from geocrawl.priority.registry import tier_names
 from geocrawl.query.places import country_name
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.answers import wanted_language
@@ -43,7 +41,7 @@ async def operations(request: Request) -> Response:
             ("size", f"{status.size.used_bytes / 2**20:,.1f} MiB"),
         ],
         "harvest": growth_curve(growth, words("harvest-curve")),
-        "sub_queues": sub_queues(status.frontier, tier_names(status.strategy, {})),
+        "queue": queue_of(status.frontier, {}),
         "states": [(words(f"state-{name}"), count) for name, count in status.frontier.states.items() if count],
         "reasons": list(status.reasons.items())[:_MOST_QUEUE_BARS],
         "refused": list(status.refused.items())[:_MOST_QUEUE_BARS],

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -29,6 +30,7 @@ from geocrawl.store.database.postgres import opening as postgres
 from geocrawl.store.database.postgres.connection import WRITERS
 from geocrawl.store.database.schema.tables import METADATA
 from geocrawl.store.database.sqlite import opening as sqlite
+from geocrawl.store.frontier.counters import read_stats
 from geocrawl.store.store import Store
 from tests.support.daemons import wait_for
 from tests.support.invariants import check_invariants
@@ -64,7 +66,9 @@ def upgrade() -> None:
     op.create_index("later_name", "later", ["name"])
     {more}
 '''
-CHANGED = {"outlinks": {"moved"}, "pattern": {"fruitless", "late"}}
+CHANGED = {"outlinks": {"moved"}, "pattern": {"fruitless", "late"}, "url": {"link_relevance", "sub_queue"}}
+BY_SUB_QUEUE = ("visits:page", "visits:link", "visits:sub-queue", "led:page", "led:link", "led:sub-queue", "queued:")
+"""Counters of levels, and those of sub-queues in their place."""
 PASSING = ("strategy:learner-until", "daemon:lease", "worker:")
 """Facts that the former program alone read, and the heartbeat of this process."""
 KILLED = """
@@ -134,6 +138,7 @@ def contents(url: str) -> dict[str, list[tuple[Any, ...]]]:
         names = sorted({column.name for column in table.columns} - CHANGED.get(table.name, set()))
         quoted = ", ".join(f'"{name}"' for name in names)
         tables[table.name] = rows(url, f"SELECT {quoted} FROM {table.name}")
+    tables["counter"] = [row for row in tables["counter"] if not row[0].startswith(BY_SUB_QUEUE)]
     tables["meta"] = [row for row in tables["meta"] if not row[0].startswith(PASSING)]
     return tables
 
@@ -201,6 +206,20 @@ def test_addresses_that_were_served_late_count_no_more_as_fruitless(old_url: str
     write(old_url, "UPDATE pattern SET fruitless = 7, late = 3")
     open_and_close(old_url)
     assert set(rows(old_url, "SELECT fruitless, late FROM pattern")) == {(4, 0)}
+
+
+def test_visits_are_counted_by_the_sub_queue_of_their_page(old_url: str) -> None:
+    levels = "SELECT coalesce(3 * page.link_relevance + coalesce(parent.relevance, 0), 0), page.led FROM url AS page "
+    levels += "JOIN url AS parent ON parent.id = page.found_on WHERE page.visit_tier IS NOT NULL"
+    before = Counter(number for number, _ in rows(old_url, levels))
+    open_and_close(old_url)
+    with Store.open_readonly(old_url) as connection:
+        stats = read_stats(connection, 2e9)
+        check_invariants(connection)
+    after = {number: each.visited for number, each in stats.visits_by_sub_queue.items()}
+    (seeds,) = rows(old_url, "SELECT count(*) FROM url WHERE depth = 0 AND found_on IS NULL AND visit_tier IS NOT NULL")
+    assert len(before) == 3 and after == {**before, 8: before.get(8, 0) + seeds[0]}
+    assert sum(each.led for each in stats.visits_by_sub_queue.values()) > 0
 
 
 def test_a_killed_upgrade_leaves_the_database_as_it_was_and_the_next_one_is_whole(old_url: str) -> None:

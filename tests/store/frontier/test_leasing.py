@@ -105,10 +105,10 @@ def test_failed_pages_that_are_all_due_wait_again_a_portion_a_transaction(engine
     world.database.connection.execute("UPDATE host SET waiting = waiting - ? WHERE name = 'a.example'", (PAGES,))
     failed = "UPDATE url SET state = 'failed', retry_at = 5 WHERE address LIKE '%/p/%'"
     world.database.connection.execute(failed)
-    for state, change in (("waiting:5", -PAGES), ("failed", PAGES)):
+    for name, change in (("page:waiting:5", -PAGES), ("queued:8", -PAGES), ("page:failed", PAGES)):
         world.database.connection.execute(
             "INSERT INTO counter VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = counter.value + ?2",
-            (f"page:{state}", change),
+            (name, change),
         )
     with transactions_of(world.database) as done:
         assert world.lease().host.name == "a.example"

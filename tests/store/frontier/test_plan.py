@@ -43,6 +43,7 @@ CURRENT = Current(
     reason=None,
     revisit_s=None,
     digest=None,
+    sub_queue=4,
     lists_news=0,
     lease_token=1,
     lease_url=10,
@@ -107,7 +108,7 @@ def test_the_outcome_of_a_visit(
 
 def test_the_counters_follow_a_url_from_one_state_to_the_next() -> None:
     changes = plan(visit()).counters.changes
-    assert changes == {("page", "waiting", 5): -1, ("page", "visited", 0): 1}
+    assert changes == {("page", "waiting", 5): -1, ("queued:", "4", 0): -1, ("page", "visited", 0): 1}
 
 
 def test_a_refusal_is_counted_by_its_reason_and_a_former_one_taken_back() -> None:

@@ -1,10 +1,11 @@
-"""What visits led to is counted by tier and relevance: once a visit, and for services that were not known before."""
+"""What visits led to is counted by tier and sub-queue: once a visit, and for services that were not known before."""
 
 from __future__ import annotations
 
 import pytest
 
 from geocrawl.model import Candidate, Purpose, Relevance, Service, State, Visit, VisitYield
+from tests.support.invariants import check_invariants
 from tests.support.world import SEED_RANK, World, candidate, link, verdict
 
 WMS, OTHER = candidate("http://w.example/wms?service=WMS"), candidate("http://o.example/ows?service=WMS")
@@ -14,20 +15,21 @@ WMS, OTHER = candidate("http://w.example/wms?service=WMS"), candidate("http://o.
 def world(engine_url: str) -> World:
     world = World(engine_url)
     world.seed("a.example/")
-    world.visit(link("a.example/maps", 7), link("a.example/news", 3))
+    maps, news = link("a.example/maps", 7), link("a.example/news", 3)
+    world.visit(maps._replace(sub_queue=7), news._replace(sub_queue=1))
     return world
 
 
 def visit(
     world: World, *found: Candidate, page: Relevance = Relevance.SOME, status: int = 200, unchanged: bool = False
 ) -> None:
-    """Visit the next page by a link of the highest relevance; it names these candidates."""
+    """Visit the next page, which names these candidates."""
     lease = world.lease()
     assert lease.entry.purpose is Purpose.PAGE
     state = State.VISITED if status < 400 else State.FAILED
     made = Visit(lease, state, "ok", lease.host, world.clock.now(), http_status=status, relevance=page)
     candidates = tuple((each, None) for each in found)
-    world.frontier.settle(made._replace(candidates=candidates, link_relevance=Relevance.HIGH, not_modified=unchanged))
+    world.frontier.settle(made._replace(candidates=candidates, not_modified=unchanged))
 
 
 def probe(world: World, reason: str = "ok") -> None:
@@ -47,9 +49,21 @@ def test_a_visit_leads_to_services_once_however_many_it_named(world: World) -> N
     probe(world)
     visit(world)
     assert by_tier(world) == {SEED_RANK.tier: (1, 0), 7: (1, 1), 3: (1, 0)}
-    stats = world.frontier.stats()
-    assert stats.visits_by_link_relevance == {2: VisitYield(2, 1), 0: VisitYield(1, 0)}
-    assert stats.visits_by_page_relevance == {1: VisitYield(2, 1), 0: VisitYield(1, 0)}
+    assert world.frontier.stats().visits_by_sub_queue == {
+        8: VisitYield(1, 0),
+        7: VisitYield(1, 1),
+        1: VisitYield(1, 0),
+    }
+
+
+def test_waiting_pages_are_counted_by_sub_queue_until_they_are_leased(world: World) -> None:
+    assert world.frontier.stats().waiting_by_sub_queue == {7: 1, 1: 1}
+    lease = world.lease()
+    assert world.frontier.stats().waiting_by_sub_queue == {1: 1}
+    better, of_page = link("a.example/news", 5)._replace(sub_queue=4), link("a.example/next", 2)
+    world.settle(lease, better, of_page)
+    assert world.frontier.stats().waiting_by_sub_queue == {7: 1, 4: 1}
+    check_invariants(world.database.connection)
 
 
 def test_an_endpoint_that_is_no_service_or_was_known_is_no_find(world: World) -> None:
@@ -70,7 +84,6 @@ def test_redirects_and_unchanged_pages_are_no_visits_and_failures_are(world: Wor
     assert 7 not in by_tier(world)
     visit(world, status=404)
     assert by_tier(world)[3] == (1, 0)
-    assert world.frontier.stats().visits_by_page_relevance == {0: VisitYield(1, 0)}  # of the start page alone
     world.frontier.add_seeds([link("a.example/").link.url], SEED_RANK, again=True)
     visit(world, unchanged=True)
     assert by_tier(world)[SEED_RANK.tier] == (1, 0)
@@ -91,4 +104,4 @@ def test_another_strategy_begins_with_no_visits_by_tier(world: World) -> None:
     world.frontier.clear_yields()
     probe(world)
     stats = world.frontier.stats()
-    assert stats.visits_by_tier == {} and stats.visits_by_link_relevance[2] == VisitYield(1, 1)
+    assert stats.visits_by_tier == {} and stats.visits_by_sub_queue[7] == VisitYield(1, 1)

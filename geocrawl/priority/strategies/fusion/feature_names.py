@@ -19,8 +19,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 from zlib import crc32
 
-from geocrawl.model import Relevance
-from geocrawl.priority.nearness import LAMBDA, priority
+from geocrawl.model import FIRST_SUB_QUEUE, Relevance, SubQueue
 
 BUCKETS = 1 << 18
 LINK_ARMS = 4
@@ -44,7 +43,6 @@ _ODDS_STEPS = (-5.0, -3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 3.0)
 SHARE_LIMITS = (0.0, 0.05, 0.15, 0.35, 0.65)
 """Mean rewards of an arm above which the next step of its state begins."""
 _PLACES = ("stays", "sister", "leaves")
-_PRIORITIES = tuple(sorted({priority(LAMBDA, link, page) for link in Relevance for page in Relevance}))
 _FORMS = ("none", "number", "short", "word", "words")
 _TAGS = ("a", "area", "frame", "iframe", "link", "form", "xml", "sitemap", "meta-refresh")
 
@@ -167,8 +165,7 @@ def odds_step(odds: float) -> int:
 
 def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_host: str) -> tuple[str, ...]:
     """Return the features of the sub-queue in which gws would put the link (eq. 4), and of leaving the host."""
-    sub_queue = _PRIORITIES.index(priority(LAMBDA, link_level, page_level))
-    return f"sub-queue:{sub_queue}", f"place:{_place(link_host, page_host)}"
+    return f"sub-queue:{SubQueue(link_level, page_level).number}", f"place:{_place(link_host, page_host)}"
 
 
 def generic_names() -> list[str]:
@@ -183,7 +180,7 @@ def generic_names() -> list[str]:
         "tunnel": FAR + 1,
         "anchor cos": len(_ANCHOR_STEPS) + 1,
         "bayes": len(_ODDS_STEPS) + 1,
-        "sub-queue": len(_PRIORITIES),
+        "sub-queue": FIRST_SUB_QUEUE + 1,
     }
     names += [f"{kind}:{n}" for kind, count in counted.items() for n in range(count)]
     names += [f"words:{n} {m}" for n in range(3) for m in range(len(_ODDS_STEPS) // 2 + 1)]

@@ -23,7 +23,7 @@ from geocrawl.priority.naive_bayes import (
     samples_of,
     weight,
 )
-from geocrawl.priority.nearness import LinkMeasure, LinkModel
+from geocrawl.priority.nearness import Levels
 from geocrawl.priority.strategies.fusion import feature_names
 from geocrawl.priority.strategies.fusion.link_groups import group_of
 from geocrawl.priority.text_terms import (
@@ -153,9 +153,8 @@ class _Target(NamedTuple):
 class LinkReader:
     """Computes the features of links; the same link on pages of the same host and level has the same numbers."""
 
-    def __init__(self, links: LinkModel, words: WordModels) -> None:
-        self.match = LinkMeasure(links).match
-        """Returns the level of a link by its address and text (gws eq. 3), with the words that determined it."""
+    def __init__(self, levels: Levels, words: WordModels) -> None:
+        self._level = levels.link
         self._words = words
         self._of_url = lru_cache(REMEMBERED)(_read_address)
         self._of_anchor = lru_cache(REMEMBERED)(self._read_anchor)
@@ -210,8 +209,7 @@ class LinkReader:
             _packed((f"where:{where}", feature_names.of_menu(host, anchor.whole))),
             anchor.ids,
         )
-        level = self.match(url.address, text).level
-        return _Target(b"".join(ids), level, host, anchor.cosine, anchor.form)
+        return _Target(b"".join(ids), self._level(url.address, text), host, anchor.cosine, anchor.form)
 
     def _read_anchor(self, anchor: str) -> _Anchor:
         seen = feature_names.of_anchor(anchor)
@@ -225,7 +223,7 @@ class LinkReader:
 
     def _measured(self, waiting: QueuedLink, host: str) -> tuple[str, ...]:
         anchor, words = waiting.anchor, self._words
-        link_level = self.match(waiting.url.address, anchor).level
+        link_level = self._level(waiting.url.address, anchor)
         cosine = feature_names.cosine_step(words.anchor_nearness(anchor))
         return (
             *feature_names.of_both(link_level, waiting.page_relevance, host, host),

@@ -31,7 +31,7 @@ from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_arrays, unpack_arrays
 from geocrawl.priority.ingredients import Defaults, Ingredients
 from geocrawl.priority.naive_bayes import BAYES_FILE, read_bayes
-from geocrawl.priority.nearness import LAMBDA, LinkModel, TopicMeasure, TopicModel, priority
+from geocrawl.priority.nearness import Levels
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.strategies.fusion import PAGES, SEED_TIER, TIERS, feature_names
 from geocrawl.priority.strategies.fusion.link_groups import LinkGroups, arms_of, counts_of
@@ -54,7 +54,6 @@ from geocrawl.priority.strategies.fusion.value_model import (
 NAME = "fusion"
 _FORMAT = "geocrawl-fusion 5"
 _BATCH = 2_000
-_TITLE_WEIGHT = 0.5
 _LEAST = tuple(1 / pages for pages in PAGES)
 _SMALL = 0.004
 """A value that changes by less is not updated."""
@@ -85,8 +84,7 @@ class FusionStrategy(Defaults):
 
     def __init__(
         self,
-        topic: TopicModel,
-        links: LinkModel,
+        levels: Levels,
         words: WordModels,
         prior: Mapping[str, float],
         options: Mapping[str, str],
@@ -97,9 +95,9 @@ class FusionStrategy(Defaults):
         Raises UsageError for a bad option.
         """
         values = parse_options(NAME, options, OPTIONS)
-        self._topic = TopicMeasure(topic, _TITLE_WEIGHT)
+        self.levels = levels
         self._words = words
-        self._reader = LinkReader(links, words)
+        self._reader = LinkReader(levels, words)
         self._value = ValueModel(prior, rate=float(values["rate"]), trust=float(values["trust"]))
         self._groups = LinkGroups(lambda group: counts_of(group, self._value.arm), explore=float(values["explore"]))
         self._memory = CrawlMemory(
@@ -120,15 +118,14 @@ class FusionStrategy(Defaults):
     # ----------------------------------------------------------------------- judging
 
     def judge(self, document: Document) -> Judgement:
-        """Score the page by r = cos(T, P), with its level by gws eq. 2, and each link by its worth.
+        """Score the page by r = cos(T, P), and each link by its worth.
 
         Each link is ranked behind those that wait in its group, until the page is settled (`revise`).
         """
-        r = self._topic.nearness(document.title, document.text).r
-        level = page_level(r)
+        level, r = self.levels.nearest(document)
         page = self._reader.page(self._page_context(document, level, r))
         if not document.links:
-            return Judgement(level, r, (), self._judged.pack(page, level, {}))
+            return Judgement(r, (), self._judged.pack(page, level, {}))
         packed = self._reader.links(document, level)
         scores = self._scores(packed, [page])
         groups = self._reader.groups(document)
@@ -139,7 +136,7 @@ class FusionStrategy(Defaults):
             if known is None or score > known.value:
                 best[key] = LinkFeatures(score, group, numbers)
         ranks = tuple(map(rank_of, self._groups.last_worths(groups, scores, self._visits)))
-        return Judgement(level, r, ranks, self._judged.pack(page, level, best))
+        return Judgement(r, ranks, self._judged.pack(page, level, best))
 
     def _scores(
         self, packed: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp] | None = None
@@ -170,9 +167,8 @@ class FusionStrategy(Defaults):
         return rank_of(round(probability(logit), 4))
 
     def explain(self, waiting: QueuedLink) -> Mapping[str, object]:
-        """Return the levels of page and link (gws eq. 2, 3) and the priority (eq. 4, 0…2) from which the value starts,
-        with the link's keywords; the value (0…1), the features present with their weights, and visits and rewards of
-        the arms.
+        """Return the link's keywords (gws eq. 3); the value (0…1), the features present with their weights, and visits
+        and rewards of the arms.
         """
         seen = self._reader.named(waiting)
         names, arms = seen.names, feature_names.buckets(seen.arms)
@@ -186,12 +182,8 @@ class FusionStrategy(Defaults):
             weights[state] = self._value.weights[feature_names.bucket(state)]
         value = kept.value if kept is not None else round(probability(sum(weights.values())), 4)
         visited = {arm: self._value.arm(feature_names.bucket(arm)) for arm in own_arms}
-        match = self._reader.match(waiting.url.address, waiting.anchor)
         return {
-            "page_level": int(waiting.page_relevance),
-            "link_level": int(match.level),
-            "keywords": list(match.words),
-            "priority": priority(LAMBDA, match.level, waiting.page_relevance),
+            "keywords": list(self.levels.match(waiting.url.address, waiting.anchor).words),
             "band": TIERS[SEED_TIER if waiting.depth == 0 else rank_of(value).tier],
             "value": value,
             "group": self._counts_of(kept.group) if kept else {},
@@ -205,10 +197,6 @@ class FusionStrategy(Defaults):
         """Return visits by links of a group and by those of its place on all pages of the host, with their finds."""
         (visits, finds), (all_visits, all_finds) = map(self._value.arm, arms_of(group))
         return {"visits": visits, "finds": finds, "place_visits": all_visits, "place_finds": all_finds}
-
-    def link_relevance(self, address: str, anchor: str) -> Relevance:
-        """Return the level of a link by gws eq. 3, which is one of its features."""
-        return self._reader.match(address, anchor).level
 
     # ----------------------------------------------------------------------- read by the training of weights
 
@@ -380,17 +368,7 @@ def make(ingredients: Ingredients) -> FusionStrategy:
     prior = read_prior(Path(chosen) if chosen else ingredients.models / PRIOR_FILE)
     bayes = read_bayes(ingredients.models / BAYES_FILE) if ingredients.topic is None else None
     words = WordModels(ingredients.text_model(), bayes)
-    models = ingredients.keywords(), ingredients.link_words(), words
-    return FusionStrategy(*models, prior.weights, ingredients.options, ingredients.max_depth)
-
-
-HIGH, LOW = 0.68, 0.01
-"""Least r of levels 2 and 1."""
-
-
-def page_level(r: float) -> Relevance:
-    """Return the level of a page by r = cos(T, P): 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
-    return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))
+    return FusionStrategy(ingredients.levels(), words, prior.weights, ingredients.options, ingredients.max_depth)
 
 
 def rank_of(value: float) -> Rank:

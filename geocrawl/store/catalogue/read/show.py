@@ -204,7 +204,7 @@ def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
 _IS_LEASED = and_(HOST.c.lease_url == URL.c.id, HOST.c.lease_until > 0)
 _VISIT = (
     *("http_status", "content_type", "size_bytes", "elapsed_ms", "title", "relevance", "page_score"),
-    *("link_relevance", "visit_tier", "led"),
+    *("sub_queue", "visit_tier", "led"),
 )
 _PAGES = select(
     *(URL.c.id, URL.c.address, HOST.c.name, case((_IS_LEASED, "leased"), else_=URL.c.state), URL.c.reason),

@@ -131,7 +131,7 @@ class Url(SQLModel, table=True):
     elapsed_ms: float | None = None
     title: str | None = None
     relevance: int | None = None
-    """Relevance of the page to the topic: 0, 1, 2 (gws eq. 2)."""
+    """Level of the page: 0, 1, 2 (gws eq. 2)."""
     page_score: float | None = None
     """The strategy's own score of the page; for gws r = cos(T, P)."""
     digest: int | None = Field(default=None, sa_column=Column(HASH))
@@ -143,8 +143,9 @@ class Url(SQLModel, table=True):
     revisit_at: float | None = None
     kills: int = starting_with(text("0"), 0)
     """Number of processes that were killed while they visited the URL, since its last settled visit."""
-    link_relevance: int | None = None
-    """Relevance of the link at the last visit, by keywords in its address and text: 0, 1, 2 (gws eq. 3)."""
+    sub_queue: int | None = None
+    """Of a page: 3 times the level of the link to it (gws eq. 3) plus that of the page with the link (eq. 2), 0 to 8 as
+    the priorities by eq. 4 are; NULL: an older program found it."""
     visit_tier: int | None = None
     """Tier in which the page waited for its last visit."""
     led: int | None = None
