@@ -281,13 +281,10 @@ def _deviations(catalogue: Catalogue) -> Picture:
 
 def _survival(catalogue: Catalogue) -> Picture:
     survival = catalogue.survival()
-    end = max(survival.observed_days, *(day for day, _ in survival.curve[-1:]), 1.0)
     heading = f"Share still alive of {counted(survival.services, 'endpoint')}, {survival.deaths:,} of them down or gone"
     if not survival.services:
         heading = "No endpoint was ever valid"
-    points = charts.steps(survival.curve, end) if survival.services else []
-    labels = ("0", counted(round(end), "day"))
-    chart = charts.curve(points, heading, x_labels=labels, most=1.0, most_label="100%")
+    chart = charts.survival_curve(survival, heading, lambda days: counted(days, "day"))
     shown = survival.curve[:: len(survival.curve) // _POINTS + 1] if survival.services else []
     return Picture(heading, chart, [(f"after {day:,.0f} days", share, f"{share:.0%}") for day, share in shown])
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from geocrawl.model.statistics import Growth, SoftwareGrowth
+    from geocrawl.model.statistics import Growth, SoftwareGrowth, Survival
 
 _WIDTH = 640
 _ROW = 24
@@ -214,6 +214,16 @@ def strip(parts: Sequence[tuple[str, float | None]], title: str) -> Markup:
 def _grade(share: float | None) -> str:
     """Return the class of a share of the time: good, fair, poor; none for None."""
     return "none" if share is None else "good" if share >= 0.98 else "fair" if share >= 0.8 else "poor"
+
+
+def survival_curve(survival: Survival, title: str, label: Callable[[int], str]) -> Markup:
+    """Return the share of endpoints still alive as steps, to the day on which the longest watched one was last probed.
+
+    `label` words a number of days.
+    """
+    end = max(survival.observed_days, survival.curve[-1][0], 1.0)
+    points = steps(survival.curve, end) if survival.services else []
+    return curve(points, title, x_labels=("0", label(round(end))), most=1.0, most_label="100%")
 
 
 def steps(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float, float]]:

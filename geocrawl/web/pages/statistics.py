@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.app.findings import queue_of, status_at
 from geocrawl.model import State
 from geocrawl.model.kinds import short_name
-from geocrawl.model.statistics import Survival
 from geocrawl.query.places import country_name
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.answers import wanted_language
-from geocrawl.web.charts import curve, growth_curve, software_curves, steps
+from geocrawl.web.charts import growth_curve, software_curves, survival_curve
 from geocrawl.web.site import page, site_of
 from geocrawl.web.texts import Words
 
@@ -84,14 +82,7 @@ async def statistics(request: Request) -> Response:
         "deviations": list(counts.deviations)[:_MOST_BARS],
         "health": [(words(f"health-{each.value}"), each.count) for each in facets.get("health", ())],
         "survival": survival,
-        "survival_curve": _survival_curve(survival, words),
+        "survival_curve": survival_curve(survival, words("survival"), lambda days: f"{days} {words('days')}"),
         "growth_curve": growth_curve(software.of_all if software else None, words("growth")),
     }
     return page(request, "statistics.html", values)
-
-
-def _survival_curve(survival: Survival, words: Words) -> Markup:
-    """Return the curve as steps, to the day on which the longest watched endpoint was last probed."""
-    end = max(survival.observed_days, survival.curve[-1][0], 1.0)
-    labels = ("0", f"{end:.0f} {words('days')}")
-    return curve(steps(survival.curve, end), words("survival"), x_labels=labels, most=1.0, most_label="100%")
