@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import ColumnElement, Float, bindparam, func, select
+from sqlalchemy import ColumnElement, Float, bindparam, case, func, select
 
 from geocrawl.filters import QueryError
 from geocrawl.model.catalogue import Layer
@@ -58,8 +58,12 @@ _FACTS = select(*(_EXPRESSIONS[name].label(name) for name in FACTS if name not i
 )
 _SOME_FACTS = _FACTS.where(in_list(SERVICE.c.id, "ids"))
 _PROOFS = (
-    select(ENDPOINT.c.service_id, func.max(func.coalesce(ENDPOINT.c.level, "")))
-    .where(ENDPOINT.c.service_id.is_not(None), ENDPOINT.c.status == "valid", ENDPOINT.c.health != "unconfirmed")
+    select(
+        ENDPOINT.c.service_id,
+        func.max(func.coalesce(ENDPOINT.c.level, "")),
+        func.max(case((ENDPOINT.c.health != "unconfirmed", 1), else_=0)),
+    )
+    .where(ENDPOINT.c.service_id.is_not(None), ENDPOINT.c.status == "valid")
     .group_by(ENDPOINT.c.service_id)
 )
 _SOME_PROOFS = _PROOFS.where(in_list(ENDPOINT.c.service_id, "ids"))
@@ -134,11 +138,11 @@ class SqlSearchIndex:
         self.forget()
         if after == 0:
             rows = self._connection.execute(_FACTS).fetchall()
-            return Changes(upto, self._facts(rows, dict(self._connection.execute(_PROOFS))), ())
+            return Changes(upto, self._facts(rows, self._connection.execute(_PROOFS)), ())
         changed = [number for (number,) in self._connection.execute(_CHANGED, {"after": after})]
         ids = {"ids": changed}
         rows = self._connection.execute(_SOME_FACTS, ids).fetchall()
-        written = self._facts(rows, dict(self._connection.execute(_SOME_PROOFS, ids)))
+        written = self._facts(rows, self._connection.execute(_SOME_PROOFS, ids))
         return Changes(upto, written, sorted(set(changed) - {number for number, *_ in written}))
 
     def items(self, after: int) -> Mapping[int, tuple[str, ...]]:
@@ -216,8 +220,9 @@ class SqlSearchIndex:
         return {number: availability(of_service, since, now) for number, of_service in answers.items()}
 
     @staticmethod
-    def _facts(rows: Sequence[Any], levels: Mapping[int, str]) -> Sequence[Facts]:
-        return [(*row, levels.get(row[0], ""), row[0] in levels) for row in rows]
+    def _facts(rows: Sequence[Any], proofs: Iterable[tuple[int, str, int]]) -> Sequence[Facts]:
+        of_service = {number: (level, bool(is_alive)) for number, level, is_alive in proofs}
+        return [(*row, *of_service.get(row[0], ("", False))) for row in rows]
 
 
 def offers_reference_system(connection: Connection, code: str) -> bool:

@@ -242,6 +242,21 @@ def test_the_index_follows_the_catalogue(tmp_path_factory: pytest.TempPathFactor
         assert titles(engine, "steam") == []
 
 
+def test_the_level_of_a_service_is_that_of_the_views_whether_or_not_it_is_confirmed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    world = filled(tmp_path_factory.mktemp("level") / "crawl.db")
+    number = record(world, "http://v.example/wms", service("Volcanoes", "", ("lava",), None))
+    with world.database.transaction:
+        world.database.connection.execute("UPDATE endpoint SET level = 'delivers', health = 'unconfirmed'")
+    (in_view,) = world.database.connection.execute(
+        "SELECT level, alive FROM v_services WHERE id = ?", (number,)
+    ).fetchall()
+    assert tuple(in_view) == ("delivers", 0)
+    engine = engine_of(world)
+    assert "Volcanoes" in titles(engine, "level:delivers") and titles(engine, "volcano alive:yes") == []
+
+
 def test_a_lost_index_is_made_again_when_the_database_is_opened(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("lost") / "crawl.db"
     world = filled(path)
