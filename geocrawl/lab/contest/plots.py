@@ -25,7 +25,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _STYLES = ("-", (0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKS = ("o", "s", "^", "D", "v", "x", "P")
 """Style and mark of a line together tell lines apart without colours."""
-_HATCHES = ("", "///", "...", "xxx")
+_HATCHES = ("", "//", "xx", "--")
 _INCHES = (9.0, 5.4)
 POINTS = 40
 """Points of a rate's line."""
