@@ -308,6 +308,10 @@ class QgisLayer:
     """raster or vector."""
     source: str
     """Source of the layer, with `{address}`, `{name}`, `{crs}`, and `{address_quoted}` and `{name_quoted}`."""
+    crs: str = ""
+    """Reference system of the layer, such as `EPSG:3857`, where the source names none; '': what the layer offers."""
+    path_ends: tuple[str, ...] = ("",)
+    """Ends of an address's path, in lower case, that QGIS opens so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,7 +384,8 @@ class KindDeclaration:
     address; '' for any end, last."""
     connection_attributes: Mapping[str, str] = field(default_factory=dict)
     """Attributes of such a connection that differ from the file's."""
-    qgis_layer: QgisLayer | None = None
+    qgis_layers: tuple[QgisLayer, ...] = ()
+    """How QGIS opens its layers; the first whose end of a path fits."""
     web_maps: Mapping[str, str] = field(default_factory=dict)
     """Name of a library whose page (`export.webmaps`) shows it: openlayers, leaflet → expression of JavaScript there: a
     function of the service and the name of a layer that returns a layer of the library, or a promise of one."""

@@ -5,7 +5,7 @@ It runs with the Python that has QGIS (`/usr/bin/python3 qgis_layers.py`), which
 nothing of it. Standard input: a JSON list of {"provider": "wms" or "WFS", "uri": the provider's data source,
 "extent": west, south, east, north to draw, or null for the whole layer}; or {"qlr": path of a layer definition}, which
 stands for all layers in it. Prints a JSON list in the same order: `valid`,
-`error`, `features` (of a vector layer) and `colours` of the drawn picture.
+`error`, `features` (of a vector layer), and `colours` and `pixels` of what is drawn in Web Mercator.
 """
 
 import json
@@ -32,23 +32,31 @@ from qgis.core import (  # noqa: E402
 from qgis.PyQt.QtCore import QSize  # noqa: E402
 
 SIDE = 200
+WEB_MERCATOR = QgsCoordinateReferenceSystem("EPSG:3857")
 
 
-def colours(layer: Any, extent: "list[float] | None") -> int:
-    """Return how many colours the layer has when an extent of it is drawn."""
-    to_layer = QgsCoordinateTransform(QgsCoordinateReferenceSystem("EPSG:4326"), layer.crs(), QgsProject.instance())
-    drawn = to_layer.transformBoundingBox(QgsRectangle(*extent)) if extent else layer.extent()
+def drawing(layer: Any, extent: "list[float] | None") -> "dict[str, Any]":
+    """Return how many colours the layer has in a project in Web Mercator, as QGIS makes one, and the picture's
+    pixels, row by row."""
+    source = QgsCoordinateReferenceSystem("EPSG:4326") if extent else layer.crs()
+    to_project = QgsCoordinateTransform(source, WEB_MERCATOR, QgsProject.instance())
+    drawn = QgsRectangle(*extent) if extent else layer.extent()
+    if source.isGeographic():  # Web Mercator ends before the poles
+        drawn = drawn.intersect(QgsRectangle(-180, -85, 180, 85))
+    drawn = to_project.transformBoundingBox(drawn)
     drawn.scale(1.2)  # points at the edge, too
     settings = QgsMapSettings()
     settings.setLayers([layer])
-    settings.setDestinationCrs(layer.crs())
+    settings.setDestinationCrs(WEB_MERCATOR)
+    settings.setTransformContext(QgsProject.instance().transformContext())
     settings.setExtent(drawn)
     settings.setOutputSize(QSize(SIDE, SIDE))
     job = QgsMapRendererSequentialJob(settings)
     job.start()
     job.waitForFinished()
     image = job.renderedImage()
-    return len({image.pixel(x, y) for x in range(SIDE) for y in range(SIDE)})
+    pixels = [image.pixel(x, y) for x in range(SIDE) for y in range(SIDE)]
+    return {"colours": len(set(pixels)), "pixels": pixels}
 
 
 def loaded(source: dict[str, Any]) -> list[dict[str, Any]]:
@@ -70,7 +78,7 @@ def look_at(layer: Any, extent: "list[float] | None") -> dict[str, Any]:
     if not layer.isValid():
         return {"valid": False, "error": layer.error().summary()}
     features = sum(1 for _ in layer.getFeatures()) if is_vector else None
-    return {"valid": True, "error": "", "features": features, "colours": colours(layer, extent)}
+    return {"valid": True, "error": "", "features": features, **drawing(layer, extent)}
 
 
 application = QgsApplication([], True)

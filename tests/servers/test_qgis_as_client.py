@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import sqlite3
 import subprocess
 import xml.etree.ElementTree as ET
@@ -115,3 +116,26 @@ def test_found_layers_open_by_one_file(servers: dict[str, dict[str, Any]], comma
     assert [each["name"] for each in found] == [each["properties"]["title"] for each in features]
     assert len(found) >= 12 and all(each["valid"] and each["features"] != 0 for each in found), found
     assert sum(each["colours"] > 1 for each in found) >= len(found) - 2, found
+
+
+def test_a_layer_of_a_file_is_drawn_like_one_that_is_added_by_hand(
+    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path
+) -> None:
+    crawled(servers, command)
+    compared = 0
+    with TestClient(make_application(Options(command.db), Settings()), base_url="http://localhost") as client:
+        features = client.get("/layers", params={"q": "kind:wms provider:127.0.0.1", "limit": 100}).json()["features"]
+        for feature in features:
+            layer = feature["properties"]
+            if "EPSG:3857" not in layer["crs"]:
+                continue
+            [page] = [link["href"] for link in feature["links"] if link["rel"] == "alternate"]
+            file = tmp_path / "layer.qlr"
+            file.write_bytes(client.get(page.replace("?", "/layer.qlr?")).content)
+            url = quote(layer["service"]["address"], safe="")
+            uri = f"crs=EPSG:3857&dpiMode=7&format=image/png&layers={quote(layer['name'])}&styles=&url={url}"
+            by_hand, by_file = loaded([{"provider": "wms", "uri": uri, "extent": None}, {"qlr": str(file)}])
+            alike = sum(map(operator.eq, by_file["pixels"], by_hand["pixels"])) / len(by_hand["pixels"])
+            assert alike > 0.9, (layer["name"], alike, by_file["colours"], by_hand["colours"])
+            compared += by_hand["colours"] > 1
+    assert compared >= 3

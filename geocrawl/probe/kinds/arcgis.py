@@ -41,7 +41,7 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
@@ -103,6 +103,30 @@ KIND = KindDeclaration(
     media_type="application/json",
     description_query="f=json",
     connections={"/featureserver": "arcgisfeature", "": "arcgismap"},
+    qgis_layers=(
+        # ArcGIS Server transforms what it draws and what it answers a query with (`imageSR`, `outSR`).
+        QgisLayer(
+            provider="arcgismapserver",
+            type="raster",
+            source="crs='EPSG:3857' format='PNG32' layer='{name}' url='{address}'",
+            crs="EPSG:3857",
+            path_ends=("/mapserver",),
+        ),
+        QgisLayer(
+            provider="arcgismapserver",
+            type="raster",
+            source="crs='EPSG:3857' format='PNG32' layer='' url='{address}'",
+            crs="EPSG:3857",
+            path_ends=("/imageserver",),
+        ),
+        QgisLayer(
+            provider="arcgisfeatureserver",
+            type="vector",
+            source="crs='EPSG:3857' url='{address}/{name}'",
+            crs="EPSG:3857",
+            path_ends=("/featureserver",),
+        ),
+    ),
     web_maps={
         "openlayers": "(service) => new ol.layer.Tile({source: new ol.source.TileArcGISRest({url: service.url})})",
         "leaflet": "(service) => new ArcGisTiles(service.url)",

@@ -182,7 +182,10 @@ KIND = KindDeclaration(
     client_prints="service.feature_collections()",
     connections={"": "wfs"},
     connection_attributes={"version": "OGC_API_FEATURES"},
-    qgis_layer=QgisLayer(provider="OAPIF", type="vector", source="typename='{name}' url='{address}'"),
+    qgis_layers=(
+        # QGIS requests features of an OGC API in degrees (OGC 17-069r4, 7.12), whatever else a collection offers.
+        QgisLayer(provider="OAPIF", type="vector", source="typename='{name}' url='{address}'", crs="OGC:CRS84"),
+    ),
     web_maps={
         "openlayers": """\
 (service, name) => features((extent) => withQuery(

@@ -58,8 +58,8 @@ KIND = KindDeclaration(
     client="owslib.wcs:WebCoverageService",
     client_versions=("1.0.0", "1.1.0", "1.1.1", "2.0.0", "2.0.1"),
     connections={"": "wcs"},
-    qgis_layer=QgisLayer(
-        provider="wcs", type="raster", source="crs={crs}&identifier={name_quoted}&url={address_quoted}"
+    qgis_layers=(
+        QgisLayer(provider="wcs", type="raster", source="crs={crs}&identifier={name_quoted}&url={address_quoted}"),
     ),
 )
 

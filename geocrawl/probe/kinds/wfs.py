@@ -74,7 +74,13 @@ KIND = KindDeclaration(
     client="owslib.wfs:WebFeatureService",
     client_versions=("1.0.0", "1.1.0", "2.0.0"),
     connections={"": "wfs"},
-    qgis_layer=QgisLayer(provider="WFS", type="vector", source="typename='{name}' url='{address}' version='auto'"),
+    qgis_layers=(
+        QgisLayer(
+            provider="WFS",
+            type="vector",
+            source="srsname='{crs}' typename='{name}' url='{address}' version='auto'",
+        ),
+    ),
     web_maps={
         "openlayers": """\
 (service, name) => features((extent) => withQuery(service.url, {

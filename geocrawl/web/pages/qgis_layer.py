@@ -31,19 +31,39 @@ def chosen_layer(request: Request, detail: ServiceDetail) -> Layer | None:
 
 
 def source_of(service: Service, layer: Layer | None) -> QgisLayer | None:
-    """Return the source of a layer in QGIS; None without a layer, and for kinds whose service QGIS reads first."""
-    declaration = declared(service.kind).qgis_layer
-    if declaration is None or layer is None:
+    """Return how QGIS opens a layer, its source and reference system filled in; None without a layer, and for services
+    that QGIS must read first."""
+    if layer is None:
         return None
     address, name = plain(masked(service.url)), plain(layer.name)
+    path = address.partition("?")[0].rstrip("/").lower()
+    forms = declared(service.kind).qgis_layers
+    form = next((each for each in forms if path.endswith(each.path_ends)), None)
+    if form is None:
+        return None
+    crs = form.crs or _system_of(layer)
     values = {
         "address": address,
         "name": name,
-        "crs": plain(next((code for code in layer.crs if code.upper().startswith("EPSG:")), "EPSG:4326")),
+        "crs": crs,
         "address_quoted": quote(address, safe=":/?=,"),
         "name_quoted": quote(name),
     }
-    return replace(declaration, source=declaration.source.format_map(values))
+    return replace(form, source=form.source.format_map(values), crs=crs)
+
+
+_COMMON_SYSTEMS = ("EPSG:3857", "EPSG:4326", "CRS:84")
+"""Reference systems that a layer is opened in first: those of maps, which every program knows."""
+_HIGHEST_EPSG_CODE = 32_767
+"""Codes of EPSG's data set end here (IOGP guidance note 7-1); others are a server's own, which QGIS does not know."""
+
+
+def _system_of(layer: Layer) -> str:
+    """Return the code of a reference system that the layer offers and QGIS knows; `EPSG:4326` without one."""
+    offered = [plain(code).upper() for code in layer.crs]
+    known = (code for code in offered if code.startswith("EPSG:") and code[5:].isdecimal())
+    official = (code for code in known if int(code[5:]) <= _HIGHEST_EPSG_CODE)
+    return next((code for code in _COMMON_SYSTEMS if code in offered), next(official, "EPSG:4326"))
 
 
 def pyqgis(service: Service, layer: Layer | None) -> str:
@@ -70,6 +90,10 @@ async def layer_file(request: Request) -> Response:
     return definitions([each], f"layer-{service.id}-{layer.position}")
 
 
+_SRSID = "<srsid>1</srsid>"
+"""QGIS reads the code of a reference system only beside a number of its own list; the code then wins."""
+
+
 class Definition(NamedTuple):
     """A layer as QGIS keeps it."""
 
@@ -88,6 +112,7 @@ def definitions(layers: Sequence[Definition], file: str) -> Response:
     maps = "".join(
         f'  <maplayer type="{each.layer.type}">\n   <id>{each.identity}</id>\n'
         f"   <layername>{escape(title)}</layername>\n"
+        f"   <srs><spatialrefsys>{_SRSID}<authid>{escape(each.layer.crs)}</authid></spatialrefsys></srs>\n"
         f"   <datasource>{escape(plain(each.layer.source))}</datasource>\n"
         f"   <provider>{each.layer.provider}</provider>\n"
         "  </maplayer>\n"

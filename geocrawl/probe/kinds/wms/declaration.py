@@ -188,10 +188,12 @@ KIND = KindDeclaration(
     client="owslib.wms:WebMapService",
     client_versions=("1.1.1", "1.3.0"),
     connections={"": "wms"},
-    qgis_layer=QgisLayer(
-        provider="wms",
-        type="raster",
-        source="crs={crs}&format=image/png&layers={name_quoted}&styles=&url={address_quoted}",
+    qgis_layers=(
+        QgisLayer(
+            provider="wms",
+            type="raster",
+            source="crs={crs}&dpiMode=7&format=image/png&layers={name_quoted}&styles=&url={address_quoted}",
+        ),
     ),
     web_maps={"openlayers": "wms", "leaflet": "wms"},
     layers_by_name=True,
