@@ -19,7 +19,7 @@ from typing import Any
 
 from lxml import etree
 
-from geocrawl.formats.json import JsonObject, integer_of, string_of
+from geocrawl.formats.json import JsonObject, integer_of, object_of, objects, string_of
 from geocrawl.formats.xml import local_name
 from geocrawl.model import CONFIGURATION, Url
 from geocrawl.page.content import MAX_HREF_CHARS, RawLink
@@ -65,12 +65,14 @@ def _files_of_page(url: Url, html: str, sources: Sequence[str], codes: Iterable[
             if _DATA_FILE.fullmatch(found[1]):
                 yield RawLink(found[1], CONFIGURATION)
     code = "\n".join(codes)[:_MAX_CODE_CHARS]
-    files = _conventional_files("\n".join((*sources, code)).lower())
-    if files:
-        for found in _IN_CODE.finditer(code):
-            yield RawLink(found[1], CONFIGURATION)
+    viewer = _viewer_with("\n".join((*sources, code)).lower())
+    if viewer is None:
+        return
+    for found in _IN_CODE.finditer(code):
+        yield RawLink(found[1], CONFIGURATION)
+        named.append(RawLink(found[1], CONFIGURATION))
     place = url.address.partition("?")[0]
-    for file in () if named else files:
+    for file in () if named else viewer.files:
         yield RawLink(place.rstrip("/") + file[1:] if file.startswith("~") else file, CONFIGURATION)
 
 
@@ -90,6 +92,7 @@ def _named_in_address(url: Url) -> Iterator[RawLink]:
     if (lizmap := _LIZMAP_PAGE.match(place)) and {"repository", "project"} <= parameters.keys():
         project = "&".join(f"{name}={parameters[name]}" for name in ("repository", "project"))
         yield RawLink(f"{lizmap[1]}/lizmap/service?{project}", "script", kind="wms")
+        yield RawLink(f"{lizmap[1]}/lizmap/service/getProjectConfig?{project}", CONFIGURATION)
 
 
 def _item(portal: str, item: str) -> RawLink:
@@ -97,9 +100,9 @@ def _item(portal: str, item: str) -> RawLink:
     return RawLink(f"{portal.rstrip('/')}/sharing/rest/content/items/{item}/data?f=json", CONFIGURATION)
 
 
-def _conventional_files(signs: str) -> tuple[str, ...]:
-    """Return the files of the first viewer that scripts (in lower case) reveal; () without one."""
-    return next((viewer.files for viewer in all_viewers() if any(sign in signs for sign in viewer.signs)), ())
+def _viewer_with(signs: str) -> Viewer | None:
+    """Return the first viewer that scripts (in lower case) reveal; None without one."""
+    return next((viewer for viewer in all_viewers() if any(sign in signs for sign in viewer.signs)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,11 @@ def files_in_script(code: str, url: Url) -> Iterator[RawLink]:
     found = _KEY_AND_FILE.findall(code) if len(code) <= _MAX_CODE_CHARS else ()
     files = (RawLink(_from_page(file, url), CONFIGURATION) for key, file in found if _TELLING_KEY.search(key))
     yield from islice(_once(files), MAX_FILES)
+
+
+def _tells(key: str, file: str) -> bool:
+    """Return whether a key, or the name of a file, says that the file is a part of a configuration."""
+    return _TELLING_KEY.search(key) is not None or file.lower().endswith((".config.json", "/config.json"))
 
 
 def _from_page(href: str, url: Url) -> str:
@@ -227,6 +235,15 @@ def _as_object(element: etree._Element, depth: int) -> dict[str, Any]:
     return found
 
 
+def _name_sources(value: JsonObject, kept: dict[str, Any]) -> None:
+    """State in each source of a configuration the type that a layer of it states."""
+    types = {string_of(layer.get("source")): string_of(layer.get("type")) for layer in objects(value.get("layers"))}
+    for name in ("source", "sources"):
+        for key, source in object_of(kept.get(name)).items():
+            if types.get(key) and isinstance(source, dict):
+                source.setdefault("type", types[key])
+
+
 def _kind_stated(value: JsonObject) -> str:
     """Return the kind that an object states under any key for types (`typ`, `service`); '' for none."""
     words = (text for key, text in value.items() if isinstance(text, str) and _SAYS_TYPE.search(key.lower()))
@@ -255,7 +272,8 @@ class _Reduction:
         if isinstance(value, list):
             if value and isinstance(value[0], (int, float)):
                 return None  # coordinates
-            return [kept for item in value if (kept := self.reduced(item, key, depth + 1))] or None
+            kept = (self.reduced(item, key, depth + 1) for item in value)
+            return [{key: each} if isinstance(each, str) and key else each for each in kept if each] or None
         return self._object(value, depth) if isinstance(value, Mapping) else None
 
     def _object(self, value: JsonObject, depth: int) -> JsonObject | None:
@@ -270,6 +288,7 @@ class _Reduction:
                 return None  # another layer of a known service
             self._known.add(texts)
         kept = {str(key): member for key, text in value.items() if (member := self.reduced(text, str(key), depth + 1))}
+        _name_sources(value, kept)
         if len(_WMS_KEYS.intersection(str(key).lower() for key in value)) > 1:
             kept["type"] = "wms"
         elif "type" not in value and (kind := _kind_stated(kept)):
@@ -282,7 +301,7 @@ class _Reduction:
         if key.lower() == "initializationurls":  # TerriaJS: a name, or the address of a file
             is_name = "/" not in text and not text.endswith(".json")
             self._add_file(f"init/{text}.json" if is_name else text)
-        elif _DATA_FILE.fullmatch(text) and _TELLING_KEY.search(key) and not may_be_service(text):
+        elif _DATA_FILE.fullmatch(text) and not may_be_service(text) and _tells(key, text):
             self._add_file(text)
         if "/" in text:
             return text

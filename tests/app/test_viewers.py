@@ -15,12 +15,20 @@ from geocrawl.page.viewers import all_viewers
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.store.database.database import open_readonly
-from tests.app.viewer_sites import PARCELS, ROADS, SITES, Site
+from tests.app.viewer_sites import SITES, Site
 from tests.support import crawls
 from tests.support.loopback import Handler, running
 
 SETTINGS = Settings(
-    allow_private=True, delay_s=0.0, strategy="bfs", siblings=0, maps=False, patience_s=1.0, max_pages=400, workers=8
+    allow_private=True,
+    delay_s=0.0,
+    strategy="bfs",
+    siblings=0,
+    guesses=0,
+    maps=False,
+    patience_s=1.0,
+    max_pages=400,
+    workers=8,
 )
 _VAIN = 2
 """Most requests for files that a viewer's page does not have."""
@@ -75,7 +83,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Crawled]:
 def test_the_services_of_a_viewer_are_found_and_the_wrong_one_is_not(crawled: _Crawled, key: str) -> None:
     server = crawled.servers[key]
     found = {address for address in crawled.valid if address.startswith(server.origin)}
-    assert found == {server.origin + ROADS, server.origin + PARCELS}
+    assert found == {server.origin + service for service in server.site.services}
 
 
 @pytest.mark.parametrize("key", SITES)
