@@ -144,22 +144,19 @@ def attribute(element: etree._Element, name: str) -> str:
 # The tree cannot tell: a recovering parser closes every element that was left open.
 
 
-_MARKUP = re.compile(
-    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)(?:[\w.-]+:)?(Layer|Capability)\b(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*?(/?)>",
+_TAG = re.compile(
+    r"<!\[CDATA\[.*?\]\]>|<!--.*?-->|(<!\[CDATA\[|<!--)|"
+    r"<(/?)((?:[\w.-]{1,40}:)?([\w.-]{1,100}))((?:[^<>\"'/]|/(?!>)|\"[^\"<]*\"|'[^'<]*')*)(/?)>",
     re.DOTALL,
 )
-_ROOT = re.compile(
-    r"<((?:[\w.-]{1,40}:)?(?:(?:WMS_|WMT_MS_|WFS_|WCS_)?Capabilities|TileMapService|TileMap))(?=[\s/>])", re.IGNORECASE
+_ROOTS = frozenset(
+    {"capabilities", "wms_capabilities", "wmt_ms_capabilities", "wfs_capabilities", "wcs_capabilities"}
+    | {"tilemapservice", "tilemap"}
 )
-_SECTION = (
-    r"(?:[\w.-]{1,40}:)?(?:FeatureTypeList|Contents|ContentMetadata|ProcessOfferings|TileMaps|TileSets)(?=[\s/>])"
-)
+_CONTENTS = frozenset({"FeatureTypeList", "Contents", "ContentMetadata", "ProcessOfferings", "TileMaps", "TileSets"})
 """Sections with content items: of WFS, OWS Common, WCS 1.0, WPS 1.0 and TMS."""
-_CONTENTS = re.compile(f"<{_SECTION}")
-_CONTENTS_END = re.compile(f"(?:</{_SECTION})|(?:<{_SECTION}[^<>]{{0,200}}/>)")
-_OPERATIONS_END = re.compile(r"</(?:[\w.-]{1,40}:)?OperationsMetadata(?=[\s>])")
+_CUT_TAG = re.compile(r"<(?:[\w.-]{1,40}:)?([\w.-]{1,100})[\s/]")
 _CUT_LAYER = re.compile(r"<(?:[\w.-]+:)?(?:L(?:a(?:y(?:e(?:r\b[^>]*)?)?)?)?)?\Z")
-_TAIL_CHARS = 2_000
 
 
 class Cut(Enum):
@@ -174,36 +171,65 @@ class Cut(Enum):
     """At one of our own limits."""
 
 
-def where_cut(text: str) -> Cut:
-    """Return where a document ends that no parser can read to its end, judged by the end tags that are missing.
+class TagCount:
+    """Counts the tags of a document that no parser can read to its end, to tell where it was cut off."""
 
-    `AFTER_ITEMS` when the section with the content items has ended; of a WMS, whose layers come last (WMS 1.3.0, annex
-    E.1), already when every layer that was begun has ended. `NOT` when the root has ended or is of no known kind.
-    """
-    root = _ROOT.search(text)
-    if root is None or text.find(f"</{root[1]}", root.end()) >= 0:
-        return Cut.NOT
-    if root[1].lower().endswith(("wms_capabilities", "wmt_ms_capabilities")):
-        return _where_layers_cut(text)
-    if _CONTENTS.search(text, root.end()):
-        return Cut.AFTER_ITEMS if _CONTENTS_END.search(text, root.end()) else Cut.INSIDE
-    is_csw = "/csw" in text[root.end() : text.find(">", root.end()) + 1]
-    return Cut.AFTER_ITEMS if is_csw and _OPERATIONS_END.search(text, root.end()) else Cut.INSIDE
+    def __init__(self) -> None:
+        self._rest = ""
+        """Text behind the last whole tag, from the beginning of an unfinished one on."""
+        self._root = self._root_tag = ""
+        self._begun, self._ended = set[str](), set[str]()
+        """Local names of elements that began, and of those that ended."""
+        self._layers = self._depth = 0
 
-
-def _where_layers_cut(text: str) -> Cut:
-    depth, layers, end = 0, 0, 0
-    for tag in _MARKUP.finditer(text):
-        closing, name, empty = tag.groups()
-        if name == "Capability" and closing:
-            return Cut.AFTER_ITEMS
-        if name == "Layer":
-            layers += not closing
-            depth += 0 if empty else -1 if closing else 1
+    def add(self, text: str) -> None:
+        """Count the tags of the next piece."""
+        text = self._rest + text
+        end, begin = 0, -1
+        for tag in _TAG.finditer(text):
+            if tag[1]:  # an unfinished comment or CDATA section
+                begin = tag.start()
+                break
             end = tag.end()
-    if depth > 0 or layers == 0 or _CUT_LAYER.search(text[max(end, len(text) - _TAIL_CHARS) :]):
-        return Cut.INSIDE
-    return Cut.AFTER_ITEMS
+            if tag[3]:
+                self._count(tag)
+        begin = text.rfind("<", end) if begin < 0 else begin
+        self._rest = text[begin:] if begin >= 0 else ""
+
+    def _count(self, tag: re.Match[str]) -> None:
+        _, closing, written, name, _, empty = tag.groups()
+        if not self._root:
+            if not closing and name.lower() in _ROOTS:
+                self._root, self._root_tag = written, tag[0]
+            return
+        if closing and written == self._root:
+            self._ended.add(written)
+        elif closing or (empty and name in _CONTENTS):
+            self._ended.add(name)
+        if not closing:
+            self._begun.add(name)
+        if name == "Layer":
+            self._layers += not closing
+            self._depth += 0 if empty else -1 if closing else 1
+
+    @property
+    def cut(self) -> Cut:
+        """Return where the document ends, judged by the end tags that are missing.
+
+        `AFTER_ITEMS` when the section with the content items has ended; of a WMS, whose layers come last (WMS 1.3.0,
+        annex E.1), already when every layer that was begun has ended. `NOT` when the root has ended or is of no known
+        kind.
+        """
+        if not self._root:
+            begun = _CUT_TAG.match(self._rest)
+            return Cut.INSIDE if begun and begun[1].lower() in _ROOTS else Cut.NOT
+        if self._root in self._ended or self._rest.startswith(f"</{self._root}"):
+            return Cut.NOT
+        if self._root.lower().endswith(("wms_capabilities", "wmt_ms_capabilities")):
+            is_whole = self._layers > 0 and self._depth <= 0 and not _CUT_LAYER.match(self._rest)
+            return Cut.AFTER_ITEMS if "Capability" in self._ended or is_whole else Cut.INSIDE
+        sections = _CONTENTS if self._begun & _CONTENTS or "/csw" not in self._root_tag else {"OperationsMetadata"}
+        return Cut.AFTER_ITEMS if self._ended & sections else Cut.INSIDE
 
 
 # --------------------------------------------------------------------------- the parser
@@ -367,7 +393,9 @@ def _read_mended(text: str, notes: list[Deviation]) -> Reading:
     root = parse_strictly(data, encoding="utf-8")
     if root is not None:
         return Reading(root, tuple(notes))
-    cut = where_cut(text)
+    tags = TagCount()
+    tags.add(text)
+    cut = tags.cut
     root, faults = parse_recovering(data)
     if cut is Cut.AFTER_ITEMS:
         notes.append(Deviation("truncated-tail", ending_of(text)))

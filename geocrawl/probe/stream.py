@@ -26,6 +26,7 @@ from geocrawl.formats.xml import (
     PARSER_OPTIONS,
     Cut,
     Reading,
+    TagCount,
     fault_deviations,
     has_entities,
     local_name,
@@ -254,7 +255,7 @@ class _Streamed(Generic[T]):
         notes = self._text.deviations()
         cut = Cut.OVER_LIMIT if self._body_is_cut or source.stopped else Cut.NOT
         if cut is Cut.NOT and not strict:
-            cut = self._text.where_cut(local_name(root), self._spec.within)
+            cut = self._text.cut
         items = collector.items(without=None if cut is Cut.NOT else source.half)
         if cut is Cut.OVER_LIMIT:
             why = source.stopped or f"longer than the limit of {self._text.size} bytes"
@@ -293,7 +294,6 @@ _HEAD_BYTES = 65_536
 _PIECE_BYTES = 262_144
 _MAX_PIECE_BYTES = 4 * 1024 * 1024
 """A mended piece ends before a tag; one without a tag ends here, wherever that is."""
-_END_TAG = re.compile(r"</(?:[\w.-]{1,100}:)?([\w.-]{1,100})")
 _MAX_TAGS = 10_000
 _PREFIXES = {
     "xlink": "http://www.w3.org/1999/xlink",
@@ -316,8 +316,7 @@ class LongText:
         rest, notes = (head, ()) if self._wide else strip_prolog(head)
         self._begin = len(head) - len(rest)
         self._head = strip_prolog(head)[0] if self._wide else rest
-        self._ended: set[str] = set()
-        """Local names of elements whose end tag was met."""
+        self._tags = TagCount()
         self._notes: dict[str, Deviation] = {note.code: note for note in (*notes, *prolog_deviations(self._head))}
 
     @property
@@ -359,7 +358,7 @@ class LongText:
                 if missing:
                     self._notes["undefined-prefix"] = Deviation("undefined-prefix", " ".join(missing))
             text, notes = mend(text)
-            self._ended.update(_END_TAG.findall(text))
+            self._tags.add(text)
             for note in (*notes, *((wrong,) if wrong else ())):
                 self._notes.setdefault(note.code, note)
             yield text.encode("utf-8", "replace")
@@ -374,14 +373,10 @@ class LongText:
         for start in range(0, len(self._body), _PIECE_BYTES):
             yield decoder.decode(self._body[start : start + _PIECE_BYTES]).lstrip("\ufeff").encode("utf-8", "replace")
 
-    def where_cut(self, root: str, containers: Set[str]) -> Cut:
-        """Return where the document was cut off, by the end tags of `root` and of the `containers` of its items.
-
-        To be called when `mended` has been read to its end.
-        """
-        if root in self._ended:
-            return Cut.NOT
-        return Cut.INSIDE if self._ended.isdisjoint(containers) else Cut.AFTER_ITEMS
+    @property
+    def cut(self) -> Cut:
+        """Return where the document was cut off, when `mended` has been read to its end."""
+        return self._tags.cut
 
     def prefixed(self, names: Set[str]) -> frozenset[str]:
         """Return these element names with the prefixes that they have in the document: `wms:Layer` for `Layer`."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geocrawl.formats.xml import Cut, read_xml, where_cut
+from geocrawl.formats.xml import Cut, TagCount, read_xml
 from geocrawl.model import Status, Verdict
 from tests.support.answers import CAPABILITIES, interview, page
 
@@ -178,6 +178,7 @@ def test_a_document_cut_before_its_layers_is_rejected() -> None:
     [
         ("<WMS_Capabilities></WMS_Capabilities>", Cut.NOT),
         ("<html>", Cut.NOT),
+        ("<a:WFS_Capabilities version='1.0", Cut.INSIDE),
         ("<WMS_Capabilities><Capability><Layer><Title>x", Cut.INSIDE),
         ("<WMS_Capabilities><Capability><Layer/>", Cut.AFTER_ITEMS),
         ("<WMS_Capabilities><Capability><Layer></Layer></Capa", Cut.AFTER_ITEMS),
@@ -202,7 +203,14 @@ def test_a_document_cut_before_its_layers_is_rejected() -> None:
     ],
 )
 def test_where_a_document_was_cut_is_told_by_its_text(text: str, cut: Cut) -> None:
-    assert where_cut(text) is cut
+    whole = TagCount()
+    whole.add(text)
+    assert whole.cut is cut
+    for size in (1, 7):  # in pieces
+        tags = TagCount()
+        for start in range(0, len(text), size):
+            tags.add(text[start : start + size])
+        assert tags.cut is cut
 
 
 def test_a_deep_document_is_no_danger() -> None:
