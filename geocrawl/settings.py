@@ -234,11 +234,11 @@ class Settings:
         unused="daemon",
     )
     workers: Annotated[Integer, Field(ge=1, le=1000)] = setting(
-        5, "number of concurrent visits", option=Option(_REQUESTS)
+        64, "number of concurrent requests", option=Option(_REQUESTS)
     )
     max_waiting: Count = setting(
         200,
-        "maximum visits that wait for slow servers beside the concurrent ones",
+        "maximum visits that wait for a delay or a slow server beside the concurrent requests",
         unit="visits",
         empty="none",
     )

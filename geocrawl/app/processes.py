@@ -71,7 +71,7 @@ class Processes:
         count = settings.processes
         if settings.workers < count:
             raise UsageError(
-                f"--processes {count}: --workers {settings.workers} is the number of visits at a time of all "
+                f"--processes {count}: --workers {settings.workers} is the number of requests at a time of all "
                 f"processes; give --workers {count} or more"
             )
         if str(place) == ":memory:":

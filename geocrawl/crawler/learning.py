@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 
@@ -90,6 +90,10 @@ class Learning:
         """The strategy's dump from before it learnt anything."""
         self._ranks: list[tuple[int, Rank | None]] | None = None
         """Revised ranks to be written; None: nothing is to be written."""
+        self._dump: tuple[bytes, Mapping[str, int], int] | None = None
+        """A dump to be stored, with its counts and its version."""
+        self._writing = asyncio.Lock()
+        """Held while ranks and dumps are written, in the order in which they were made."""
         self._publishing = Throttle(least_s=_LEAST_S, times=_SHARE)
         self._loading = Throttle(least_s=_LEAST_S, times=_SHARE)
         self.look_s = _LOOK_S
@@ -147,7 +151,7 @@ class Learning:
             notes.append(
                 f"What {name} learnt cannot be restored and was set aside ({error}): {name} starts learning again."
             )
-        self._through, self._ranks, revised = version, None, self._log.revised()
+        self._through, self._ranks, self._dump, revised = version, None, None, self._log.revised()
 
         def rerank(feedback: Feedback, ranks: Iterator[tuple[int, Rank | None]]) -> None:
             if self._leads and feedback.number > revised:
@@ -169,8 +173,8 @@ class Learning:
     # ----------------------------------------------------------------------- during a run
 
     async def learn(self, feedback: Feedback) -> str:
-        """Let the strategy learn from the feedback of a settled visit, and from others' before it, and store the ranks
-        that it revises. Does nothing in a process that is not the learner.
+        """Let the strategy learn from the feedback of a settled visit, and from others' before it; `write` stores the
+        ranks that it revises. Does nothing in a process that is not the learner.
 
         Returns a line about the first failure to learn, '' otherwise: the visit is settled in any case.
         """
@@ -202,7 +206,7 @@ class Learning:
         return await self._store.run(lambda: list(islice(self._log.feedback(self._through), _AT_ONCE)))
 
     async def _learn(self, news: Iterable[Feedback]) -> str:
-        """Learn from feedback, write the ranks that this revises, and store a dump when one is due."""
+        """Learn from feedback; collect the ranks that this revises, and a dump when one is due."""
         said = ""
         with self._torn_by_faults():
             for entry in news:
@@ -210,9 +214,30 @@ class Learning:
                     self._followed_until = time.monotonic() + _FOLLOWED_S
                     self.look_s = _LOOK_S
                 said = await self._learn_one(entry) or said
-            await self._write_ranks()
-            await self._publish()
+            self._publish()
         return said
+
+    async def write(self) -> None:
+        """Write the ranks and the dump that are due. To be called before an address is leased: the lock is not held
+        over a write, so visits go on meanwhile."""
+        if self._ranks is None and self._dump is None:
+            return
+        async with self._writing:
+            with self._torn_by_faults():
+                ranks, self._ranks, dump, self._dump = self._ranks, None, self._dump, None
+                await self._store.run(self._write, ranks, self._through, dump)
+
+    def _write(
+        self,
+        ranks: Iterable[tuple[int, Rank | None]] | None,
+        through: int,
+        dump: tuple[bytes, Mapping[str, int], int] | None,
+    ) -> None:
+        """Write ranks that follow from the feedback up to `through`, and then a dump; the store's runner calls this."""
+        if ranks is not None:
+            self._log.rerank(ranks, through=through)
+        if dump is not None:
+            self._log.publish(*dump)
 
     async def _learn_one(self, feedback: Feedback) -> str:
         self._through = feedback.number
@@ -235,19 +260,16 @@ class Learning:
         return ""
 
     async def _collect(self, ranks: Iterator[tuple[int, Rank | None]]) -> None:
-        """Keep revised ranks to be written with those of the next feedback; write them at once when they are many."""
+        """Keep revised ranks to be written later; write them at once when they are many."""
         few = list(islice(ranks, _FEW + 1))
         self._ranks = [*(self._ranks or ()), *few]
         if len(self._ranks) > _FEW:
-            await self._write_ranks(ranks)
+            async with self._writing:
+                all_ranks, self._ranks = chain(self._ranks, ranks), None
+                await self._store.run(self._write, all_ranks, self._through, None)
 
-    async def _write_ranks(self, more: Iterable[tuple[int, Rank | None]] = ()) -> None:
-        if self._ranks is not None:
-            ranks, self._ranks = self._ranks, None
-            await self._store.run(self._log.rerank, chain(ranks, more), through=self._through)
-
-    async def _publish(self) -> None:
-        """Store a dump when one is due: after `dump_every` feedbacks, and sooner for processes that follow."""
+    def _publish(self) -> None:
+        """Make a dump when one is due: after `dump_every` feedbacks, and sooner for processes that follow."""
         is_wanted = self._is_followed and self._publishing.is_due()
         if not self._undumped or (self._undumped < self._dump_every and not is_wanted):
             return
@@ -256,11 +278,9 @@ class Learning:
         with self._publishing.timed():
             try:
                 counts = strategy.counts if isinstance(strategy, HasCounts) else {}
-                dump = strategy.dump()
+                self._dump = strategy.dump(), counts, self._through
             except Exception:  # it is tried again when the next dump is due
                 self.failures += 1
-                return
-        await self._store.run(self._log.publish, dump, counts, self._through)
 
     async def _load_newer(self) -> str:
         """Load the learner's last version if it is newer; return a line about the first failure."""

@@ -10,15 +10,15 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.report import RunSummary
+from geocrawl.crawler.slots import Slot, Slots
 from geocrawl.crawler.visits import broken
-from geocrawl.crawler.worker_slots import WakeQueue, WorkerSlot, WorkerSlots
 from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, PassingFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, SettlementResult, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, StoreRunner, Turn
@@ -103,8 +103,9 @@ class CrawlLimits:
     """The limits of one crawl."""
 
     workers: int
+    """The number of slots: of visits that ask or read at once."""
     max_waiting: int
-    """The number of visits that may wait for the network beside those of the workers."""
+    """The number of visits that may wait beside those."""
     max_pages: int
     max_time_s: float
     """0: no limit."""
@@ -113,7 +114,7 @@ class CrawlLimits:
     outage_patience_s: float
     """The longest wait for a fault of this machine, such as a proxy that is down."""
     idle_s: float
-    """The longest sleep of a worker without work, because another process may have queued some."""
+    """The longest sleep without work, because another process may have queued some."""
     settle_s: float
     """How long running visits may last after a stop."""
     retry_first_s: float
@@ -131,6 +132,17 @@ class Visitor(Protocol):
         """Visit the leased address in this turn of its host."""
 
 
+class _Outlook(NamedTuple):
+    """What the queue holds when nothing can be leased."""
+
+    may_be_pages: bool
+    """Whether pages may be leased."""
+    ready_at: float | None
+    """When an address can be leased; None: nothing waits."""
+    hosts: Sequence[WaitingHost] | None
+    """The hosts for which a run without a visit under way may wait; None: it waits in any case."""
+
+
 @dataclass(slots=True, eq=False)
 class _UnderWay:
     """A lease whose visit is running. An address may be leased again while a visit whose lease ended still runs."""
@@ -145,14 +157,14 @@ class _UnderWay:
 
 
 class Crawler:
-    """Runs workers that visit the addresses leased from one queue."""
+    """Visits the addresses leased from one queue: leases one after the other, and begins a visit in each free slot."""
 
     _RETRY_S = 1.0
     """Longest wait for a retry; later retries are left to the next run."""
     _SILENT_S = 5.0
     """Shorter waits are not reported."""
     _NAP_S = 0.005
-    """Shortest sleep of a worker without work: a host that is due may still be leased."""
+    """Shortest sleep without work: a host that is due may still be leased."""
     _LONGEST_NAP_S = 0.5
     """Longest sleep when an address is said to be ready and cannot be leased."""
 
@@ -184,26 +196,27 @@ class Crawler:
         self._pages_counted = pages_counted or (lambda: self.summary.pages)
         self._under_way = set[_UnderWay]()
         """Visits that are running."""
-        self._wake_queue = WakeQueue(clock)
-        self._slots = WorkerSlots(limits.max_waiting, self._wake_queue, in_delays=limits.max_pages == 0)
+        self._news = asyncio.Event()
+        """Set when something happened for which leasing may have waited: a visit ended, a slot is free, a stop."""
+        self._slots = Slots(limits.workers, limits.max_waiting, self._news.set)
         self._visits: set[asyncio.Task[None]] = set()
-        self._leasing = asyncio.Lock()
-        """Workers lease one after the other, because each counts the pages that others are visiting."""
         self._stopping = False
         self._at_once = False
         """Whether running visits are cut off rather than settled."""
         self._answered_at = clock.monotonic()
         """Time of the last answer that a retry would not improve, monotonic; patience is counted from then on."""
         self._promised_at = -math.inf
-        """Time at which an address was to be ready when a worker last looked for one in vain."""
+        """Time at which an address was to be ready at the last look in vain."""
         self._broken_promises = 0
         """How many times in a row nothing could be leased at that time."""
-        self._look_at, self._calls_at_look = -math.inf, 0
-        """When to look again after a look in vain, monotonic, and calls of the wake queue at that look."""
+        self._returns_at = -math.inf
+        """When the last of the visits that were given back may be made, monotonic."""
         self._told = ""
         self._fault: OwnFault | None = None
+        self._defect: BaseException | None = None
+        """What ended a visit that should have been settled: a fault of the database."""
         self._is_concluded = False
-        """Whether a worker found that nothing is left to do, which ends all of them."""
+        """Whether nothing was left to do at the last look."""
         self._outage = Outage(clock, observer.noted, limits.outage_patience_s)
 
     @property
@@ -230,7 +243,7 @@ class Crawler:
         if not self._stopping:
             self._stopping = True
             self.summary.stopped = reason
-            self._wake_queue.wake_one()
+            self._news.set()
 
     async def run(self) -> RunSummary:
         """Crawl until the queue is empty, a limit is reached or `stop` is called.
@@ -240,31 +253,28 @@ class Crawler:
         started = self._clock.monotonic()
         timer = asyncio.create_task(self._end_in_time()) if self._limits.max_time_s > 0 else None
         try:
-            await self._run_workers()
+            await self._visit_all()
             while self._fault is not None and await self._outage_is_over(self._fault):
-                self.summary.stopped = ""  # an idle worker may have ended the run for want of hosts that do not rest
-                await self._run_workers()
+                self.summary.stopped = ""  # the run may have ended for want of hosts that do not rest
+                await self._visit_all()
+            await self._learning.write()
         finally:
             if timer is not None:
                 timer.cancel()
             self.summary.seconds += self._clock.monotonic() - started
         return self.summary
 
-    async def _run_workers(self) -> None:
-        """Have the workers visit until there is nothing to do, a stop, or a fault of this machine."""
-        self._fault, self._is_concluded = None, False
+    async def _visit_all(self) -> None:
+        """Visit until there is nothing to do, a stop, or a fault of this machine."""
+        self._fault, self._defect, self._is_concluded = None, None, False
         self._answered_at = self._clock.monotonic()
         self._under_way.clear()
-        self._slots.is_closed = False
-        tasks = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
-        keeping_up = asyncio.create_task(self._keep_up())
+        leasing, keeping_up = asyncio.create_task(self._begin_visits()), asyncio.create_task(self._keep_up())
         try:
-            await self._until_done(tasks, keeping_up)
+            await self._until_done(leasing, keeping_up)
         finally:
-            self._slots.is_closed = True
-            await _cancelled([keeping_up, *tasks])  # a lease that is under way is granted, and its visit begins
+            await _cancelled([keeping_up, leasing])  # a lease that is under way is granted, and its visit begins
             await _cancelled(self._visits)
-            self._visits.clear()
             for left in list(self._under_way):  # cancelled before it began
                 with suppress(PassingFault):
                     await self._store.run(self._queue.release, left.lease, left.host)
@@ -277,28 +287,29 @@ class Crawler:
             if pause_s is None:
                 self._end("outage")
                 return False
-            await self._wake_queue.sleep(pause_s, since=self._wake_queue.calls)
+            self._news.clear()
+            await self._sleep(pause_s)
             if not self._stopping and await self._outage.is_over():
                 return True
         return False
 
-    async def _until_done(self, tasks: list[asyncio.Task[None]], keeping_up: asyncio.Task[None]) -> None:
-        """Wait for the workers, after a stop or a fault of this machine for `settle_s` at most; `_run_workers` then
-        cancels those left. Raises what ended a worker, or `keeping_up`."""
-        waiting = set(tasks)
-        while waiting and not self._is_halted:
-            done, left = await asyncio.wait(
-                {*waiting, keeping_up}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED
-            )
+    async def _until_done(self, leasing: asyncio.Task[None], keeping_up: asyncio.Task[None]) -> None:
+        """Wait until the run is halted, then for the visits under way, for `settle_s` at most; `_visit_all` then
+        cancels those left. Raises what ended a task."""
+        while not self._is_halted:
+            done, _ = await asyncio.wait({leasing, keeping_up}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-            waiting &= left
         left_s = self._limits.settle_s
-        while waiting and left_s > 0 and not self._at_once:
-            done, waiting = await asyncio.wait(waiting, timeout=min(left_s, _LOOK_S))
+        while (running := {task for task in (leasing, *self._visits) if not task.done()}) and left_s > 0:
+            if self._at_once or self._defect is not None:
+                break
+            await asyncio.wait(running, timeout=min(left_s, _LOOK_S))
             left_s -= _LOOK_S
-            for task in done:
-                task.result()
+        if self._defect is not None:
+            raise self._defect
+        if leasing.done():
+            leasing.result()
 
     async def _keep_up(self) -> None:
         """Let the strategy keep up with other processes, now and then in real time."""
@@ -308,95 +319,96 @@ class Crawler:
             if time.monotonic() - kept_up_at >= self._learning.look_s:
                 if said := await self._learning.keep_up():
                     self._observer.noted(said)
+                await self._learning.write()
                 kept_up_at = time.monotonic()
 
     @property
     def _is_halted(self) -> bool:
-        return self._stopping or self._is_concluded or self._fault is not None
+        return self._stopping or self._is_concluded or self._fault is not None or self._defect is not None
 
     async def _end_in_time(self) -> None:
         await self._clock.sleep(max(self._limits.max_time_s - self.summary.seconds, 0.0))
         self.stop("max-time", at_once=True)
 
-    async def _work(self) -> None:
-        """Lease and visit until there is nothing to do, or the run is halted and no visit waits without a worker.
-
-        A worker that finds an address wakes the next one, because there may be more, and so does one that ends.
-        """
-        has_slept = False
-        while not self._is_halted or self._slots.waiting:
-            calls = self._wake_queue.calls
-            slot = self._slots.next_back()
-            if slot is not None:
-                await slot.work()
-                has_slept = False
+    async def _begin_visits(self) -> None:
+        """Lease addresses and begin their visits while slots are free, until there is nothing to do or the run is
+        halted."""
+        while not self._is_halted:
+            self._news.clear()
+            if not self._slots.take():
+                await self._news.wait()
                 continue
-            if self._is_halted:
-                await self._wake_queue.sleep(_LOOK_S, since=calls)
+            found: Lease | _Outlook | None = None
+            idle = not self._under_way
+            try:
+                await self._learning.write()
+                found = await self._store.run_steps(self._lease_in_steps(pages=self._pages_left() > 0, idle=idle))
+            finally:
+                if not isinstance(found, Lease):
+                    self._slots.put_back()
+            if isinstance(found, Lease):
+                self._promised_at, self._broken_promises = -math.inf, 0
+                self._begin(found)
                 continue
-            async with self._leasing:
-                calls = self._wake_queue.calls
-                under_way, pause_s = await self._lease(calls, has_slept=has_slept)
-            has_slept = under_way is None
-            if under_way is not None:
-                self._wake_queue.wake_one()
-                await self._begin(under_way).work()
-            elif pause_s is not None:
-                await self._wake_queue.sleep(pause_s, since=calls)
-            else:
-                break
-        self._wake_queue.wake_one()
+            pause_s = self._pause_s(found, idle=idle)
+            if pause_s is None:
+                self._is_concluded = True
+                return
+            await self._sleep(pause_s)
 
-    async def _lease(self, calls: int, *, has_slept: bool) -> tuple[_UnderWay | None, float | None]:
-        """Lease an address. Without one, return how long to sleep, None when this crawl has nothing more to do.
+    async def _sleep(self, seconds: float) -> None:
+        """Sleep until there is news, at most `seconds`."""
+        woken = asyncio.ensure_future(self._news.wait())
+        slept = asyncio.ensure_future(self._clock.sleep(seconds))
+        try:
+            await asyncio.wait({woken, slept}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            woken.cancel()
+            slept.cancel()
 
-        One worker looks for all whose sleep ends at the same time: when nothing has called a worker since (`calls` of
-        the wake queue), they sleep on with it.
-        """
-        left_s = self._look_at - self._clock.monotonic()
-        if has_slept and left_s > self._NAP_S and calls == self._calls_at_look:
-            return None, left_s
-        lease = await self._store.run_steps(self._queue.lease_in_steps(pages=self._pages_left() > 0))
+    def _lease_in_steps(self, *, pages: bool, idle: bool) -> Generator[None, None, Lease | _Outlook]:
+        """Lease an address, or read when one may be had; `idle`: no visit is under way. The store's runner calls it."""
+        lease = yield from self._queue.lease_in_steps(pages=pages)
         if lease is not None:
-            self._promised_at, self._broken_promises = -math.inf, 0
-            under_way = _UnderWay(lease)
-            self._under_way.add(under_way)
-            return under_way, None
-        pause_s = await self._pause_s()
-        self._is_concluded = pause_s is None
-        self._look_at, self._calls_at_look = self._clock.monotonic() + (pause_s or 0.0), calls
-        return None, pause_s
+            return lease
+        may_be_pages = pages and self._queue.may_lease_pages()
+        ready_at, hosts = self._queue.ready_at(pages=may_be_pages), None
+        soon_s = max(min(self._RETRY_S, self._limits.patience_s), self._returns_at - self._clock.monotonic())
+        if idle and ready_at is not None and ready_at - self._clock.now() > soon_s:
+            others_at_work = may_be_pages and self._queue.others_at_work()
+            hosts = None if others_at_work else self._queue.waiting_hosts(pages=may_be_pages)
+        return _Outlook(may_be_pages, ready_at, hosts)
 
-    def _begin(self, under_way: _UnderWay) -> WorkerSlot:
-        """Begin the visit of a leased address, and return its slot."""
-        slot = WorkerSlot(self._slots, under_way.lease.host)
-        visit = slot.begin(self._carry_out(under_way, slot))
+    def _begin(self, lease: Lease) -> None:
+        """Begin the visit of a leased address in the slot that was taken for it."""
+        under_way, slot = _UnderWay(lease), Slot(self._slots, lease.host)
+        self._under_way.add(under_way)
+
+        def end(visit: asyncio.Task[None]) -> None:
+            slot.end()
+            self._visits.discard(visit)
+            if not visit.cancelled():
+                self._defect = self._defect or visit.exception()
+            self._news.set()
+
+        visit = asyncio.create_task(self._carry_out(under_way, slot))
         self._visits.add(visit)
-        visit.add_done_callback(self._visits.discard)
-        visit.add_done_callback(lambda done: done.cancelled() or done.exception())  # its worker may be gone
-        return slot
+        visit.add_done_callback(end)
 
     def _pages_left(self) -> int:
         """Return how many pages may still be leased: those under way count, because all may be answered."""
         under_way = sum(visit.lease.entry.purpose is Purpose.PAGE for visit in self._under_way)
         return self._limits.max_pages - self._pages_counted() - under_way
 
-    async def _pause_s(self) -> float | None:
+    def _pause_s(self, outlook: _Outlook, *, idle: bool) -> float | None:
         """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""
-        pages_left = self._pages_left() > 0 and await self._store.run(self._queue.may_lease_pages)
-        idle = not self._under_way
-        ready_at = await self._store.run(self._queue.ready_at, pages=pages_left)
+        pages_left, ready_at, hosts = outlook
         now = self._clock.now()
         wait_s = self._limits.idle_s if ready_at is None else ready_at - now
         if idle and ready_at is None:
             self._end("done" if pages_left else "max-pages")
             return None
-        if (
-            idle
-            and wait_s > min(self._RETRY_S, self._limits.patience_s)
-            and not (pages_left and await self._store.run(self._queue.others_at_work))
-        ):
-            hosts = await self._store.run(self._queue.waiting_hosts, pages=pages_left)
+        if hosts is not None:
             waited_s = self._clock.monotonic() - self._answered_at
             next_at = hosts[0].ready_at if hosts else now  # before now: it is held for better ones
             if not hosts or (next_at > now and waited_s + next_at - now > self._limits.patience_s):
@@ -407,7 +419,7 @@ class Crawler:
 
     def _nap_s(self, now: float, ready_at: float) -> float:
         """Return the shortest sleep before the next look; it doubles each time that nothing could be leased when
-        something was to be ready, so that no wrong promise keeps the workers busy."""
+        something was to be ready, so that no wrong promise keeps the store busy."""
         if -math.inf < self._promised_at <= now:
             self._broken_promises += 1
         self._promised_at = ready_at
@@ -430,7 +442,7 @@ class Crawler:
     def _end(self, reason: str) -> None:
         self.summary.stopped = self.summary.stopped or reason
 
-    async def _visit(self, under_way: _UnderWay, slot: WorkerSlot) -> Visit:
+    async def _visit(self, under_way: _UnderWay, slot: Slot) -> Visit:
         """Visit the leased address in a turn of its host; return a failed visit when an exception ended the visit."""
         lease = under_way.lease
         try:
@@ -459,7 +471,7 @@ class Crawler:
             bare = broken(visit.lease, error, visit.host, visit.at, self._limits.retry_first_s)
             return bare, await self._store.run(self._queue.settle, bare)
 
-    async def _carry_out(self, under_way: _UnderWay, slot: WorkerSlot) -> None:
+    async def _carry_out(self, under_way: _UnderWay, slot: Slot) -> None:
         lease = under_way.lease
         entry = lease.entry
         self._observer.leased(lease)
@@ -480,12 +492,15 @@ class Crawler:
             self._observer.settled(entry, visit, result)
         except OwnFault as fault:
             self._fault = fault
-        except GivenBack:
-            pass  # the host's state says when the address may be leased again
+        except GivenBack:  # the host's state says when the address may be leased again: the run waits for that
+            rest_s = min(under_way.host.next_at - self._clock.now(), self._limits.patience_s)
+            self._returns_at = max(self._returns_at, self._clock.monotonic() + rest_s)
         finally:
-            self._under_way.discard(under_way)
-            if not settled:
-                await self._store.run(self._queue.release, lease, under_way.host)
+            try:
+                if not settled:  # before it counts as ended: else its host would seem to be leased elsewhere
+                    await self._store.run(self._queue.release, lease, under_way.host)
+            finally:
+                self._under_way.discard(under_way)
 
 
 async def _cancelled(tasks: Iterable[asyncio.Task[None]]) -> None:

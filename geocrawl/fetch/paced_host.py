@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from geocrawl.urls import AddressRules
 
 THINKING_S = 30.0
 """Seconds after the last answer of a turn in which the answer is read and the visit settled."""
+_MOST_GIVEN_BACK = 10_000
 _CLOCK_SET_S = 60.0
 """A wait whose rest by the two clocks differs by more was shortened, because the wall clock was set."""
 
@@ -106,6 +107,8 @@ class Parts:
     rests: RetryAfterMemory
     rules: AddressRules
     """The operator's lists."""
+    given_back: set[str] = field(default_factory=set)
+    """Hosts whose visit was given back because their robots.txt was just read."""
 
     async def refusal_of(self, url: Url) -> str:
         """Return why an address may not be requested: 'deny', 'allow', 'forgotten'; '' if it may."""
@@ -134,8 +137,8 @@ class PacedHost:
         *,
         may_be_put_off: bool = False,
     ) -> None:
-        """`held`, `waiting`: as in `ports.Fetcher.turn`. `may_be_put_off`: whether the first request raises
-        GivenBack, rather than wait, while the IP address is busy with other hosts."""
+        """`held`, `waiting`: as in `ports.Fetcher.turn`. `may_be_put_off`: whether the first request raises GivenBack,
+        rather than wait, while the IP address is busy with other hosts, and so does the one after robots.txt."""
         self._settings = parts.settings
         self._clock = parts.clock
         self._http = parts.http
@@ -144,7 +147,8 @@ class PacedHost:
         self._state = state
         self._held = held
         self.waiting = waiting
-        self._may_be_put_off = may_be_put_off
+        self._may_be_put_off = self._may_return = may_be_put_off
+        self._given_back = parts.given_back
         self._service = ""
         self.in_backoff = False
         """Whether an answer put the host into back-off."""
@@ -241,6 +245,8 @@ class PacedHost:
         self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
         self._respect_rest()
+        if purpose is not Purpose.ROBOTS:
+            self._return_after_robots()
         await self._wait()
         rest_s, status = self._rests.address_s(url.address, self._clock.monotonic())
         if rest_s:  # the clock was set: what the address said is still true
@@ -306,6 +312,18 @@ class PacedHost:
         if not self.in_backoff and rest_s > max(self._state.next_at - now, 0.0) + _CLOCK_SET_S:
             self.rest_until(now + rest_s)
             raise GivenBack(f"{self.name}: the host asked to be left alone for another {rest_s:,.0f} s")
+
+    def _return_after_robots(self) -> None:
+        """Raise GivenBack when the first request of the turn was for robots.txt and the delay after it has begun: its
+        rest is waited out in the host's state. Once only: a robots.txt that expires sooner is asked for again."""
+        rest_s = self._state.next_at - self._clock.now()
+        is_after_robots = self._may_return and not self._may_be_put_off and 0 < rest_s < self._settings.patience_s / 2
+        if not is_after_robots or self.name in self._given_back or len(self._given_back) > _MOST_GIVEN_BACK:
+            self._may_return = False
+            self._given_back.discard(self.name)
+            return
+        self._given_back.add(self.name)
+        raise GivenBack(f"{self.name}: its robots.txt was read; the delay after it has begun")
 
     def _is_no_trouble(self, answer: Answer | Failure, purpose: Purpose) -> bool:
         """Return whether a failed exchange says nothing against the host, because the request is repeated at once."""

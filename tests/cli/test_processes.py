@@ -232,7 +232,7 @@ def test_all_processes_record_to_one_file(tmp_path: Path) -> None:
 )
 def test_a_number_of_processes_that_cannot_be_is_refused(tmp_path: Path, value: str, expected: str) -> None:
     done = forked.geocrawl(
-        ["crawl", "http://www.a.example/", "--processes", value, "--db", str(tmp_path / "c.db")],
+        ["crawl", "http://www.a.example/", "--workers", "5", "--processes", value, "--db", str(tmp_path / "c.db")],
         env=clean_environment(tmp_path, COLUMNS="200"),
         cwd=tmp_path,
     )

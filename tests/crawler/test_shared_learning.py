@@ -90,7 +90,9 @@ class Process:
         return lease.entry.url.address
 
     def keep_up(self) -> str:
-        return asyncio.run(self.learning.keep_up())
+        said = asyncio.run(self.learning.keep_up())
+        asyncio.run(self.learning.write())
+        return said
 
     def rank_of(self, name: str) -> float:
         row = self.world.database.connection.execute(
@@ -101,6 +103,7 @@ class Process:
     def _settle(self, feedback: Feedback | None) -> None:
         assert feedback is not None
         asyncio.run(self.learning.learn(feedback))
+        asyncio.run(self.learning.write())
 
 
 @pytest.fixture

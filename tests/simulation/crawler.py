@@ -144,8 +144,8 @@ class SimulatedCrawler:
         self._run.say(self.process.name, text)
 
     def _note(self, call: str, result: object) -> None:
-        if call == "lease_in_steps":
-            self._run.watch.attempted(self.process, bool(result))
+        if call == "_lease_in_steps":
+            self._run.watch.attempted(self.process, isinstance(result, Lease))
 
     # ----------------------------------------------------------------------- ports.Observer
 

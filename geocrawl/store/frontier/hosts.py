@@ -22,10 +22,10 @@ PARK_S = 5.0
 """A host that backs off for more seconds is parked: the query for the next host would skip it at every lease."""
 _OF_NAME = update(HOST).where(HOST.c.name == bindparam("host"))
 _WRITE_POLITENESS = _OF_NAME
-_FREE = _OF_NAME.values(lease_until=0, lease_url=None).where(
+_FREE = _OF_NAME.values(lease_until=0, lease_url=None, turn=-1).where(
     HOST.c.lease_token == bindparam("token"), HOST.c.lease_url == bindparam("url")
 )
-"""End a lease that was released without a settlement."""
+"""End a lease that was released without a settlement: the host is then the first of its equals."""
 _LEASED_HOSTS = select(HOST.c.id, HOST.c.lease_owner, HOST.c.name).where(HOST.c.lease_until > 0)
 _FIND_HOST = select(HOST.c.id).where(HOST.c.name == bindparam("host"))
 _next_id = func.coalesce(select(func.max(HOST.c.id)).scalar_subquery(), 0) + 1

@@ -48,8 +48,9 @@ _WRITTEN = 20_000
 """Ranks written in one transaction, which lasts about a tenth of a second: two statements write all of them."""
 _STEP = 2_000
 """Number of ranks that are read from the strategy at once."""
+_is_open = URL.c.depth >= bindparam("least_depth")
 _RANKS = select(URL.c.id, URL.c.host_id, URL.c.state, URL.c.tier, URL.c.score, URL.c.sub_queue).where(
-    in_list(URL.c.id, "ids"), is_rankable(URL)
+    in_list(URL.c.id, "ids"), _is_open, is_rankable(URL)
 )
 _NEW = Table(
     "new_rank",
@@ -69,6 +70,7 @@ _is_dropped = _NEW.c.tier.is_(None)
 _is_waiting = URL.c.state == State.WAITING
 _CHANGED = and_(
     _NEW.c.id.between(bindparam("first"), bindparam("last")),
+    _is_open,
     is_rankable(URL),
     or_(
         and_(_is_dropped, _is_waiting),
@@ -105,13 +107,16 @@ class Reranking:
         self._database = database
         self._log = log
         self._connection: Connection = database.connection
+        self._least_depth = 0
 
     def write(self, ranks: Iterable[tuple[int, Rank | None]], through: int | None = None) -> int:
         """Write (id, new rank) of pages, where None drops a page from the queue; return how many were reranked.
 
         Of two ranks for one page the later counts. What is no waiting or dropped page is left as it is. `through`: the
-        number of the feedback after which the ranks were made, which is stored after them or with them.
+        number of the feedback after which the ranks were made, which is stored after them or with them; start pages
+        then keep their rank, though pages link to them.
         """
+        self._least_depth = int(through is not None)
         ranks = iter(ranks)
         few = list(islice(ranks, _FEW + 1))
         if len(few) <= _FEW:
@@ -131,8 +136,9 @@ class Reranking:
     def _write_few(self, ranks: Mapping[int, Rank | None], queue: Queue) -> int:
         """Write ranks by URL id inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
+        wanted = {"ids": ranks, "least_depth": self._least_depth}
         moved, turned = list[dict[str, object]](), list[dict[str, object]]()
-        for id_, host_id, state, tier, score, sub_queue in self._connection.execute(_RANKS, {"ids": ranks}):
+        for id_, host_id, state, tier, score, sub_queue in self._connection.execute(_RANKS, wanted):
             rank = ranks[id_]
             to, new = (State.WAITING, rank) if rank else (State.REFUSED, Rank(tier, score))
             if (state, tier, score) == (to, *new):
@@ -188,7 +194,7 @@ class Reranking:
         """Write the ranks of these rows inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
         changed = 0
-        part = {"first": first, "last": last}
+        part = {"first": first, "last": last, "least_depth": self._least_depth}
         for host_id, state, tier, to, tier_to, sub_queue, count in self._connection.execute(_RANK_CHANGES, part):
             queue.counters.move("page", (state, tier), (to, tier_to), sub_queue, count)
             gone = (state == State.WAITING) - (to == State.WAITING)

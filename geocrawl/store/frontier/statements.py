@@ -104,7 +104,8 @@ FREE_AND_REFRESH = REFRESH.values(
     {name: bindparam(name) for name in POLITENESS} | {"turn": TURN, "lease_until": 0, "lease_url": None}
 )
 """The same at the end of a lease, with the host's politeness and its next turn. (Only a settled lease counts as a turn:
-one that was given back, or lost with its process, leaves the host where it stood among its equals.)"""
+one that was lost with its process leaves the host where it stood among its equals; for one that was given back see
+`hosts.release`.)"""
 READY_HOSTS = (
     select(
         *(_host.id, _host.name, *(_host[name] for name in POLITENESS[:-1])),

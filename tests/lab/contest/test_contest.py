@@ -184,6 +184,6 @@ def test_the_row_as_used_has_the_workers_and_the_delay_of_a_crawl(small: Path) -
     assert (plain.strategy, as_used.strategy) == ("bfs", "as-used")
     assert as_used.found == plain.found
     assert as_used.wall_s is not None and plain.wall_s is not None and as_used.wall_s > plain.wall_s
-    assert f"as-used is {DEFAULT_STRATEGY} as a crawl runs it by default, with 5 workers" in to_html(
+    assert f"as-used is {DEFAULT_STRATEGY} as a crawl runs it by default, with 64 workers" in to_html(
         plan, outcome, with_plots=False
     )

@@ -13,7 +13,7 @@ from geocrawl.app.probe import candidates_at
 from geocrawl.app.session import Environment
 from geocrawl.crawler.loop import Crawler
 from geocrawl.crawler.report import RunSummary
-from geocrawl.crawler.worker_slots import LONG_WAIT_S
+from geocrawl.crawler.slots import LONG_WAIT_S
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.settings import Settings
@@ -70,7 +70,7 @@ def crawl(
             session.add_seeds(urls, again=False)
         max_pages = 0 if probes else 1000
         crawler = wiring.make_crawler(
-            session, Silent(), fetchers.make_session_fetcher(session), max_pages=max_pages, patience_s=1.0
+            session, Silent(), fetchers.make_session_fetcher(session), max_pages=max_pages, patience_s=10.0
         )
         with asyncio.Runner(loop_factory=clock.new_loop) as runner:
             summary = runner.run(_run(crawler, stop_at))
@@ -121,13 +121,13 @@ def test_a_host_known_to_be_slow_gives_its_place_up_at_once() -> None:
     assert pages[-1] - pages[0] < begun[-1] - begun[0] + LONG_WAIT_S
 
 
-@pytest.mark.parametrize(("most", "asked_for_s"), [(0, 6 * DELAY_S / 2), (200, DELAY_S)])
-def test_a_probe_that_waits_for_its_hosts_delay_holds_up_nobody(most: int, asked_for_s: float) -> None:
+@pytest.mark.parametrize("most", [0, 200])
+def test_a_probe_that_waits_for_its_hosts_delay_holds_up_nobody(most: int) -> None:
     transport, _ = crawl(QUICK, delay_s=DELAY_S, probes=True, max_waiting=most)
     robots = {url.split("/")[2]: at for url, at in transport.asked if url.endswith("robots.txt")}
     first = {url.split("/")[2]: at for url, at in reversed(transport.asked) if not url.endswith("robots.txt")}
     assert min(first[host] - at for host, at in robots.items()) >= DELAY_S
-    assert asked_for_s < max(first.values()) < asked_for_s + 1.0
+    assert DELAY_S < max(first.values()) < DELAY_S + 1.0
 
 
 def test_a_delay_does_not_make_a_host_slow() -> None:
