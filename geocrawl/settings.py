@@ -437,6 +437,7 @@ class Settings:
     probe_body_bytes: Annotated[Size, Field(gt=0)] = setting(
         128 * MIB, "longest capabilities document; the rest is not read"
     )
+    script_bytes_per_host: Size = setting(64 * MIB, "maximum bytes of a host's scripts and configurations in a run")
     map_body_bytes: Size = setting(8 * MIB, "longest image, tile or feature, decoded")
     header_bytes: Size = setting(64 * 1024, "longest header block")
     reading_in_loop_bytes: Size = setting(
@@ -458,7 +459,10 @@ class Settings:
     # guards (urls/ and store/): they choose by the URL, not by arrival
     max_queries_per_path: Count = setting(5000, "maximum addresses that differ only in the query")
     max_scripts_per_page: Count = setting(
-        5, "maximum linked scripts and configurations that are read for one page", empty="none"
+        10, "maximum linked scripts and configurations that are read for one page", empty="none"
+    )
+    max_scripts_per_host: Count = setting(
+        300, "maximum scripts and configurations of one host in a run, and as many more as hold services"
     )
     max_records_pages: Count = setting(
         200,

@@ -14,7 +14,7 @@ from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import CRAWL, Environment, LatestStats, Session, SessionKind
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.loop import Crawler, CrawlLimits
-from geocrawl.crawler.page_visit import Guesses, PageVisitor, ScriptedPages
+from geocrawl.crawler.page_visit import Guesses, PageVisitor, ScriptBudget, ScriptedPages
 from geocrawl.crawler.probe_visit import ProbeVisitor
 from geocrawl.crawler.refusals import Refusals
 from geocrawl.detect import Detector
@@ -251,6 +251,7 @@ def _make_page_visitor(
         strategy=session.strategy,
         levels=_levels(settings, session.strategy),
         refusals=refusals,
+        scripts=ScriptBudget(settings.max_scripts_per_host, settings.script_bytes_per_host),
         clock=session.clock,
         max_redirects=settings.max_redirects,
         retry_first_s=settings.retry_first_s,

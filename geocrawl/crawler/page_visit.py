@@ -150,14 +150,45 @@ FoundCandidate = tuple[Candidate, int | None]
 """A candidate, and the index of its link in `Document.links`; None when the document itself is the candidate."""
 
 
+class ScriptBudget:
+    """Limits the scripts and configurations of each host that one run requests."""
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        """`most`, `most_bytes`: requests and bytes of one host; each script that names services adds one request."""
+        self._most = most
+        self._most_bytes = most_bytes
+        self._admitted: dict[str, set[str]] = {}
+        """Host → its scripts that were admitted."""
+        self._paid: Counter[str] = Counter()
+        self._bytes: Counter[str] = Counter()
+
+    def admits(self, url: Url) -> bool:
+        """Return whether a script may be requested; the same answer again for one that was admitted."""
+        host = url.host
+        admitted = self._admitted.setdefault(host, set())
+        if url.identity in admitted:
+            return True
+        if len(admitted) >= self._most + self._paid[host] or self._bytes[host] >= self._most_bytes:
+            return False
+        admitted.add(url.identity)
+        return True
+
+    def note(self, page: Page, *, pays: bool) -> None:
+        """Count an answer, if it is that of a script; `pays`: whether it names services."""
+        if page.url.identity in self._admitted.get(page.url.host, ()):
+            self._bytes[page.url.host] += len(page.body)
+            self._paid[page.url.host] += pays
+
+
 class PageLinks:
     """Chooses the links of pages for one crawl."""
 
-    def __init__(self, refusals: Refusals, levels: LevelMeasure, *, records_only: bool) -> None:
+    def __init__(self, refusals: Refusals, levels: LevelMeasure, scripts: ScriptBudget, *, records_only: bool) -> None:
         """Set the rules of refusal and the measure of links; `records_only` keeps only links to a catalogue's pages of
         records (a harvest)."""
         self._refusals = refusals
         self._levels = levels
+        self._scripts = scripts
         self._records_only = records_only
 
     def of_document(
@@ -221,6 +252,8 @@ class PageLinks:
             identity = link.url.identity
             if rank is None or index in candidates or link.where in _RANKED_BY_PLACE or identity == own:
                 continue
+            if link.where == SCRIPT_SRC and not self._scripts.admits(link.url):
+                continue
             known = best.get(identity)
             if known is None or rank > known.rank:
                 refused = known.refused if known else self._refusal(link)
@@ -277,6 +310,7 @@ class PageVisitor:
         strategy: Strategy,
         levels: LevelMeasure,
         refusals: Refusals,
+        scripts: ScriptBudget,
         clock: Clock,
         max_redirects: int,
         retry_first_s: float,
@@ -301,7 +335,8 @@ class PageVisitor:
         self._strategy = strategy
         self._levels = levels
         self._refusals = refusals
-        self._links = PageLinks(refusals, levels, records_only=records_only)
+        self._scripts = scripts
+        self._links = PageLinks(refusals, levels, scripts, records_only=records_only)
         self._clock = clock
         self._max_redirects = max_redirects
         self._retry_first_s = retry_first_s
@@ -426,6 +461,7 @@ class PageVisitor:
         own = lease.entry.rank
         judgement, level = self._strategy.judge(document), self._levels.page(document)
         named = self._recogniser.candidates(document)
+        self._scripts.note(page, pays=bool(named))
         candidates = tuple(self._links.of_candidate(candidate, document, judgement.ranks, level) for candidate in named)
         guessed, lists = self._guessed(page, own, [candidate for candidate, _ in named])
         links = (

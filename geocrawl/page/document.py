@@ -16,7 +16,8 @@ from geocrawl.page.encoding import DecodedText, decode
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.json import read_data
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
-from geocrawl.page.scripts import addresses_in_code, is_script
+from geocrawl.page.script_files import files_of_script, is_script, nearest_first
+from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.text import addresses_in_text
 from geocrawl.page.viewers import files_in_script
 from geocrawl.page.xml import read_xml
@@ -160,7 +161,7 @@ class PageReader:
             decoded.text,
             decoded.encoding.codec,
             max_links=self._max_links,
-            max_scripts=self._max_scripts,
+            files=self._max_scripts > 0,
             headline=self._headline,
             prose=self._prose,
             tag_paths=self._tag_paths,
@@ -170,8 +171,7 @@ class PageReader:
     def _of_text(self, text: str, content_type: str, url: Url) -> Content:
         """Return the content of a text without markup: a script, JSON, Turtle, or plain text."""
         if is_script(content_type, url.address):
-            links = islice(addresses_in_code(text, "script-file", relative=False), self._max_links)
-            return Content(links=[*links, *files_in_script(text, url)])
+            return self._of_script(text, url)
         content = read_data(text, url, max_links=self._max_links)
         if content is not None:
             return content
@@ -185,6 +185,13 @@ class PageReader:
             content.links = list(addresses_in_text(_BLANK_LINE.sub(BOUNDARY, text[:MAX_TEXT_CHARS])))
         return content
 
+    def _of_script(self, text: str, url: Url) -> Content:
+        """Return the addresses of services in a script, and the files that it loads."""
+        links = list(files_of_script(text, url)) if self._max_scripts else []
+        if may_mention_services(text.lower()):
+            links += islice(addresses_in_code(text, "script-file", relative=False), self._max_links)
+        return Content(links=[*links, *files_in_script(text, url)])
+
     def _completed(self, content: Content) -> Content:
         """Return `content` with headline (else the title) and prose (all text, if the page is not HTML) filled in."""
         if self._headline:
@@ -194,8 +201,13 @@ class PageReader:
         return content
 
     def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
-        """Yield the content's links with parsed addresses, without those that are no web addresses."""
+        """Yield the content's links with parsed addresses, without those that are no web addresses.
+
+        Of its scripts and configurations those of its own site are yielded, at most `max_scripts`: the others are
+        libraries.
+        """
         base = (read_url(content.base, final) if content.base else None) or final
+        files: list[Link] = []
         for href, where, anchor, context, rel, kind, before, tag_path in content.links:
             if self._respect_nofollow and "nofollow" in rel.lower().split():
                 continue
@@ -204,10 +216,14 @@ class PageReader:
             if len(href) > MAX_HREF_CHARS:
                 continue
             url = read_url(href if href.isascii() else _with_query_in(href, codec), base)
-            if where == SCRIPT_SRC and url is not None and url.site != final.site:
-                continue  # scripts on other sites are libraries
-            if url is not None:
-                yield Link(url, anchor, context, rel, where, kind, before, tag_path)
+            if url is None:
+                continue
+            link = Link(url, anchor, context, rel, where, kind, before, tag_path)
+            if where == SCRIPT_SRC:
+                files.append(link)
+            else:
+                yield link
+        yield from nearest_first(files, final)[: self._max_scripts]
 
 
 def _document(page: Page, depth: int, encoding: str, content: Content, links: tuple[Link, ...] = ()) -> Document:

@@ -27,13 +27,8 @@ from geocrawl.page.naming import (
     may_be_service,
     may_name_kinds,
 )
-from geocrawl.page.scripts import (
-    addresses_in_code,
-    choose_scripts,
-    configurations_named,
-    named_in_attributes,
-    shows_map,
-)
+from geocrawl.page.script_files import configurations_named, linked_files, named_in_attributes, shows_map
+from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.text import addresses_in_text, may_contain_addresses
 
 _WORDS = (
@@ -239,14 +234,12 @@ class Pieces:
         if item is not None:
             self._add("microdata", item, attributes.get("content"))
 
-    def scripts_worth_fetching(self, html: str, limit: int) -> list[RawLink]:
-        """Return at most `limit` linked scripts and configurations that may contain addresses of services."""
+    def files(self, html: str) -> list[RawLink]:
+        """Return links to the scripts and configurations that may contain addresses of services."""
         code = [code for _, code in self.scripts if ".json" in code or ".xml" in code]
         configurations = [href for text in code for href in configurations_named(text)]
         configurations += named_in_attributes(html)
-        if not self.sources and not configurations:
-            return []
-        return choose_scripts(self.sources, configurations, lambda: shows_map(html.lower()), limit=limit)
+        return linked_files(self.sources, configurations, lambda: shows_map(html.lower()))
 
     def _add(self, element: str, name: str | None, value: str | None) -> None:
         if value and "/" in value and len(self.values) < MAX_VALUES:

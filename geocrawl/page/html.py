@@ -59,7 +59,7 @@ def read_html(
     codec: str,
     *,
     max_links: int,
-    max_scripts: int = 0,
+    files: bool = False,
     headline: bool = False,
     prose: bool = False,
     tag_paths: bool = False,
@@ -69,9 +69,10 @@ def read_html(
 
     `codec`: Python's name of the page's encoding, for the fields of its forms. Links beyond `max_links` are left out;
     for nested or broken markup the time stays proportional to the length (`flatten`). The links are followed by
-    addresses of services that are written but not linked (`embedded`), by at most `max_scripts` linked scripts that may
-    contain such addresses, and by the files of a map viewer. `headline`, `prose` and `tag_paths` fill fields that not
-    every strategy needs. `url`: the page's own address; addresses on its site count as services sooner than others.
+    addresses of services that are written but not linked (`embedded`), and with `files` by the linked scripts and
+    configurations that may contain such addresses, those of a map viewer among them. `headline`, `prose` and
+    `tag_paths` fill fields that not every strategy needs. `url`: the page's own address; addresses on its site count as
+    services sooner than others.
     """
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
     reader = _Reader(codec, max_links, TagPaths() if tag_paths else None)
@@ -79,10 +80,10 @@ def read_html(
         reader.read(tree.root)
     content = reader.finish()
     reader.add_embedded(html, url.site if url else "")
-    if max_scripts:
+    if files:
         if url is not None:
             reader.add_viewer(html, url)
-        reader.add_scripts(html, max_scripts)
+        reader.add_files(html)
     if prose:
         reader.separate_anchors()
     if headline:
@@ -189,9 +190,9 @@ class _Reader:
         for link in files_of_page(url, html, self._pieces.sources, codes):
             self._add(link)
 
-    def add_scripts(self, html: str, limit: int) -> None:
+    def add_files(self, html: str) -> None:
         """Add linked scripts and configurations that may contain addresses of services."""
-        for link in self._pieces.scripts_worth_fetching(html, limit):
+        for link in self._pieces.files(html):
             self._add(link)
 
     def separate_anchors(self) -> None:

@@ -1,27 +1,26 @@
-"""Find service addresses in scripts and configurations without running them, and choose the files worth a request.
+"""Find service addresses in scripts and configurations without running them.
 
 One reader serves inline and linked JavaScript, JSON in scripts, attributes and files, and JSON-LD, because JSON is read
 as JavaScript here. The reader has a stack of open brackets. The kind of an address is the one that the nearest
 construct around the address names: its key (`wmsUrl: …`), the `type` of its object (`{"type": "wms", "url": …}`:
 Terria, MapStore, Oskari, Mapbender), or the function that it is passed to (`L.tileLayer.wms(…)`, `new
 ol.source.TileWMS({url: …})`, Cesium's `WebMapServiceImageryProvider`, ArcGIS' `WMSLayer`). Strings joined by `+` or in
-a template are concatenated as far as their parts are constants of the same script.
+a template are concatenated as far as their parts are constants of the same script. Strings that are no address are read
+as text and as HTML, because viewers keep layers in formats of their own and build what they show from strings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from geocrawl.formats.text import fold, well_formed
-from geocrawl.model import SCRIPT_SRC, Kind
 from geocrawl.page.content import MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
 from geocrawl.page.naming import kind_in_name, may_be_service
+from geocrawl.page.text import addresses_in_text
 
 MAX_ADDRESSES = 2_000
 """Most addresses read of one script."""
@@ -31,45 +30,29 @@ _MAX_DEPTH = 200
 _MAX_CLIMB = 4
 """Brackets around an address that are searched for the name of a kind."""
 
-_TYPE_KEYS = frozenset(
-    {
-        "type",
-        "service",
-        "servicetype",
-        "service_type",
-        "layertype",
-        "sourcetype",
-        "protocol",
-        "provider",
-        "class",
-        "kind",
-    }
-    | {
-        "xtype",
-        "ptype",
-        "driver",
-        "format",
-        "encodingformat",
-        "additionaltype",
-        "conformsto",
-        "sourcetypename",
-        "@type",
-    }
-)
-"""Keys whose value names the type of the object."""
 _TITLE_KEYS = frozenset({"title", "name", "label", "text"})
 _ADDRESS_KEY = re.compile(
     r"(?:url|uri|href|src|source|host|server|endpoint|address|service|base|path|tiles|getmap|capabilities|resource)s?\d?\Z"
 )
-_OTHER_KEY = re.compile(
-    r"legend|icon|thumb|attribution|proxy|logo|image|metadata|info|help|licen|style|schema|copyright|doc"
-)
-"""Keys of addresses that are no service, even next to one."""
+_PICTURE_KEY = re.compile(r"legend|icon|thumb|attribution|proxy|logo|image|licen|style|copyright")
+_OTHER_KEY = re.compile(r"metadata|info|help|schema|doc")
+"""Keys of addresses that belong to no service of the kind that is named around them. An address that looks like a
+service is read under any key."""
 _ABSOLUTE = re.compile(r"(?:https?:)?//[^\s/?#\"'<>]+", re.I)
 _ESCAPED_ADDRESS = re.compile(r"https?%3A%2F%2F", re.I)
 _SUBDOMAIN = re.compile(r"\{(?:s|[a-z0-9]-[a-z0-9])\}", re.I)
 _TILE_NUMBER = re.compile(r"\{-?(?:x|y|z|tilematrix|tilecol)\}", re.I)
-_BAD = re.compile(r"[\s<>\"`|]")
+_BAD = re.compile(r"[\s<>\"`|*]")
+_TYPE_KEY = re.compile(r"(?:type|typename|format)\Z|\A(?:service|protocol|provider|class|kind|driver|conformsto)\Z")
+"""Keys whose value names the type of the object, even a type that is no kind of service."""
+_TYPE_WORD = re.compile(r"[\w:.-]{3,60}")
+"""A value that may name a type under any key."""
+_IN_BRACES = re.compile(r"[{}]|\$\(")
+_ATTRIBUTE = re.compile(r"(?:href|src|action|data-[\w-]{1,40})\s?=\s?[\"']?([^\s\"'<>]{4,2000})", re.I)
+_SEPARATORS = str.maketrans("|*^", "   ")
+"""What viewers put between the parts of a layer in one string: `wms*Roads*https://…`."""
+MAX_TEXT_CHARS = 200_000
+"""Most characters of all strings of a script that are read as text."""
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +77,8 @@ class _AddressString:
     text: str
     key: str
     bracket: _Bracket
+    whole: bool
+    """Whether nothing unknown was joined to it."""
 
 
 @dataclass(slots=True)
@@ -122,6 +107,10 @@ class _Reader:
     bracket: _Bracket = field(default_factory=lambda: _Bracket(""))
     constants: dict[str, str] = field(default_factory=dict)
     found: list[_AddressString] = field(default_factory=list)
+    missing: set[str] = field(default_factory=set)
+    """Names of parts whose value was not known where they were joined."""
+    texts: list[str] = field(default_factory=list)
+    """Strings that contain addresses among other text: HTML, labels, lists."""
     value: _Value | None = None
     joined: bool = False
     """Whether the last token was a `+`."""
@@ -190,15 +179,27 @@ class _Reader:
         if value.open and len(text) <= MAX_HREF_CHARS and key and len(self.constants) < _MAX_CONSTANTS:
             self._remember(value.key, text)
         bracket = self.bracket
-        if key in _TYPE_KEYS and bracket.sign == "{":
+        if key in _TITLE_KEYS and not bracket.title:
+            bracket.title = text
+        elif key and bracket.sign == "{":
+            self._note_type(key, text)
+        if len(self.found) >= MAX_ADDRESSES:
+            return
+        if _may_be_address(text):
+            self.found.append(_AddressString(text, value.key, bracket, value.open))
+        elif _may_contain_addresses(text):
+            self.texts.append(text)
+
+    def _note_type(self, key: str, text: str) -> None:
+        """Note the kind that a value names. A key for types counts before any other, and may name a type of no kind."""
+        bracket = self.bracket
+        if _TYPE_KEY.search(key):
             kind = kind_in_name(text)
             if kind or not bracket.typed:
                 bracket.kind = kind
             bracket.typed = True
-        elif key in _TITLE_KEYS and not bracket.title:
-            bracket.title = text
-        if len(self.found) < MAX_ADDRESSES and _may_be_address(text):
-            self.found.append(_AddressString(text, value.key, bracket))
+        elif not bracket.kind and not bracket.typed and _TYPE_WORD.fullmatch(text):
+            bracket.kind = kind_in_name(text)
 
     def _remember(self, name: str, text: str) -> None:
         self.constants[name.rpartition(".")[2]] = text
@@ -211,12 +212,20 @@ class _Reader:
         if name in self.constants:
             return self.constants[name]
         owner, _, last = name.rpartition(".")
-        return self.constants.get(last) if owner in ("this", "self", "window", "that", "_this") else None
+        if owner in ("this", "self", "window", "that", "_this"):
+            known = self.constants.get(last)
+        else:
+            known = self.constants.get(".".join(name.split(".")[-2:]))
+        if known is None:
+            self.missing.add(name)
+        return known
 
-    def finish(self) -> list[_AddressString]:
-        """Return the addresses found."""
+    def read(self, code: str) -> _Reader:
+        """Read a script to its end."""
+        for token in read_tokens(code):
+            self.take(token)
         self._end_value()
-        return self.found
+        return self
 
 
 def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterator[RawLink]:
@@ -225,18 +234,40 @@ def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterat
     `where`: value for `RawLink.where`. `relative`: whether relative addresses are read; false when their base is
     unknown.
     """
-    reader = _Reader()
-    for token in read_tokens(code):
-        reader.take(token)
+    reader = _Reader().read(code)
+    if not reader.missing.isdisjoint(reader.constants):  # a function may join what is defined behind it
+        reader = _Reader(constants=reader.constants).read(code)
     seen: set[tuple[str, str]] = set()
-    for found in reader.finish():
-        href = _mended(found.text)
-        kind = _kind_of(found)
-        if (href, kind) in seen or not _is_wanted(href, kind, found, relative=relative):
-            continue
-        seen.add((href, kind))
-        title, context = _texts_around(found.bracket)
-        yield RawLink(href, where, title, context, kind=kind)
+    for link in (*_of_strings(reader.found, where, relative=relative), *_of_texts(reader.texts, where, relative)):
+        if (link.href, link.kind) not in seen:
+            seen.add((link.href, link.kind))
+            yield link
+
+
+def _of_strings(found: Iterable[_AddressString], where: str, *, relative: bool) -> Iterator[RawLink]:
+    """Yield the addresses that are whole strings."""
+    for each in found:
+        href = _mended(each.text)
+        kind = _kind_of(each)
+        if _is_wanted(href, kind, each, relative=relative):
+            title, context = _texts_around(each.bracket)
+            yield RawLink(href, where, title, context, kind=kind)
+
+
+def _of_texts(texts: Iterable[str], where: str, relative: bool) -> Iterator[RawLink]:
+    """Yield the addresses within strings that are HTML, a list or a text."""
+    chars = 0
+    for text in texts:
+        chars += len(text)
+        if chars > MAX_TEXT_CHARS:
+            return
+        if relative and "<" in text:
+            for found in _ATTRIBUTE.finditer(text):
+                if found[1].startswith("/") and may_be_service(found[1]):
+                    yield RawLink(_mended(found[1]), where)
+        for link in addresses_in_text(text.translate(_SEPARATORS), where=where):
+            if not _TILE_NUMBER.search(link.href) and not _IN_BRACES.search(link.href.partition("?")[0]):
+                yield link
 
 
 def _may_be_address(text: str) -> bool:
@@ -246,6 +277,11 @@ def _may_be_address(text: str) -> bool:
     if _ABSOLUTE.match(text) or _ESCAPED_ADDRESS.match(text):
         return True
     return "/" in text and "://" not in text and (text.startswith("/") or may_be_service(text))
+
+
+def _may_contain_addresses(text: str) -> bool:
+    """Return whether a string that is no address may contain some."""
+    return len(text) > 12 and "/" in text and ("://" in text or "<" in text) and may_be_service(text)
 
 
 def _mended(text: str) -> str:
@@ -258,7 +294,10 @@ def _mended(text: str) -> str:
 
 
 def _kind_of(found: _AddressString) -> str:
+    """Return the kind named by the key of an address or by the brackets around it; '' for none."""
     kind = kind_in_name(found.key)
+    if not kind and _PICTURE_KEY.search(found.key.lower()):
+        return ""
     bracket: _Bracket | None = found.bracket
     for _ in range(_MAX_CLIMB):
         if kind or bracket is None:
@@ -272,14 +311,16 @@ def _kind_of(found: _AddressString) -> str:
 
 def _is_wanted(href: str, kind: str, found: _AddressString, *, relative: bool) -> bool:
     """Return whether an address looks like a service, or reveals nothing but has a kind named next to it."""
-    key = found.key.lower().rpartition(".")[2]
-    if _OTHER_KEY.search(key) or (_TILE_NUMBER.search(href) and "service=" not in href.lower()):
+    if _TILE_NUMBER.search(href) and "service=" not in href.lower():
+        return False
+    if _IN_BRACES.search(href.partition("?")[0]):
         return False
     if not relative and not href.startswith(("http", "/")):
         return False
     if may_be_service(href):
         return True
-    if not kind:
+    key = found.key.lower().rpartition(".")[2]
+    if not kind or not found.whole or _PICTURE_KEY.search(key) or _OTHER_KEY.search(key):
         return False
     return _ADDRESS_KEY.search(key) is not None or (not key and found.bracket.sign == "(") or bool(kind_in_name(key))
 
@@ -371,114 +412,3 @@ def _character(found: re.Match[str]) -> str:
         return _PLAIN_ESCAPES.get(found[4], found[4])
     number = int(code, 16)
     return chr(number) if number <= 0x10FFFF else "\ufffd"
-
-
-# --------------------------------------------------------------------------- which files are worth a request
-# A viewer's layers are often in a file beside the page: `js/map.js`, `config/layers.json`. Few scripts of a page
-# contain layers, so a script is fetched only when its name is promising, or when the page shows a map; libraries are
-# never fetched. The choice depends on the page and the addresses alone.
-
-
-SCRIPT_TYPES = ("javascript", "ecmascript")
-_SCRIPT_ENDS = (".js", ".mjs")
-_CONFIG_ENDS = (".json", ".xml", *_SCRIPT_ENDS)
-
-_MAP_SIGNS = (
-    *('="map', "=map", "='map", "openlayers", "leaflet", "cesium", "maplibre", "mapbox", "arcgis", "esri", "supermap"),
-    *("ol.map", "l.map(", "mapbender", "data-config"),
-)
-_WORD = re.compile(r"[a-z]+")
-_TELLING = frozenset(
-    {"map", "maps", "mapa", "mapas", "karte", "karten", "carte", "cartes", "kaart", "kort", "ditu", "layer", "layers"}
-    | {"viewer", "mapviewer", "geo", "gis", "webgis", "geoportal", "ogc", "ows", "geoserver"}
-    | {"services", "catalog", "catalogue", "sdi", "geodata", "basemap", "basemaps", "overlays", "tiles", "mapconfig"}
-    | {name for kind in Kind for name in kind.facts.prose}
-)
-_TELLING_WITH_MAP = frozenset(
-    {"config", "configuration", "settings", "init", "main", "app", "index", "portal", "sources", "custom"}
-    | {"script", "scripts", "site", "page", "start", "bundle", "options", "params", "env", "ol", "leaflet", "cesium"}
-)
-_LIBRARY = re.compile(
-    r"(?:^|[/.-])(?:jquery|bootstrap|popper|ol|openlayers|ol-?debug|ol-?custom|leaflet|maplibre(?:-gl)?|mapbox(?:-gl)?|cesium|proj4|"
-    r"proj4js|d3|three|react|react-dom|vue|angular|polyfill|modernizr|require|requirejs|dojo|ext|ext-all|ext-base|geoext|lodash|"
-    r"underscore|moment|dayjs|axios|handlebars|mustache|swiper|slick|lightbox|fancybox|highlight|prism|mathjax|chart|echarts|"
-    r"highcharts|turf|esri-leaflet|iclient[a-z0-9-]*|supermap[a-z0-9.-]*|analytics|gtm|ga|matomo|piwik|hotjar|recaptcha|"
-    r"html5shiv|respond|layui|layer|element-ui|datatables|select2|knockout|backbone|prototype|mootools|yui|tinymce|ckeditor|"
-    r"runtime|vendors?|chunk-vendors|common|core-js|wp-[a-z-]+|jsapi|togeojson|geotiff|pdfjs|pdf)"
-    r"(?:[.-]?v?\d[\w.-]*)?(?:[.-](?:min|pack|debug|src|slim|core|all|full|prod|esm|umd|bundle|build|custom))*\.m?js\Z"
-)
-"""File names of libraries, of any version and build."""
-_LIBRARY_FOLDER = re.compile(
-    r"/(?:node_modules|bower_components|vendors?|third[-_]?party|jquery[^/]*|wp-includes|plugins?)/"
-)
-_VERSION = re.compile(r"\?(?:(?:v|ver|version|rev|t|ts|_|cb|hash|r|time|timestamp|cache)=[^&#]*|[\w.-]*)\Z", re.I)
-_NAMED_IN_CODE = re.compile(r"[\"']([\w./:?=&%-]{1,200}\.(?:json|xml)(?:\?[\w.=&-]{0,60})?)[\"']")
-_MAX_CODE_CHARS = 100_000
-_IN_ATTRIBUTE = re.compile(r"data-[\w-]{1,60}\s?=\s?[\"']([\w./:%-]{1,200}\.json)[\"'?]")
-
-
-class Promise(Enum):
-    """Likelihood that a file contains layers, by its name."""
-
-    UNLIKELY = 0
-    """Unlikely on any page."""
-    WITH_MAP = 1
-    """Likely if its page shows a map."""
-    LIKELY = 2
-    """Likely on any page."""
-
-
-def shows_map(lower: str) -> bool:
-    """Return whether a page (in lower case) seems to show a map."""
-    return any(sign in lower for sign in _MAP_SIGNS)
-
-
-def configurations_named(code: str) -> list[str]:
-    """Return the addresses of JSON and XML files in the strings of a script."""
-    return [found[1] for found in _NAMED_IN_CODE.finditer(code[:_MAX_CODE_CHARS])]
-
-
-def named_in_attributes(html: str) -> list[str]:
-    """Return the addresses of JSON files in `data-*` attributes of a page."""
-    return [found[1] for found in _IN_ATTRIBUTE.finditer(html)] if "data-" in html and ".json" in html else []
-
-
-def choose_scripts(
-    scripts: Iterable[str], configurations: Iterable[str], with_map: Callable[[], bool], *, limit: int
-) -> list[RawLink]:
-    """Return links to the scripts and configurations that are worth fetching, at most `limit`, the likeliest first.
-
-    `with_map` returns whether the page shows a map; it is called only when that matters.
-    """
-    telling, others = [], []
-    for href in (*configurations, *scripts):
-        href = _VERSION.sub("", href.strip().partition("#")[0])
-        match _promise(href):
-            case Promise.LIKELY:
-                telling.append(href)
-            case Promise.WITH_MAP:
-                others.append(href)
-    chosen = list(dict.fromkeys(telling))
-    if others and len(chosen) < limit and with_map():
-        chosen = list(dict.fromkeys((*chosen, *others)))
-    return [RawLink(href, SCRIPT_SRC) for href in chosen[:limit]]
-
-
-def is_script(content_type: str, path: str) -> bool:
-    """Return whether an answer is a script, by its media type or else by the end of its path."""
-    if any(name in content_type for name in SCRIPT_TYPES):
-        return True
-    return path.lower().partition("?")[0].endswith(_SCRIPT_ENDS) and "html" not in content_type
-
-
-@lru_cache(maxsize=4_096)
-def _promise(href: str) -> Promise:
-    """Return how likely a file contains layers, by its name."""
-    path = href.lower().partition("?")[0]
-    if not path.endswith(_CONFIG_ENDS) or _LIBRARY.search(path) or _LIBRARY_FOLDER.search(path):
-        return Promise.UNLIKELY
-    names = path.partition("://")[2].partition("/")[2] if "://" in path else path
-    words = set(_WORD.findall("/".join(names.split("/")[-2:])))
-    if words & _TELLING:
-        return Promise.LIKELY
-    return Promise.WITH_MAP if words & _TELLING_WITH_MAP or path.endswith(_SCRIPT_ENDS) else Promise.UNLIKELY

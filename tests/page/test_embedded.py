@@ -7,8 +7,8 @@ import pytest
 from geocrawl.model import ADDRESS_ONLY, SCRIPT_SRC, Document, Kind
 from geocrawl.page.document import PageReader
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service
-from geocrawl.page.scripts import choose_scripts
-from tests.support.pages import page, read
+from geocrawl.page.script_files import files_of_script
+from tests.support.pages import page, read, url
 
 
 def found(html: str) -> list[tuple[str, str, str]]:
@@ -103,16 +103,26 @@ def scripts_of(html: str, limit: int = 5) -> list[str]:
     return [link.url.address for link in document.links if link.where == SCRIPT_SRC]
 
 
-def test_scripts_are_fetched_when_their_name_promises_layers() -> None:
-    html = "".join(f"<script src='/js/{name}'></script>" for name in ("map0.js?v=3", "menu.js", "jquery.min.js"))
-    assert scripts_of(html) == ["http://h.example/js/map0.js"]
-
-
-def test_on_a_page_with_a_map_other_scripts_count_behind_them() -> None:
-    html = "<div id='map'></div><script src=/js/menu.js></script><script src=/js/layers.js></script>"
-    assert scripts_of(html) == ["http://h.example/js/layers.js", "http://h.example/js/menu.js"]
-    assert scripts_of(html, limit=1) == ["http://h.example/js/layers.js"]
+def test_names_order_scripts_and_forbid_none_but_libraries() -> None:
+    html = "".join(f"<script src='/d/{name}'></script>" for name in ("menu.js", "jquery.min.js", "map0.js?v=3"))
+    assert scripts_of(html) == ["http://h.example/d/map0.js", "http://h.example/d/menu.js"]
+    assert scripts_of(html, limit=1) == ["http://h.example/d/map0.js"]
     assert scripts_of(html, limit=0) == []
+
+
+def test_scripts_of_the_site_come_before_the_cut_and_those_of_the_page_first() -> None:
+    others = "".join(f"<script src='https://cdn{n}.example.org/layers{n}.js'></script>" for n in range(9))
+    html = others + "<script src=/layers.js></script><script src=app/start.js></script>"
+    assert scripts_of(html, limit=2) == ["http://h.example/d/app/start.js", "http://h.example/layers.js"]
+
+
+def test_data_without_a_telling_name_is_read_where_a_map_is_shown() -> None:
+    html = "<script>load('data/stations.json'); load('package.json'); load('layers.json')</script>"
+    assert scripts_of(html) == ["http://h.example/d/layers.json"]
+    assert scripts_of(f"<div id='map'></div>{html}") == [
+        "http://h.example/d/layers.json",
+        "http://h.example/d/data/stations.json",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -132,12 +142,28 @@ def test_configurations_are_named_in_attributes_and_scripts() -> None:
         "<div data-config='/config/layers5.json'></div>"
         "<script>var app = load('conf/mapConfig.json?x=1'); other('/data/people.json')</script>"
     )
-    assert scripts_of(html) == ["http://h.example/d/conf/mapConfig.json?x=1", "http://h.example/config/layers5.json"]
+    assert scripts_of(html) == [
+        "http://h.example/d/conf/mapConfig.json?x=1",
+        "http://h.example/config/layers5.json",
+        "http://h.example/data/people.json",
+    ]
 
 
 def test_each_file_is_chosen_once() -> None:
-    chosen = choose_scripts(["a/map.js?v=1", "a/map.js?v=2", "a/map.js"], [], lambda: True, limit=5)
-    assert [link.href for link in chosen] == ["a/map.js"]
+    assert scripts_of("<script src='a/map.js?v=1'></script><script src='a/map.js?v=2'></script>") == [
+        "http://h.example/d/a/map.js"
+    ]
+
+
+def test_a_script_names_modules_beside_it_and_data_beside_its_page() -> None:
+    code = "import {a} from './layers.js'; import('/lib/ol.js'); map = L.map('m'); fetch('config/layers.json', 'a.xml')"
+    files = files_of_script(code, url("http://h.example/app/static/js/main.js"))
+    assert [link.href for link in files] == [
+        "http://h.example/app/config/layers.json",
+        "http://h.example/app/static/js/layers.js",
+        "http://h.example/app/a.xml",
+    ]
+    assert len(files_of_script("".join(f"'layers{n}.json' " for n in range(50)), url("http://h.example/a.js"))) == 5
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,21 @@ def found(code: str, *, relative: bool = True) -> list[tuple[str, str]]:
         ("tiles: ['https://h.org/a?b={bbox}&service=WMS']", "https://h.org/a?b={bbox}&service=WMS", ""),
         ("L.tileLayer.wms('https://{s}.h.org/cgi-bin/x')", "https://a.h.org/cgi-bin/x", "wms"),
         ("f({url: flag ? 'https://h.org/wms' : other})", "https://h.org/wms", ""),
+        (
+            '{"metadataAccessPath": "https://h.org/ows/elevation", "kindOfLayer": "ogcWms"}',
+            "https://h.org/ows/elevation",
+            "wms",
+        ),
+        ("new ol.source.TileWMS({legendUrl: 'http://h.org/legend?wms'})", "http://h.org/legend?wms", ""),
+        ("var layers = ['wms*Roads*https://h.org/geo/a.cgi*roads']", "https://h.org/geo/a.cgi", "wms"),
+        ("var layer = 'Roads|https://h.org/geoserver/ows|roads'", "https://h.org/geoserver/ows", ""),
+        (
+            "div.innerHTML = \"<img src='https://h.org/geo/wms?REQUEST=GetLegendGraphic&amp;LAYER=a b'> legend\"",
+            "https://h.org/geo/wms?REQUEST=GetLegendGraphic&LAYER=a",
+            "",
+        ),
+        ('popup("<a href=/geo/wms?request=GetCapabilities>all</a>")', "/geo/wms?request=GetCapabilities", ""),
+        ("tiles: [`https://h.org/geo/wms?layers=${name}&bbox={bbox-epsg-3857}`]", "https://h.org/geo/wms?layers=", ""),
     ],
 )
 def test_viewers_of_many_makes_are_understood(code: str, address: str, kind: str) -> None:
@@ -56,6 +71,8 @@ def test_viewers_of_many_makes_are_understood(code: str, address: str, kind: str
         "const host = `https://h.org`; go(`${host}/geo/wms?map=${name}`)",
         "var config = {host: 'https://h.org/geo'}; go(config.host + '/wms?map=')",
         "this.root = 'https://h.org/geo'; go(this.root + '/wms?map=' + x)",
+        "function show() { go(host + '/geo/wms?map=') } var host = 'https://h.org'",
+        "var app = {server: {host: 'https://h.org/geo'}}; go(app.server.host + '/wms?map=')",
     ],
 )
 def test_texts_are_joined_as_far_as_they_are_known(code: str) -> None:
@@ -68,7 +85,9 @@ def test_texts_are_joined_as_far_as_they_are_known(code: str) -> None:
         "// new WMSLayer({url: 'http://h.org/wms'})",
         "/* 'http://h.org/wms' */",
         "L.tileLayer('https://{s}.tile.h.org/{z}/{x}/{y}.png')",
-        "new ol.source.TileWMS({attributions: 'http://h.org/copy', legendUrl: 'http://h.org/legend?wms'})",
+        "new ol.source.TileWMS({attributions: 'http://h.org/copy', legendUrl: 'http://h.org/legend?id=4'})",
+        '{"type": "wms", "metadataUrl": "http://h.org/record/4"}',
+        "new WMSLayer({url: `http://h.org/${workspace}/wms`})",
         "fetch(server + '/wms')",
         '{"type": "geojson", "url": "http://h.org/data"}',
         '{"wms": {"type": "image", "url": "http://h.org/picture"}}',

@@ -53,6 +53,12 @@ KIND = KindDeclaration(
             example="https://metadata.example.org/geonetwork/srv/eng/csw-inspire",
         ),
         PathForm(
+            name="csw as the folder of a program",
+            hint="csw/",
+            path=r"[/_.-]csw/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
+            example="https://metadata.example.org/catalogue/csw/index.php",
+        ),
+        PathForm(
             name="pycsw at its own name",
             hint="pycsw",
             path=r"/pycsw/?$",

@@ -37,6 +37,12 @@ KIND = KindDeclaration(
             example="https://maps.example.org/geoserver/wcs",
         ),
         PathForm(
+            name="wcs as the folder of a program",
+            hint="wcs/",
+            path=r"[/_.-]wcs/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
+            example="https://maps.example.org/wcs/service",
+        ),
+        PathForm(
             name="ArcGIS Server, coverages",
             hint="wcsserver",
             path="/wcsserver/?$",

@@ -58,6 +58,12 @@ KIND = KindDeclaration(
             example="https://maps.example.org/geoserver/topp/wfs",
         ),
         PathForm(
+            name="wfs as the folder of a program",
+            hint="wfs/",
+            path=r"[/_.-]wfs/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
+            example="https://maps.example.org/wfs/service",
+        ),
+        PathForm(
             name="ArcGIS Server, features",
             hint="wfsserver",
             path="/wfsserver/?$",

@@ -27,7 +27,7 @@ from zlib import crc32
 import numpy as np
 
 from geocrawl.priority.codec import Arrays
-from geocrawl.priority.strategies.fusion.value_model import kin
+from geocrawl.priority.strategies.fusion.value_model import NO_GROUP, kin
 
 FRONT = 8
 """Links of a group that are ranked ahead of the rest, so that several workers find work in one group."""
@@ -84,7 +84,9 @@ class LinkGroups:
     # ----------------------------------------------------------------------- links
 
     def put(self, id_: int, group: int, value: float) -> None:
-        """Add a waiting link, or change its value."""
+        """Add a waiting link, or change its value. A link without a group keeps its rank in the frontier."""
+        if group == NO_GROUP:
+            return
         known = self._group_of.get(id_)
         if known is not None and known != group:
             self.remove(id_)

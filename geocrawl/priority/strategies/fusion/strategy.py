@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
+from geocrawl.model import CONFIGURATION, SCRIPT_SRC, Document, Feedback, Judgement, Purpose, Rank, Relevance
 from geocrawl.ports import QueuedLink
 from geocrawl.priority.codec import pack_arrays, unpack_arrays
 from geocrawl.priority.ingredients import Defaults, Ingredients
@@ -134,7 +134,9 @@ class FusionStrategy(Defaults):
             key = key_of(link.url.identity)
             known = best.get(key)
             if known is None or score > known.value:
-                best[key] = LinkFeatures(score, group, numbers)
+                best[key] = LinkFeatures(
+                    score, NO_GROUP if link.where in (SCRIPT_SRC, CONFIGURATION) else group, numbers
+                )
         ranks = tuple(map(rank_of, self._groups.last_worths(groups, scores, self._visits)))
         return Judgement(r, ranks, self._judged.pack(page, level, best))
 
@@ -232,7 +234,7 @@ class FusionStrategy(Defaults):
         self._pending = feedback.entry_id
         page = self._passed(feedback, link)
         self._value.count_visit(page.led.arms[:-1])  # the last arm counts finds on the link's page, not visits by links
-        if link is not None:
+        if link is not None and link.group != NO_GROUP:
             page.group = link.group
             self._value.count_visit(arms_of(link.group))
             self._groups.touch(link.group)
@@ -285,14 +287,15 @@ class FusionStrategy(Defaults):
 
     def _reward(self, found_on: int) -> None:
         """Credit a find on this page to each link on the path that led to it."""
-        share = 1.0
-        for steps, page in enumerate(self._memory.path_to(found_on, self._way)):
-            if steps == 0:
+        share, is_find = 1.0, True
+        for page in self._memory.path_to(found_on, self._way):
+            if is_find:
                 page.finds += 1
                 page.since_find = 0
                 self._reward_group(page)
                 if page.numbers:
                     self._value.count_visit((page.numbers[PAGE_HEAD - 1],))
+                is_find = page.group == NO_GROUP  # what a script holds is a find of its page
             gain = min(share, 1.0 - page.reward)
             page.reward += gain
             self._value.add_reward(page.led.arms[:-1], gain)

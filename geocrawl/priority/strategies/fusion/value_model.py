@@ -250,7 +250,9 @@ def write_prior(prior: Prior, path: Path) -> None:
 # and with the features that it contributes to its own links.
 
 
-NO_PAGE = NO_GROUP = -1
+NO_PAGE = -1
+NO_GROUP = 2**32 - 1
+"""Group of seeds, and of scripts and configurations, which keep the rank of their page."""
 _LINK_HEAD, _PAGE_HEAD = 4, 8
 
 
@@ -284,7 +286,7 @@ class VisitedPage:
     finds: int = 0
     reward: float = 0.0
     group: int = NO_GROUP
-    """Group of the link that led to the page; `NO_GROUP` for a seed."""
+    """Group of the link that led to the page."""
 
 
 class CrawlMemory:

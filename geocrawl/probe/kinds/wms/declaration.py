@@ -25,6 +25,12 @@ PATHS = (
         example="https://gibs.example.org/wms/epsg4326/best/wms.cgi",
     ),
     PathForm(
+        name="wms as the folder of a program",
+        hint="wms/",
+        path=r"[/_.-]wms/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
+        example="https://maps.example.org/roads/wms/service",
+    ),
+    PathForm(
         name="GeoServer: workspace or layer before the service",
         hint="geoserver/",
         path="/geoserver/(?:[^/]+/){0,3}(?:ows|wms|gwc/service/wms)/?$",

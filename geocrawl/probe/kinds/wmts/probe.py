@@ -42,6 +42,12 @@ KIND = KindDeclaration(
             example="https://maps.example.org/geoserver/gwc/service/wmts",
         ),
         PathForm(
+            name="wmts as the folder of a program",
+            hint="wmts/",
+            path=r"[/_.-]wmts/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
+            example="https://maps.example.org/wmts/service",
+        ),
+        PathForm(
             name="WMTS of a map's own path (GeoServer rewritten, ERDAS Apollo)",
             hint="wmts/",
             path="/(?:ogc|geoserver/[^/]+)/wmts/[^/.]+/?$",
