@@ -437,7 +437,7 @@ class Settings:
     probe_body_bytes: Annotated[Size, Field(gt=0)] = setting(
         128 * MIB, "longest capabilities document; the rest is not read"
     )
-    script_bytes_per_host: Size = setting(64 * MIB, "maximum bytes of a host's scripts and configurations in a run")
+    host_scripts_bytes: Size = setting(64 * MIB, "maximum bytes of a host's scripts and configurations in a run")
     map_body_bytes: Size = setting(8 * MIB, "longest image, tile or feature, decoded")
     header_bytes: Size = setting(64 * 1024, "longest header block")
     reading_in_loop_bytes: Size = setting(

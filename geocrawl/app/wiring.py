@@ -251,7 +251,7 @@ def _make_page_visitor(
         strategy=session.strategy,
         levels=_levels(settings, session.strategy),
         refusals=refusals,
-        scripts=ScriptBudget(settings.max_scripts_per_host, settings.script_bytes_per_host),
+        scripts=ScriptBudget(settings.max_scripts_per_host, settings.host_scripts_bytes),
         clock=session.clock,
         max_redirects=settings.max_redirects,
         retry_first_s=settings.retry_first_s,

@@ -58,3 +58,23 @@ def test_scripts_may_be_left_alone() -> None:
     crawled = crawl(max_scripts_per_page=0)
     assert not [request for request in crawled.log if ".js" in request.url]
     assert crawled.catalogue == []
+
+
+class ManyScripts(SmallWeb):
+    """A page with five scripts, none of which names a service."""
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        if target == "/":
+            html = "".join(f"<script src='/js/s{n}.js'></script>" for n in range(5))
+            return Response(200, [("Content-Type", "text/html")], html.encode(), "page")
+        if target.startswith("/js/"):
+            return Response(200, [("Content-Type", "application/javascript")], b"go(1)", "asset")
+        return error_page(404)
+
+
+def test_scripts_of_a_host_are_read_while_its_budget_lasts() -> None:
+    seed = read_url("http://www.example.org/")
+    assert seed is not None
+    fixed = Settings(strategy="bfs", allow_private=True, delay_s=0.0, workers=1, max_scripts_per_host=3)
+    asked = [request.url for request in replay(ManyScripts(), [seed], fixed).log if ".js" in request.url]
+    assert asked == [f"http://www.example.org/js/s{n}.js" for n in range(3)]

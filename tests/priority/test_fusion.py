@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.model import Document, Feedback, Link, Purpose, Rank, Relevance, State, SubQueue
+from geocrawl.model import SCRIPT_SRC, Document, Feedback, Link, Purpose, Rank, Relevance, State, SubQueue
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.naive_bayes import BayesModel, FeatureReader
 from geocrawl.priority.nearness import Levels
@@ -269,6 +269,21 @@ def test_a_find_is_credited_to_the_way_that_led_there() -> None:
         crawl.visit("/end")
     value = [scores(crawl.strategy, page("/x", ["/hub/2"]))[0] for crawl in (with_find, without)]
     assert value[0] > value[1]
+
+
+def test_a_script_keeps_the_rank_of_its_page_and_its_find_is_that_of_the_page() -> None:
+    with_find, without = Crawl(fusion()), Crawl(fusion())
+    for crawl, finds in ((with_find, 1), (without, 0)):
+        crawl.visit("/", ["/view/1", "/view/2"])
+        script = link(HOST + "/js/map.js")._replace(where=SCRIPT_SRC)
+        judged = crawl.strategy.judge(page("/view/1", [])._replace(links=(script,)))
+        kept = ((script.url.identity, crawl.id_of("/js/map.js")),)
+        view = crawl.id_of("/view/1")
+        crawl.feed(Feedback(0, view, Purpose.PAGE, 1, 1, State.VISITED, "ok", None, kept, judged.features))
+        assert crawl.id_of("/js/map.js") not in crawl.ranks
+        crawl.visit("/js/map.js", found_on="/view/1", finds=finds)
+        crawl.visit("/end")
+    assert with_find.ranks[with_find.id_of("/view/2")] > without.ranks[without.id_of("/view/2")]
 
 
 def test_a_dump_and_the_feedback_after_it_give_the_strategy_back() -> None:
