@@ -254,11 +254,11 @@ class PageLinks:
                 continue
             if link.where == SCRIPT_SRC and not self._scripts.admits(link.url):
                 continue
-            known = best.get(identity)
-            if known is None or rank > known.rank:
-                refused = known.refused if known else self._refusal(link)
-                sub_queue = self._sub_queue(link, level)
-                best[identity] = RankedLink(link, rank, refused, link.where == SCRIPT_SRC, sub_queue)
+            known, is_script = best.get(identity), link.where == SCRIPT_SRC
+            if known is None or is_script or rank > known.rank:  # a page that runs a script may link its source, too
+                refused = known.refused if known and not is_script else self._refusal(link)
+                rank = max(rank, known.rank) if known else rank
+                best[identity] = RankedLink(link, rank, refused, is_script, self._sub_queue(link, level))
         return list(best.values())
 
     def _refusal(self, link: Link) -> str:

@@ -13,7 +13,7 @@ CAPABILITIES = (
     b"</Layer></Capability></WMS_Capabilities>"
 )
 PAGE = """<title>Roads</title><div id="map"></div><script src="/js/jquery.min.js"></script>
-<script src="/js/map.js?v=7"></script><script src="http://cdn.example.net/map/layers.js"></script><p>Hello"""
+<a href="/js/map.js">Map: the map's source</a><script src="/js/map.js?v=7"></script><script src="http://cdn.example.net/map/layers.js"></script><p>Hello"""
 SCRIPT = (
     "L.tileLayer.wms('http://gis.example.org/cgi-bin/roads', {layers: 'a'}); go('http://www.example.org/hidden.html');"
 )
