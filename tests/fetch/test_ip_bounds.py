@@ -177,6 +177,11 @@ async def test_a_fetcher_that_may_put_off_says_when_the_host_may_come_again(igno
     chosen = settings(delay_s=10.0, ignore_robots=ignore_robots)
     fetcher = PoliteFetcher(chosen, MemoryPoliteness(), clock, user_agent=AGENT, may_put_off=True)
     async with serve(lambda target, writer: answer(b"<p>map</p>", content_type="text/plain")) as server:
+        if not ignore_robots:  # a turn that reads robots.txt is given back once: the delay is the host's
+            async with fetcher.turn(HostState("host0.example")) as turn:
+                with pytest.raises(GivenBack, match=r"robots\.txt was read"):
+                    await turn.fetch(url(f"http://host0.example:{server.port}/"), purpose=Purpose.PAGE)
+            await clock.sleep(10.0)
         async with fetcher.turn(HostState("host0.example")) as turn:
             for purpose in (Purpose.PAGE, Purpose.PROBE):  # its later requests wait
                 got = await turn.fetch(url(f"http://host0.example:{server.port}/"), purpose=purpose)
