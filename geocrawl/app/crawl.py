@@ -146,7 +146,9 @@ def _report(begun: _ReadyCrawl, summary: RunSummary, seeds: Sequence[Url]) -> Cr
         waiting=stats.states.get(State.WAITING, 0),
         probes_waiting=stats.probes_waiting,
         services=session.catalog.counts().get("valid", 0),
-        no_seed_answered=bool(begun.queued) and not any(session.frontier.was_answered(url) for url in seeds),
+        no_seed_answered=bool(begun.queued)
+        and summary.stopped != "signal"  # it says nothing about pages that had no time to answer
+        and not any(session.frontier.was_answered(url) for url in seeds),
         notes=begun.notes,
         left=tuple(session.frontier.waiting_hosts()),
         retries=retries,
