@@ -312,6 +312,9 @@ class Settings:
     )
     map_layers: Count = setting(3, "maximum items of a service whose content is requested")
     map_requests: Count = setting(8, "maximum content requests to one service in one visit")
+    probe_time_s: Duration = setting(
+        60.0, "time that a service's answers may take in one visit; then nothing more is requested of it"
+    )
     map_requests_per_host: Count = setting(
         200, "maximum content requests to one host in one run, or in a day of the daemon"
     )

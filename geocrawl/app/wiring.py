@@ -286,6 +286,7 @@ def _make_probe_visitor(session: Session, guesses: Guesses | None) -> ProbeVisit
         clock=session.clock,
         retry_first_s=settings.retry_first_s,
         records_rank=session.records_rank(),
+        probe_time_s=settings.probe_time_s,
         map_requests=settings.map_requests,
         map_requests_per_host=settings.map_requests_per_host,
         siblings=settings.siblings,

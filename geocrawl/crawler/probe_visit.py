@@ -51,6 +51,7 @@ class ProbeVisitor:
         clock: Clock,
         retry_first_s: float,
         records_rank: Rank,
+        probe_time_s: float,
         content_checks: Sequence[ContentCheck] = (),
         map_requests: int = 0,
         map_requests_per_host: int = 0,
@@ -60,9 +61,10 @@ class ProbeVisitor:
     ) -> None:
         """Set the parts and limits of visits.
 
-        `records_rank`: rank of a catalogue's first page of records. `content_checks`: may be empty. `map_requests`,
-        `map_requests_per_host`, `siblings`: as in `Settings`. `wants_lead(asked, named)`: whether to queue the endpoint
-        `named`, which an answer of the endpoint `asked` names. `guesses`: learns where guesses were wrong.
+        `records_rank`: rank of a catalogue's first page of records. `content_checks`: may be empty. `probe_time_s`,
+        `map_requests`, `map_requests_per_host`, `siblings`: as in `Settings`. `wants_lead(asked, named)`: whether to
+        queue the endpoint `named`, which an answer of the endpoint `asked` names. `guesses`: learns where guesses were
+        wrong.
         """
         self._probes = {probe.kind: probe for probe in probes}
         self._pool = pool
@@ -70,6 +72,7 @@ class ProbeVisitor:
         self._clock = clock
         self._retry_first_s = retry_first_s
         self._records_rank = records_rank
+        self._probe_time_s = probe_time_s
         self._content_checks = {check.kind: check for check in content_checks}
         self._map_requests = map_requests
         self._map_requests_spent = Counter[str]()
@@ -83,10 +86,9 @@ class ProbeVisitor:
         """Visit the leased endpoint. Whatever a server sends, no exception is raised."""
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
-        result = await run_interview(
-            self._probes[candidate.endpoint.kind], candidate, turn, self._pool, lease.entry.validators
-        )
-        content = await self._check_content(result, candidate, turn) if isinstance(result, Verdict) else None
+        probe, time = self._probes[candidate.endpoint.kind], TimeBudget(self._probe_time_s)
+        result = await run_interview(probe, candidate, turn, self._pool, lease.entry.validators, time=time)
+        content = await self._check_content(result, candidate, turn, time) if isinstance(result, Verdict) else None
         host = turn.host
         if isinstance(result, NotAllowed):
             return self._refused(lease, result, host)
@@ -96,8 +98,10 @@ class ProbeVisitor:
             self._guesses.note(candidate, result)
         return self._judged(lease, result, content, host, candidate)
 
-    async def _check_content(self, verdict: Verdict, candidate: Candidate, turn: Turn) -> ContentReport | None:
-        """Check the content of a valid service, within the budgets of one check and of the host."""
+    async def _check_content(
+        self, verdict: Verdict, candidate: Candidate, turn: Turn, time: TimeBudget
+    ) -> ContentReport | None:
+        """Check the content of a valid service, within the budgets of the visit and of the host."""
         if verdict.service is None or verdict.status is not Status.VALID:
             return None
         check, host = self._content_checks.get(verdict.service.kind), candidate.endpoint.url.host
@@ -109,7 +113,7 @@ class ProbeVisitor:
             self._map_requests_spent[host] += 1
 
         begin = partial(check.run, candidate.endpoint, verdict.service)
-        return await run_content_check(begin, turn, self._pool, most, spend)
+        return await run_content_check(begin, turn, self._pool, most, spend, time)
 
     def _refused(self, lease: Lease, found: NotAllowed, host: HostState) -> Visit:
         return Visit(
@@ -172,6 +176,31 @@ class ProbeVisitor:
                 evidence = Evidence(SIBLING, candidate.endpoint.url.address, guess.endpoint.url.address)
                 leads.append(replace(guess, evidence=evidence))
         return [(lead, None) for lead in leads]
+
+
+class TimeBudget:
+    """The time that a service's answers may take in one visit, so that its host's other addresses are visited soon.
+
+    What counts is the server's time alone: waits for the delay of the host do not.
+    """
+
+    def __init__(self, most_s: float) -> None:
+        """`most_s`: seconds."""
+        self._most_s = self._left_s = most_s
+
+    @property
+    def is_spent(self) -> bool:
+        """Return whether nothing more is requested."""
+        return self._left_s <= 0.0
+
+    async def fetch(self, turn: Turn, ask: Ask, validators: Validators | None = None) -> Page | Failure:
+        """Make a request and count the time of its answer; return a Failure (timeout-total) when none is left."""
+        if self.is_spent:
+            detail = f"slow: its answers before took {self._most_s:g} s or more (probe_time)"
+            return Failure(ask.url, FailureCode.TIMEOUT_TOTAL, detail)
+        answer = await turn.fetch(ask.url, purpose=ask.purpose, validators=validators)
+        self._left_s -= answer.elapsed_ms / 1000
+        return answer
 
 
 Result = TypeVar("Result", Verdict, ContentReport)
@@ -263,20 +292,27 @@ def _step(generator: Generator[Ask, Page | Failure, Result], answer: Page | Fail
 
 
 async def run_interview(
-    probe: Probe, candidate: Candidate, turn: Turn, pool: ReadingPool, validators: Validators | None = None
+    probe: Probe,
+    candidate: Candidate,
+    turn: Turn,
+    pool: ReadingPool,
+    validators: Validators | None = None,
+    *,
+    time: TimeBudget,
 ) -> Verdict | NotAllowed | NotModified:
     """Make the requests of a probe's interview, one after the other, and return its verdict.
 
     Return `NotAllowed` as soon as a request must not be made, and `NotModified` when the first answer is a 304. The
-    first request is sent with `validators`. What was tolerated of the answers' connections and coding is part of the
-    verdict; as a 304 says nothing of that, such a service is read in full.
+    first request is sent with `validators`. Requests after the `time` are answered with a Failure (timeout-total). What
+    was tolerated of the answers' connections and coding is part of the verdict; as a 304 says nothing of that, such a
+    service is read in full.
     """
     conversation = _Conversation(partial(probe.interview, candidate), pool)
     asked, given, retry_after_s = 0, None, None
     tolerated: dict[str, Deviation] = {}
     step = conversation.first()
     while isinstance(step, Ask):
-        answer = await turn.fetch(step.url, purpose=step.purpose, validators=None if asked else validators)
+        answer = await time.fetch(turn, step, None if asked else validators)
         asked += 1
         if isinstance(answer, Page):
             if answer.not_modified and answer.deviations:
@@ -306,18 +342,21 @@ async def run_content_check(
     pool: ReadingPool,
     most: int,
     on_request: Callable[[], object],
+    time: TimeBudget,
 ) -> ContentReport:
     """Make the requests of the content check that `begin` begins, at most `most` of them, and return its report.
 
-    `on_request` is called before each request. Requests beyond `most` are answered with a Failure (`budget`).
+    `on_request` is called before each request. Requests beyond `most` are answered with a Failure (`budget`), those
+    after the `time` with another (`timeout-total`).
     """
     conversation = _Conversation(begin, pool)
     left = most
     step = conversation.first()
     while isinstance(step, Ask):
         if left > 0:
-            on_request()
-            answer = await turn.fetch(step.url, purpose=step.purpose)
+            if not time.is_spent:
+                on_request()
+            answer = await time.fetch(turn, step)
         else:
             answer = _over_budget(step)
         left -= 1

@@ -17,10 +17,12 @@ from lxml import etree
 
 from geocrawl.formats.json import JsonObject, read_json
 from geocrawl.formats.xml import Reading, child, line_of, local_name, media_type_deviation, namespace_of
-from geocrawl.model import Deviation, Kind, Page, Service
+from geocrawl.model import Deviation, Failure, Kind, Page, Service
 from geocrawl.probe.registry import is_capabilities, kind_of_json, kind_of_root
 from geocrawl.probe.stream import read_whole
 
+SLOW_MS = 10_000.0
+"""A server that takes longer is asked again only where its answer says what may help: its host's others wait."""
 _EXCEPTIONS = frozenset(
     {"ServiceExceptionReport", "ServiceException", "ExceptionReport", "WMTException", "Exception", "Fault"}
 )
@@ -51,6 +53,11 @@ class Finding:
 
 Read = Callable[[Page, etree._Element, Reading], Finding | None]
 """Function that reads a document of the requested kind; returns None for a root of another document."""
+
+
+def is_slow(answer: Page | Failure) -> bool:
+    """Return whether an answer took long."""
+    return answer.elapsed_ms > SLOW_MS
 
 
 def examine(page: Page, read: Read) -> Finding:

@@ -27,6 +27,7 @@ from geocrawl.model import (
     Url,
 )
 from geocrawl.ports import Ask
+from geocrawl.probe.answer import SLOW_MS, is_slow
 from geocrawl.probe.images import Picture, is_image, read_picture, thumbnail
 from geocrawl.probe.json_answers import error_of
 from geocrawl.wording import counted
@@ -115,8 +116,11 @@ class Attempts:
 
     @property
     def is_enough(self) -> bool:
-        """Return whether no more requests are needed: content came, or none will come."""
-        return bool(self.made) and (self.made[-1].outcome is ContentOutcome.OK or self.made[-1].outcome in _HOPELESS)
+        """Return whether no more requests are needed: content came, none will come, or the server is slow."""
+        if not self.made:
+            return False
+        last = self.made[-1]
+        return last.outcome is ContentOutcome.OK or last.outcome in _HOPELESS or last.milliseconds > SLOW_MS
 
     def report(self, endpoint: Endpoint) -> ContentReport:
         """Return the report over all attempts."""
@@ -192,11 +196,21 @@ def negotiate(item: Variants[V], first: V, most: int) -> Trying[V]:
         refused.append(exchange)
         if isinstance(answer, Page):
             by_server.append(exchange)
-        if len(refused) > most or (answer.code in _FINAL if isinstance(answer, Failure) else answer.status in _BUSY):
+        if len(refused) > most or _is_final(answer):
             break
         others = item.others(by_server[-1] if by_server else exchange)
         variant = next((other for other in others if other not in tried and item.url(other) is not None), None)
     return next(iter(by_server or refused), None)
+
+
+def _is_final(answer: Page | Failure) -> bool:
+    """Return whether no other variant is requested: none can help, or the server is slow and does not say what can."""
+    if isinstance(answer, Failure):
+        return answer.code in _FINAL
+    if answer.status in _BUSY:
+        return True
+    exception = exception_of(answer) if is_slow(answer) else None
+    return is_slow(answer) and (exception is None or not exception.names_a_part)
 
 
 def sample(
@@ -214,7 +228,7 @@ def sample(
         outcome, detail = yield from doubt(exchange.look, exchange.answer, url(others[-1]) if others else None)
         detail = f"{detail}, after {number} others without" if number else detail
         last = tile, replace(exchange, look=(outcome, detail))
-        if outcome not in _WITHOUT_CONTENT:
+        if outcome not in _WITHOUT_CONTENT or is_slow(exchange.answer):
             break
     return last
 
@@ -287,7 +301,7 @@ def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generato
     `look`: the judgement so far; `elsewhere`: address of an image of the same size, if there is another.
     """
     picture = picture_of(answer) if look[0] is ContentOutcome.OK and isinstance(answer, Page) else None
-    if elsewhere is None or not isinstance(picture, Picture) or not picture.may_be_text:
+    if elsewhere is None or is_slow(answer) or not isinstance(picture, Picture) or not picture.may_be_text:
         return look
     other = yield Ask(elsewhere, Purpose.MAP)
     if isinstance(other, Page) and _shows(other, picture):
@@ -353,6 +367,10 @@ _WORDS = (
 """Words by which a subject is known, the rarer ones first: texts often repeat the layer's name or the whole request."""
 
 
+_PART = re.compile(r"parameter|version|type ?names?\b|namespace|prefix", re.IGNORECASE)
+"""Words for other parts of a request."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServiceException:
     """An exception of a service."""
@@ -368,6 +386,11 @@ class ServiceException:
         """Return the part of the request that is refused, by code, locator or text, the first that names one."""
         named = (_named_by(part) for part in (self.code, self.locator, self.text))
         return next(filter(None, named), Subject.UNKNOWN)
+
+    @property
+    def names_a_part(self) -> bool:
+        """Return whether it names the part of the request that is refused."""
+        return bool(self.locator) or self.subject is not Subject.UNKNOWN or bool(_PART.search(self.text))
 
     @property
     def line(self) -> str:

@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 from geocrawl.formats.xml import external_entity
 from geocrawl.model import ANSWER, Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
-from geocrawl.probe.answer import Finding, with_fingerprint
+from geocrawl.probe.answer import Finding, is_slow, with_fingerprint
 from geocrawl.urls import capabilities_url, read_url, service_endpoint
 
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
 """Reasons that another version may change."""
 _SELDOM_CHANGE = frozenset({"html", "empty"})
 """Reasons that another version changes so seldom that they justify one more request, and none for a weak candidate."""
+_SAY_WHY = frozenset({"exception", "http-400", "http-406"})
+"""Reasons after which a slow server is asked in another version: it does not know what it was asked."""
 REFUSALS = frozenset({"exception", "http-400", "http-500", "http-501"})
 """Reasons that other words of the request may change."""
 ELSEWHERE = _MAY_CHANGE | {"http-404", "not-capabilities"}
@@ -92,6 +94,8 @@ def _differ(answers: Sequence[Answer], candidate: Candidate) -> bool:
     """Return whether another version may be answered better, because the versions so far were answered differently."""
     findings = [(answer.finding.reason, answer.finding.detail) for answer in answers[-2:]]
     if len(findings) > 1 and findings[0] == findings[1]:
+        return False
+    if is_slow(answers[-1].page) and findings[-1][0] not in _SAY_WHY:
         return False
     return findings[-1][0] not in _SELDOM_CHANGE or not (len(findings) > 1 or candidate.weak)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from geocrawl.crawler.probe_visit import NotModified, run_interview
+from geocrawl.crawler.probe_visit import NotModified, TimeBudget, run_interview
 from geocrawl.model import Deviation, HostState, Page, Purpose, Url, Validators, Verdict
 from geocrawl.probe.kinds.wms.probe import WmsProbe
 from geocrawl.reading import InLoop
@@ -45,7 +45,8 @@ class RecordedTurn:
 
 async def visited(turn: RecordedTurn) -> object:
     probe = WmsProbe()
-    return await run_interview(probe, candidate(probe.kind), turn, InLoop(), Validators("http://a.example/", '"1"'))
+    known, time = Validators("http://a.example/", '"1"'), TimeBudget(60.0)
+    return await run_interview(probe, candidate(probe.kind), turn, InLoop(), known, time=time)
 
 
 async def test_a_304_of_such_a_server_is_followed_by_a_full_request() -> None:

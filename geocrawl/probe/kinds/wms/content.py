@@ -11,6 +11,8 @@ clients change it (`remedies`), a few times. An answer is judged by its pixels:
 - An error may be drawn into the image: images of two places that are equal to the pixel and nearly all background are
   no maps.
 
+A server that takes long (`SLOW_MS`) is not asked for a second place or order: its host's other services wait.
+
 The first layer with content ends the check, because the question is whether the service delivers maps, not of which
 layers.
 """
@@ -22,6 +24,7 @@ from dataclasses import dataclass, replace
 
 from geocrawl.model import ContentOutcome, Endpoint, Failure, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
+from geocrawl.probe.answer import is_slow
 from geocrawl.probe.content import REFUSALS, Attempts, Exchange, Look, judge_image, negotiate, picture_of, refusal
 from geocrawl.probe.extents import image_size
 from geocrawl.probe.images import Picture
@@ -81,6 +84,8 @@ class _Layer:
 
 def _look_closer(maps: Maps, tried: Exchange[Remedy]) -> _Looking:
     """Return the judgement on a map after a closer look, and the image with content if that came later."""
+    if is_slow(tried.answer):
+        return tried.look, b""
     target, manner = tried.variant
     picture = _picture(tried.answer) if tried.look[0] is ContentOutcome.OK else None
     if picture is not None:
