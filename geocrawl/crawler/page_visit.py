@@ -40,7 +40,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.web import validators_of
 from geocrawl.ports import Clock, LevelMeasure, Reader, ReadingPool, Recogniser, Refusals, Renderer, Strategy, Turn
-from geocrawl.urls import RECORDS, records_page
+from geocrawl.urls import RECORDS, read_url, records_page
 
 # --------------------------------------------------------------------------- pages that are empty without script
 # A browser reads pages that are empty without script and lead to nothing, a few of each host.
@@ -273,12 +273,21 @@ class PageLinks:
         A numbered page of records has the depth of the page before it. A page without a number is one deeper, so that
         the depth limit ends an endless catalogue; so is a file.
         """
-        links = (link for link in document.links if link.where in (RECORDS, CONFIGURATION))
+        named = (link for link in document.links if link.where in (RECORDS, CONFIGURATION))
+        links = (_at_scheme(link, document.url) for link in named)
         return [
             RankedLink(link, own, self._refusal(link), same_depth=records_page(link.url) is not None)
             for link in links
             if link.url.identity != document.url.identity
         ]
+
+
+def _at_scheme(link: Link, page: Url) -> Link:
+    """Return a link to the page's own host with the page's scheme: behind a proxy a server may not know its own."""
+    if link.url.host != page.host or link.url.scheme == page.scheme:
+        return link
+    moved = read_url(page.origin + link.url.address[len(link.url.origin) :])
+    return link if moved is None else link._replace(url=moved)
 
 
 def passed_on_the_way(page: Page, rank: Rank) -> list[RankedLink]:

@@ -46,8 +46,8 @@ class Detector:
         """Return candidates of a page, each with the index of its link in `document.links`.
 
         The index is None when the document itself is a candidate (it was read as capabilities), and when the link stays
-        an ordinary link: its query only contains the address of a service, or requests records of a catalogue. After
-        `MOST_CANDIDATES` all links stay ordinary ones.
+        an ordinary link: its query only contains the address of a service, or it is a page of a catalogue's records.
+        After `MOST_CANDIDATES` all links stay ordinary ones.
         """
         candidates: list[tuple[Candidate, int | None]] = []
         if kind := kind_of_document(self._rules, document):
@@ -55,12 +55,15 @@ class Detector:
             endpoint = document_endpoint(kind, document.url)
             if kind is not Kind.STAC or not _is_part(document, endpoint):
                 candidates.append((Candidate(endpoint, evidence), None))
+        pages = {link.url.identity for link in document.links if link.where == RECORDS}
         for index, link in enumerate(document.links):
             if len(candidates) >= MOST_CANDIDATES:
                 break
             candidate = self._of_link(link)
             if candidate is not None:
-                is_page = candidate.endpoint.kind is Kind.CSW and asks_for_records(link.url)
+                is_page = link.url.identity in pages or (
+                    candidate.endpoint.kind is Kind.CSW and asks_for_records(link.url)
+                )
                 candidates.append((with_evidence(candidate, document, link), None if is_page else index))
             elif _may_contain_address(link.url):
                 candidates += [(with_evidence(inner, document, link), None) for inner in self._within(link.url)]

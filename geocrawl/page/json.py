@@ -290,6 +290,10 @@ def _record(record: JsonObject) -> Iterator[RawLink]:
     """Yield the links of a record to the resources that it describes (OGC 20-004r1, 7.2.6), by `type` or protocol."""
     properties = object_of(record.get("properties"))
     title, organisation = string_of(properties.get("title")), _organisation(properties)
+    if href := address_in(string_of(properties.get("url"))):  # the item of a portal, as its records have it
+        form = string_of(properties.get("type"))
+        kind = "arcgis" if form.lower() in _ITEM_TYPES else kind_of_protocol(form)
+        yield link(href, SIGNAL, names=[title, form], descriptions=[organisation], kind=kind)
     lists = (record.get("links"), properties.get("associations"), record.get("linkTemplates"))
     for item in (item for listed in lists for item in one_or_more(listed)):
         if string_of(item.get("rel")) in _SELF - {"item"}:
@@ -360,7 +364,7 @@ def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLin
     if any(_is_record(feature) for feature in one_or_more(data.get("features"))):
         for item in own:
             if string_of(item.get("rel")) == "next":
-                yield RawLink(string_of(item.get("href")), RECORDS)
+                yield RawLink(string_of(item.get("href")), RECORDS, rel="next")
 
 
 def _record_items(collection: JsonObject) -> Iterator[RawLink]:
@@ -373,7 +377,14 @@ def _record_items(collection: JsonObject) -> Iterator[RawLink]:
 
 
 def _is_record(feature: JsonObject) -> bool:
-    return string_of(member(feature, "properties").get("type")).lower() in _RECORD_TYPES
+    """Return whether a feature is a record (OGC 20-004r1, 7.2.6): its type says so, or it has a type and a title, and
+    `time` or links."""
+    properties = member(feature, "properties")
+    form = string_of(properties.get("type"))
+    is_named = bool(form and string_of(properties.get("title")))
+    return form.lower() in _RECORD_TYPES or (
+        is_named and ("time" in feature or bool(one_or_more(feature.get("links"))))
+    )
 
 
 def _leads_on(each: JsonObject) -> bool:

@@ -136,12 +136,16 @@ def _address_of(value: etree._Element) -> str:
     return text if text.lower().startswith(("http://", "https://")) and not any(map(str.isspace, text)) else ""
 
 
+_LINE_BREAK, _SPACE = re.compile(r"[^\S\r\n]*[\r\n]\s*"), re.compile(r"\s")
 _NO_SCHEME = re.compile(r"(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?::\d{1,5})?(?:[/?]|\Z)")
 
 
 def address_in(text: str) -> str:
-    """Return the web address in a metadata field without white space and with a scheme; '' for a field without one."""
-    address = "".join(text.split())
+    """Return the web address in a metadata field with a scheme; '' for a field without one.
+
+    Spaces within are escaped, as browsers do; line breaks and the indentation after them are layout.
+    """
+    address = _SPACE.sub("%20", _LINE_BREAK.sub("", text.strip()))
     if address[:7].lower() == "http://" or address[:8].lower() == "https://":
         return address
     return f"http://{address}" if _NO_SCHEME.match(address) else ""

@@ -201,7 +201,7 @@ def service_endpoint(kind: Kind, url: Url) -> Endpoint:
         url = _with_path(url, root or "/")
     if kind not in _BY_PATH:
         return Endpoint(kind, endpoint_key(url), endpoint_address(url))
-    url = _without_request(url)
+    url = _keys_only(url) if root != path and kind in _LINKED else _without_request(url)
     place, mark, query = endpoint_key(url).partition("?")
     return Endpoint(kind, place.rstrip("/") + mark + query, endpoint_address(url))
 
@@ -252,6 +252,28 @@ def _without_request(url: Url) -> Url:
     for part in query.split("&"):
         name = part.partition("=")[0].lower()
         if name not in names and not name.startswith(("$", "%24")):
+            kept.append(part)
+    return _read(place + ("?" + "&".join(kept) if kept else ""))
+
+
+_LINKED = (Kind.OGCAPI, Kind.STAC)
+"""Kinds that link to each page of theirs, with parameters of their own: cursors, tokens, filters."""
+_KEY = re.compile(r"map|.{0,30}(?:key|token|auth|secret|signature).{0,30}|sig")
+_PAGE_TOKEN = re.compile(r"(?:page|next|continuation).*")
+_SHORT_TOKEN_CHARS = 16
+
+
+def _keys_only(url: Url) -> Url:
+    """Return the address of an API without the query that belongs to a page beneath it; keys and `map` stay.
+
+    A `token` is a key too, unless it names a page (`page_token`, `next:…`, or a short one).
+    """
+    place, _, query = url.address.partition("?")
+    kept = []
+    for part in query.split("&"):
+        name, value = _decoded(part)
+        names_page = name == "token" and (":" in value or len(value) < _SHORT_TOKEN_CHARS)
+        if _KEY.fullmatch(name) and not names_page and _PAGE_TOKEN.fullmatch(name) is None:
             kept.append(part)
     return _read(place + ("?" + "&".join(kept) if kept else ""))
 

@@ -163,11 +163,14 @@ async def opensearch(request: Request) -> Response:
 
 
 async def robots(request: Request) -> Response:
-    """Return what robots may read: all but previews, which cost others, and every combination of filters."""
+    """Return what robots may read: all but previews, which cost others, and every combination of filters.
+
+    The whole catalogue is permitted page by page, since other catalogues take it over."""
     lines = [
         "User-agent: *",
         *(f"Disallow: {ITEMS}/*/{path}" for path in ("preview", "legend", "info")),
         f"Disallow: {ITEMS}?",
+        *(f"Allow: {ITEMS}?{query}" for query in ("f=json$", "f=json&offset=", "offset=", "f=json&limit=")),
         f"Sitemap: {base_url(request)}/sitemap.xml",
     ]
     return Response("\n".join(lines) + "\n", media_type="text/plain; charset=utf-8")

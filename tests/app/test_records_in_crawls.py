@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,3 +77,45 @@ def test_a_catalogue_that_a_probe_finds_is_read_to_its_end(tmp_path: Path, strat
     assert [each.partition("startPosition=")[2].partition("&")[0] for each in pages] == ["1", "3"]
     found = asked(tmp_path / "c.db")
     assert found["http://m.example/maps/lakes1"] == found["http://m.example/maps/lakes3"] == "csw-record"
+
+
+def records_api(query: str) -> Answer:
+    """Nine records in three pages that are named by tokens; the server believes that it is asked by http."""
+    number = int(query.partition("cursor=t")[2] or 0)
+    features = [
+        {
+            "type": "Feature",
+            "id": f"r{each}",
+            "properties": {"type": "Feature Service", "title": f"Record {each}"},
+            "links": [{"rel": "item", "href": f"http://m.example/s{each}/wms", "protocol": "OGC:WMS"}],
+        }
+        for each in range(3 * number, 3 * number + 3)
+    ]
+    following = f"http://r.example/api/collections/main/items?f=json&cursor=t{number + 1}"
+    links = [{"rel": "next", "href": following}] if number < 2 else []
+    page = {"type": "FeatureCollection", "numberMatched": 9, "features": features, "links": links}
+    return ("application/geo+json", json.dumps(page).encode())
+
+
+@pytest.mark.parametrize("seed", ["https://r.example/", "https://r.example/api/collections/main/items?f=json"])
+def test_records_by_tokens_are_pages_of_one_api_that_stands_once(tmp_path: Path, seed: str) -> None:
+    page = b"<a href='/api/collections/main/items?f=json&cursor=t0'>Our records</a>"
+    collection = {
+        "id": "main",
+        "itemType": "record",
+        "links": [{"rel": "items", "href": "/api/collections/main/items?f=json", "type": "application/geo+json"}],
+    }
+    collections = json.dumps({"links": [], "collections": [collection]}).encode()
+    landing = {"links": [{"rel": rel, "href": f"/api/{rel}"} for rel in ("conformance", "data")]}
+    web = Answers(
+        {
+            "r.example/": ("text/html", page),
+            "r.example/api": ("application/json", json.dumps(landing).encode()),
+            "r.example/api/data": ("application/json", collections),
+            "r.example/api/collections/main/items": records_api,
+        }
+    )
+    crawl(web, tmp_path / "c.db", seed, "bfs")
+    found = asked(tmp_path / "c.db")
+    assert {f"http://m.example/s{number}/wms" for number in range(9)} <= found.keys()
+    assert [each for each in found if "r.example" in each] == ["https://r.example/api"]

@@ -38,6 +38,8 @@ def endpoint(kind: Kind, text: str) -> tuple[str, str]:
         ),
         (Kind.OGCAPI, "/ogcapi/collections/houses/items?limit=10&offset=20", "/ogcapi"),
         (Kind.OGCAPI, "/collections?f=json", "/"),
+        (Kind.OGCAPI, "/ogc/collections/main/items?f=json&token=next:main:3&cursor=abc&owner=me", "/ogc"),
+        (Kind.OGCAPI, "/wfs3/collections?MAP=/srv/a.qgs&apikey=k1&page_token=ZZ", "/wfs3?MAP=/srv/a.qgs&apikey=k1"),
         (Kind.OGCAPI, "/api/search/v1/collections/all/items", "/api/search/v1"),
         (Kind.STAC, "/stac/v1/collections/s2/items/1", "/stac/v1"),
         (Kind.STAC, "/stac/collections/s2/collection.json", "/stac/collections/s2/collection.json"),

@@ -17,12 +17,19 @@ from rdflib import Graph, URIRef
 from rdflib.namespace import DCAT, RDF, Namespace
 from starlette.testclient import TestClient
 
+from geocrawl.app.harvest import run_harvest
+from geocrawl.app.session import Environment
+from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.demo import DemoWeb
 from geocrawl.export.iso import RECORDS
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Response, error_page
+from geocrawl.settings import Settings
 from geocrawl.store import Store
+from geocrawl.store.database.database import open_readonly
 from geocrawl.web.records import oai
 from geocrawl.web.records.metadata import FORMS
+from tests.support.pages import url
 from tests.web.conftest import Serve, served
 
 ITEMS = "/collections/services/items"
@@ -44,6 +51,38 @@ def test_a_harvester_of_dcat_reads_every_service_page_by_page(client: TestClient
         seen |= {str(each) for each in page.subjects(RDF.type, DCAT.DataService)}
         address = "".join(map(str, page.objects(None, HYDRA.next)))
     assert len(seen) == total > 18 and pages == total // 9 + 1
+
+
+class OwnCatalogue:
+    """A web that has this catalogue at catalogue.example and nothing else."""
+
+    def __init__(self, client: TestClient) -> None:
+        self._client = client
+        self.asked: list[str] = []
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        """The answer to a GET."""
+        if host != "catalogue.example":
+            return error_page(404)
+        self.asked.append(target)
+        answer = self._client.get(target)
+        return Response(answer.status_code, list(answer.headers.items()), answer.content, "page")
+
+
+def test_geocrawl_harvests_its_own_catalogue_whole(serve: Serve, crawled: Path, tmp_path: Path) -> None:
+    client = serve(crawled, public_url="http://catalogue.example")
+    web, clock = OwnCatalogue(client), ReplayClock()
+    environment = Environment(clock, ReplayTransport(web, clock), lambda: 0)
+    at = url("http://catalogue.example/")
+    settings = Settings(delay_s=0.0, maps=False)
+    run_harvest(settings, tmp_path / "h.db", at, observer=LogObserver(log_to()), environment=environment)
+    pages = [each for each in web.asked if each.startswith(ITEMS)]
+    records = client.get(ITEMS, params={"limit": 1000}).json()["features"]
+    with open_readonly(tmp_path / "h.db") as connection:
+        rows = connection.execute("SELECT kind, key FROM endpoint").fetchall()
+    assert len(records) > 10 and len(pages) > 1, "more than one page"
+    assert [key for kind, key in rows if key.startswith("catalogue.example")] == ["catalogue.example"]
+    assert len(rows) >= 1 + len(records)
 
 
 def test_dcat_of_one_service_leads_to_its_page(client: TestClient) -> None:

@@ -67,7 +67,7 @@ from geocrawl.store.frontier.plan import (
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.revisits import LISTS_NEWS, write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.urls import query_group
+from geocrawl.urls import RECORDS, query_group
 
 CURRENT = (
     select(
@@ -182,6 +182,9 @@ class Settlement:
         self.arrivals.depths.keep(entry.id, plan.outlinks)  # first: one of its links may bring this page nearer
         self.catalog.note([each.candidate for each in snapshot.candidates if each.is_admitted], endpoints, visit.at)
         self.arrivals.write(plan.arrivals, queue)
+        for ranked, url_id in zip(visit.links, plan.link_ids, strict=True):
+            if ranked.link.where == RECORDS and not ranked.refused:  # no probe has to find out what it is
+                queue.reopen_refused(url_id, CANDIDATE)
         for new in plan.arrivals.new_urls:  # why endpoints may not be asked
             if new.endpoint_id is not None and new.purpose is Purpose.PROBE and new.state is State.REFUSED:
                 self.catalog.write_refused(new.endpoint_id, new.reason or "")
