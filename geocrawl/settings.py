@@ -282,9 +282,7 @@ class Settings:
     store_pages: bool = setting(
         False, "keep pages on the topic, compressed, in the database", option=Option(("crawl",))
     )
-    store_pages_min_score: Number = setting(
-        0.0, "minimum nearness of a kept page to the topic", empty="the model's own"
-    )
+    store_pages_min_score: Number = setting(0.0, "minimum nearness of kept pages to the topic", empty="the model's own")
     page_store_bytes: Size = setting(
         256 * MIB, "maximum size of all kept pages, compressed; those with the lowest scores are deleted first"
     )
@@ -318,9 +316,7 @@ class Settings:
     map_requests_per_host: Count = setting(
         200, "maximum content requests to one host in one run, or in a day of the daemon"
     )
-    thumbnail_bytes: Size = setting(
-        64 * MIB, "maximum size of all thumbnails; the oldest are deleted first", empty="none"
-    )
+    thumbnail_bytes: Size = setting(64 * MIB, "maximum size of all thumbnails; the oldest go first", empty="none")
     siblings: Count = setting(
         50,
         "maximum endpoints of one host that are probed for other kinds of a service in one run, or in a day of the "
@@ -433,9 +429,7 @@ class Settings:
     dns_timeout_s: Annotated[Duration, Field(gt=0)] = setting(10.0, "longest wait for the look-up of a host's name")
     connect_timeout_s: Annotated[Duration, Field(gt=0)] = setting(10.0, "longest wait for a connection")
     read_timeout_s: Annotated[Duration, Field(gt=0)] = setting(30.0, "longest wait between two pieces of an answer")
-    total_timeout_s: Annotated[Duration, Field(gt=0)] = setting(
-        30.0, "longest request, from the connection to the last byte"
-    )
+    total_timeout_s: Annotated[Duration, Field(gt=0)] = setting(30.0, "longest request, from connection to last byte")
     page_body_bytes: Annotated[Size, Field(gt=0)] = setting(5 * MIB, "longest page, decoded")
     probe_body_bytes: Annotated[Size, Field(gt=0)] = setting(
         128 * MIB, "longest capabilities document; the rest is not read"
@@ -461,9 +455,7 @@ class Settings:
 
     # guards (urls/ and store/): they choose by the URL, not by arrival
     max_queries_per_path: Count = setting(5000, "maximum addresses that differ only in the query")
-    max_scripts_per_page: Count = setting(
-        10, "maximum linked scripts and configurations that are read for one page", empty="none"
-    )
+    max_scripts_per_page: Count = setting(10, "maximum scripts and configurations read for one page", empty="none")
     max_scripts_per_host: Count = setting(
         300, "maximum scripts and configurations of one host in a run, and as many more as hold services"
     )
