@@ -184,7 +184,8 @@ class FrontierMachine(RuleBasedStateMachine):
     def release(self) -> None:
         lease = self.leases.pop()
         self.world.frontier.release(lease)
-        self.model.hosts[lease.host.name[0]].lease = None
+        host = self.model.hosts[lease.host.name[0]]
+        host.lease, host.turn = None, -1  # what is given back is the first of its equals
 
     @rule(seconds=st.sampled_from([1, 10, 40]))
     def wait(self, seconds: int) -> None:
