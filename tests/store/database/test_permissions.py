@@ -6,13 +6,13 @@ import os
 import sqlite3
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from geocrawl.store.database.sqlite.faults import fault
-from geocrawl.store.database.sqlite.files import make_file
+from geocrawl.store.database.sqlite.files import make_file, open_to_group
 from tests.support.parts import ROOT_USER, lack
 
 SERVICE, GROUP = 64011, 64010
@@ -69,14 +69,14 @@ def test_one_that_is_there_keeps_its_content_and_a_link_is_left_alone(shared: Pa
     assert outside.read_text() == "kept" and mode(outside) == "-rw-r--r--"
 
 
-def make_as_the_service(path: Path) -> None:
+def make_as_the_service(path: Path, make: Callable[[Path], None] = make_file) -> None:
     """In a process that is no longer root."""
     child = os.fork()
     if child == 0:
         os.setgroups([])
         os.setgid(GROUP)
         os.setuid(SERVICE)
-        make_file(path)
+        make(path)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
@@ -98,8 +98,12 @@ def test_one_that_this_user_may_not_read_names_its_owner() -> None:
         )
 
 
-def test_one_of_ours_that_was_made_before_the_folder_was_shared_is_opened_to_the_group() -> None:
-    """As systemd finds what root made before the first start: it gives folder and files to the account."""
+@pytest.mark.parametrize("make", [make_file, open_to_group], ids=["to write", "to read"])
+def test_one_of_ours_that_was_made_before_the_folder_was_shared_is_opened_to_the_group(
+    make: Callable[[Path], None],
+) -> None:
+    """As systemd finds what root made before the first start: it gives folder and files to the account. A reader does
+    so, too: SQLite makes side files with the mode that the database has when it is opened."""
     if os.geteuid() != 0:
         lack(ROOT_USER)
     with tempfile.TemporaryDirectory(prefix="geocrawl-rights-") as name:
@@ -109,7 +113,7 @@ def test_one_of_ours_that_was_made_before_the_folder_was_shared_is_opened_to_the
         for each in (folder, path):
             os.chown(each, SERVICE, GROUP)
         folder.chmod(0o2770)
-        make_as_the_service(path)
-        make_as_the_service(of_root)
-        make_file(path)
+        make_as_the_service(path, make)
+        make_as_the_service(of_root, make)
+        make(path)
         assert (mode(path), mode(of_root)) == ("-rw-rw-r--", "-rw-r--r--"), "only what is ours"

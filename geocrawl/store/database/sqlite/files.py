@@ -17,6 +17,7 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from geocrawl.errors import DatabaseFault
@@ -39,6 +40,13 @@ def make_file(path: Path) -> None:
     except OSError as error:
         if (full := no_room(path, error)) is not None:
             raise full from error
+
+
+def open_to_group(path: Path) -> None:
+    """Let the group of a shared folder write an existing file that belongs to this user; elsewhere, do nothing."""
+    with suppress(OSError):
+        if path.parent.stat().st_mode & _SHARED == _SHARED:
+            _open_to_group(path)
 
 
 def make_private_file(path: Path) -> None:

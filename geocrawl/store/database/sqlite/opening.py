@@ -16,7 +16,7 @@ from geocrawl.store.database.connection import BUSY_S, Connection
 from geocrawl.store.database.migrations import REVISIONS, migrate_tables
 from geocrawl.store.database.sqlite.connection import LOG_BYTES, LOG_PAGES, MEMORY, SqliteConnection
 from geocrawl.store.database.sqlite.faults import fault, is_there, no_room
-from geocrawl.store.database.sqlite.files import make_file, refuse_name
+from geocrawl.store.database.sqlite.files import make_file, open_to_group, refuse_name
 
 __all__ = ["is_there", "join_database", "open_database", "reading_connection"]
 
@@ -74,6 +74,7 @@ def reading_connection(path: Path) -> Connection:
     """Return a connection that writes nothing. Raises DatabaseFault as `database.reading_connection` does."""
     if not is_there(path):
         raise DatabaseFault(_absence_of(path))
+    open_to_group(path)  # for a reader, too, SQLite makes side files with the database's permissions
     connection = SqliteConnection.open(path, "ro")
     try:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
