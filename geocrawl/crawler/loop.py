@@ -387,8 +387,8 @@ class Crawler:
         def end(visit: asyncio.Task[None]) -> None:
             slot.end()
             self._visits.discard(visit)
-            if not visit.cancelled():
-                self._defect = self._defect or visit.exception()
+            if not visit.cancelled() and (error := visit.exception()) is not None:
+                self._defect = self._defect or error
             self._news.set()
 
         visit = asyncio.create_task(self._carry_out(under_way, slot))
