@@ -170,7 +170,7 @@ class Judge:
     def _unknown(self, now: Situation) -> frozenset[str]:
         """Return what may be said besides after the clock was wrong: all were unseen by it, until they are asked."""
         within = ASKED_WITHIN + 1.0 if now.truth in _ASKED else UNSEEN + 2 * ASKED_WITHIN
-        is_new = any(0.0 < self.life.today() - each < within for each in steps(self.life))
+        is_new = any(0.0 <= self.life.today() - each < within for each in steps(self.life))
         return _UNCONFIRMED if is_new else frozenset()
 
     def _problem_of_twins(self, service: MadeService, number: int, now: Situation) -> str:
