@@ -214,7 +214,7 @@ class Crawler:
         self._told = ""
         self._fault: OwnFault | None = None
         self._defect: BaseException | None = None
-        """What ended a visit that should have been settled: a fault of the database."""
+        """Exception that ended a visit without a settlement: a fault of the database."""
         self._is_concluded = False
         """Whether nothing was left to do at the last look."""
         self._outage = Outage(clock, observer.noted, limits.outage_patience_s)

@@ -252,9 +252,10 @@ class PageLinks:
             identity = link.url.identity
             if rank is None or index in candidates or link.where in _RANKED_BY_PLACE or identity == own:
                 continue
-            if link.where == SCRIPT_SRC and not self._scripts.admits(link.url):
+            is_script = link.where == SCRIPT_SRC
+            if is_script and not self._scripts.admits(link.url):
                 continue
-            known, is_script = best.get(identity), link.where == SCRIPT_SRC
+            known = best.get(identity)
             if known is None or is_script or rank > known.rank:  # a page that runs a script may link its source, too
                 refused = known.refused if known and not is_script else self._refusal(link)
                 rank = max(rank, known.rank) if known else rank

@@ -96,9 +96,9 @@ class _Place(NamedTuple):
 
     route: Route
     scheme: str
-    """That of the address that is asked for: a proxy is asked otherwise for an https one."""
+    """Scheme of the requested address: a proxy is used differently for https."""
     origin: str
-    """Of the server, or of the proxy that all hosts share."""
+    """Origin of the server, or of the proxy that all hosts share."""
 
 
 class _IdleConnections:
@@ -170,7 +170,7 @@ class PooledTransport(httpx.AsyncBaseTransport):
         self._busy: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
         """By origin, held from a request to the end of its answer: a server has one request at a time."""
         self._makers: dict[tuple[Route, str], httpcore.AsyncConnectionPool] = {}
-        """What makes connections, by route and scheme."""
+        """Pools of httpcore that create connections, by route and scheme."""
         self._idle = _IdleConnections(settings)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

@@ -276,6 +276,16 @@ class PathForm:
     """A text that must occur in the query in lower case, too; '' for none."""
 
 
+def program_in_folder(word: str, example: str) -> PathForm:
+    """Return the form of paths to a program in a folder that is called like the kind: `/wms/service`."""
+    return PathForm(
+        name=f"{word} as the folder of a program",
+        hint=f"{word}/",
+        path=rf"[/_.-]{word}/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
+        example=example,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class HostForm:
     """A form of name for hosts whose only service is of the kind: the root of such a host is a candidate."""
@@ -385,7 +395,7 @@ class KindDeclaration:
     connection_attributes: Mapping[str, str] = field(default_factory=dict)
     """Attributes of such a connection that differ from the file's."""
     qgis_layers: tuple[QgisLayer, ...] = ()
-    """How QGIS opens its layers; the first whose end of a path fits."""
+    """Ways in which QGIS opens a layer of the kind; the first that has the end of the address's path counts."""
     web_maps: Mapping[str, str] = field(default_factory=dict)
     """Name of a library whose page (`export.webmaps`) shows it: openlayers, leaflet → expression of JavaScript there: a
     function of the service and the name of a layer that returns a layer of the library, or a promise of one."""

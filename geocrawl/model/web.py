@@ -86,7 +86,7 @@ def priority(lambda_: float, link: Relevance, page: Relevance) -> float:
 
 
 class SubQueue(NamedTuple):
-    """One of the 3×3 sub-queues: the level of a link (gws eq. 3) and that of the page with the link (eq. 2)."""
+    """Names one of the 3×3 sub-queues by the level of a link (gws eq. 3) and that of the page with the link (eq. 2)."""
 
     link: Relevance
     page: Relevance
@@ -354,7 +354,7 @@ class Document(NamedTuple):
     json_keys: tuple[str, ...] = ()
     """The first keys, at most 64, of a JSON object; () for any other body."""
     summary: str = ""
-    """What the page's metadata say of it: description, keywords and subjects, at most 2,000 characters."""
+    """Description, keywords and subjects that a page states in its metadata, at most 2,000 characters."""
     headline: str = ""
     """The most likely headline (`page.html_tree`), or the title without one; '' unless requested."""
     prose: str = ""

@@ -50,7 +50,7 @@ _TYPE_WORD = re.compile(r"[\w:.-]{3,60}")
 _IN_BRACES = re.compile(r"[{}]|\$\(")
 _ATTRIBUTE = re.compile(r"(?:href|src|action|data-[\w-]{1,40})\s?=\s?[\"']?([^\s\"'<>]{4,2000})", re.I)
 _SEPARATORS = str.maketrans("|*^", "   ")
-"""What viewers put between the parts of a layer in one string: `wms*Roads*https://…`."""
+"""Replaces what viewers put between the parts of a layer in one string: `wms*Roads*https://…`."""
 MAX_TEXT_CHARS = 200_000
 """Most characters of all strings of a script that are read as text."""
 

@@ -209,8 +209,10 @@ def _is_final(answer: Page | Failure) -> bool:
         return answer.code in _FINAL
     if answer.status in _BUSY:
         return True
-    exception = exception_of(answer) if is_slow(answer) else None
-    return is_slow(answer) and (exception is None or not exception.names_a_part)
+    if not is_slow(answer):
+        return False
+    exception = exception_of(answer)
+    return exception is None or not exception.names_a_part
 
 
 def sample(

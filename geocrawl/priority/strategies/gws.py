@@ -151,8 +151,8 @@ def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance
 
 
 def tier_names(options: Mapping[str, str]) -> dict[int, str]:
-    """Return tier → its name for people: the levels of link and page that lead to it, with their priority (eq. 4). With
-    λ = 0.7 there are none, because the tiers are the sub-queues."""
+    """Return tier → its name for people: the levels of link and page that lead to it, with their priority (eq. 4);
+    empty with λ = 0.7, which makes the tiers the sub-queues."""
     lambda_ = float(parse_options(NAME, options, OPTIONS)["lambda"])
     names = dict[int, str]()
     for page, ranks in _ranks(lambda_, drop_zero=False).items() if lambda_ != LAMBDA else ():

@@ -73,6 +73,13 @@ def is_arcgis(value: JsonObject) -> bool:
     return not _KEYS.isdisjoint(value)
 
 
+def _qgis_layer(end: str, form: str, source: str) -> QgisLayer:
+    """Return how QGIS opens a layer of the services whose path has this end: in Web Mercator, to which ArcGIS Server
+    transforms what it draws and what it answers a query with (`imageSR`, `outSR`)."""
+    provider, crs = "arcgismapserver" if form == "raster" else "arcgisfeatureserver", "EPSG:3857"
+    return QgisLayer(provider=provider, type=form, source=f"crs='{crs}' {source}", crs=crs, path_ends=(end,))
+
+
 KIND = KindDeclaration(
     kind=Kind.ARCGIS,
     name="ArcGIS REST services",
@@ -104,28 +111,9 @@ KIND = KindDeclaration(
     description_query="f=json",
     connections={"/featureserver": "arcgisfeature", "": "arcgismap"},
     qgis_layers=(
-        # ArcGIS Server transforms what it draws and what it answers a query with (`imageSR`, `outSR`).
-        QgisLayer(
-            provider="arcgismapserver",
-            type="raster",
-            source="crs='EPSG:3857' format='PNG32' layer='{name}' url='{address}'",
-            crs="EPSG:3857",
-            path_ends=("/mapserver",),
-        ),
-        QgisLayer(
-            provider="arcgismapserver",
-            type="raster",
-            source="crs='EPSG:3857' format='PNG32' layer='' url='{address}'",
-            crs="EPSG:3857",
-            path_ends=("/imageserver",),
-        ),
-        QgisLayer(
-            provider="arcgisfeatureserver",
-            type="vector",
-            source="crs='EPSG:3857' url='{address}/{name}'",
-            crs="EPSG:3857",
-            path_ends=("/featureserver",),
-        ),
+        _qgis_layer("/mapserver", "raster", "format='PNG32' layer='{name}' url='{address}'"),
+        _qgis_layer("/imageserver", "raster", "format='PNG32' layer='' url='{address}'"),
+        _qgis_layer("/featureserver", "vector", "url='{address}/{name}'"),
     ),
     web_maps={
         "openlayers": "(service) => new ol.layer.Tile({source: new ol.source.TileArcGISRest({url: service.url})})",

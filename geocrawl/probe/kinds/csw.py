@@ -28,7 +28,7 @@ from geocrawl.model import (
     Status,
     Url,
 )
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm, program_in_folder
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.content import Attempts, Look, judge_xml
 from geocrawl.probe.interview import is_file
@@ -52,12 +52,7 @@ KIND = KindDeclaration(
             path=r"[/_.]csw(?:-[a-z0-9_-]{1,40}|startup|\.php|\.ashx)?/?$",
             example="https://metadata.example.org/geonetwork/srv/eng/csw-inspire",
         ),
-        PathForm(
-            name="csw as the folder of a program",
-            hint="csw/",
-            path=r"[/_.-]csw/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
-            example="https://metadata.example.org/catalogue/csw/index.php",
-        ),
+        program_in_folder("csw", "https://metadata.example.org/catalogue/csw/index.php"),
         PathForm(
             name="pycsw at its own name",
             hint="pycsw",

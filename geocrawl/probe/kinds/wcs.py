@@ -11,7 +11,7 @@ from lxml import etree
 from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import attribute, child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Page, Service
-from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
+from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer, program_in_folder
 from geocrawl.ports import Ask
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
 from geocrawl.probe.images import drawable
@@ -36,12 +36,7 @@ KIND = KindDeclaration(
             path=r"[/_.]wcs[0-9]{0,3}(?:/v?[12][.0-9]*|\.cgi|\.fcgi|\.php|\.exe)?/?$",
             example="https://maps.example.org/geoserver/wcs",
         ),
-        PathForm(
-            name="wcs as the folder of a program",
-            hint="wcs/",
-            path=r"[/_.-]wcs/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
-            example="https://maps.example.org/wcs/service",
-        ),
+        program_in_folder("wcs", "https://maps.example.org/wcs/service"),
         PathForm(
             name="ArcGIS Server, coverages",
             hint="wcsserver",

@@ -15,7 +15,7 @@ from lxml import etree
 
 from geocrawl.formats.xml import child, children, local_name, text_of, texts
 from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Layer, Page, Service, Url
-from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
+from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer, program_in_folder
 from geocrawl.ports import ContentInterview
 from geocrawl.probe.content import (
     MAX_ADDRESS_CHARS,
@@ -57,12 +57,7 @@ KIND = KindDeclaration(
             path=r"[/_.]wfs[0-9]{0,3}(?:/v?[12][.0-9]*|\.cgi|\.fcgi|\.php|\.ashx|\.aspx|\.exe)?/?$",
             example="https://maps.example.org/geoserver/topp/wfs",
         ),
-        PathForm(
-            name="wfs as the folder of a program",
-            hint="wfs/",
-            path=r"[/_.-]wfs/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
-            example="https://maps.example.org/wfs/service",
-        ),
+        program_in_folder("wfs", "https://maps.example.org/wfs/service"),
         PathForm(
             name="ArcGIS Server, features",
             hint="wfsserver",

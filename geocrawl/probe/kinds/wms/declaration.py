@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geocrawl.model import Kind
-from geocrawl.model.kinds import KindDeclaration, ParameterForm, PathForm, QgisLayer
+from geocrawl.model.kinds import KindDeclaration, ParameterForm, PathForm, QgisLayer, program_in_folder
 
 PATHS = (
     PathForm(
@@ -24,12 +24,7 @@ PATHS = (
         path=r"/[a-z0-9_-]{0,20}wms[a-z0-9]{0,4}\.(?:cgi|fcgi|pl|py|exe|dll|asp|aspx|ashx|php|jsp|map)$",
         example="https://gibs.example.org/wms/epsg4326/best/wms.cgi",
     ),
-    PathForm(
-        name="wms as the folder of a program",
-        hint="wms/",
-        path=r"[/_.-]wms/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
-        example="https://maps.example.org/roads/wms/service",
-    ),
+    program_in_folder("wms", "https://maps.example.org/roads/wms/service"),
     PathForm(
         name="GeoServer: workspace or layer before the service",
         hint="geoserver/",

@@ -14,7 +14,7 @@ from lxml import etree
 
 from geocrawl.formats.xml import child, children, text_of, texts
 from geocrawl.model import Kind, Layer, Service, Url
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm, program_in_folder
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.interview import ELSEWHERE, Question, is_file
 from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, union
@@ -41,12 +41,7 @@ KIND = KindDeclaration(
             path=r"[/_.]wmts[0-9]{0,3}(?:/v?1\.0\.0|\.cgi|\.fcgi|\.php|\.ashx|\.aspx|\.exe)?/?$",
             example="https://maps.example.org/geoserver/gwc/service/wmts",
         ),
-        PathForm(
-            name="wmts as the folder of a program",
-            hint="wmts/",
-            path=r"[/_.-]wmts/(?:index\.(?:php|jsp|aspx?|cgi|pl)|services?|server|servlet|request)/?$",
-            example="https://maps.example.org/wmts/service",
-        ),
+        program_in_folder("wmts", "https://maps.example.org/wmts/service"),
         PathForm(
             name="WMTS of a map's own path (GeoServer rewritten, ERDAS Apollo)",
             hint="wmts/",
