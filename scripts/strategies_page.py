@@ -42,7 +42,8 @@ _BEGINNING = """# Strategies and their papers
 A strategy decides the order of visits: `geocrawl crawl --strategy NAME`. `fusion` is the default. A *preset* such as
 `gws:paper` is a strategy with the constants and rules that its paper prints, and with the settings of the paper's own
 crawls: `crawl` and `daemon` have them too, and say so; an option, variable or file that names one of them wins, with a
-line about it. In the daemon the paper's number of pages has no effect. `geocrawl strategies` prints the same as this
+line about it. In the daemon the paper's number of pages ends a run of its loop.
+`geocrawl strategies` prints the same as this
 page, `geocrawl strategies show gws:paper` one of it; it is made from the code (`make strategies`).
 
 How they compare: [evaluation.md](evaluation.md) holds the papers' claims against recorded webs, `geocrawl evaluate`

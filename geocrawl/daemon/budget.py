@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from geocrawl.model import Entry, Purpose, SettlementResult, Status, Visit
 from geocrawl.ports import Clock, Observer, Observers, StoreRunner
+from geocrawl.priority.registry import setup_of
 from geocrawl.settings import Settings
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.wording import day_of, read_hours
@@ -49,6 +50,9 @@ class Budget:
     """0: no limit."""
     traffic_per_day_bytes: int = 0
     """0: no limit."""
+    pages_per_run: int = 0
+    """Pages after which a run of the loop ends and the next one begins: those after which a preset's paper stops.
+    0: no limit."""
 
     def why_no_pages(self, now: float, pages: int, received_bytes: int) -> str:
         """Return why no page may be visited at `now`, after so many pages and bytes of the day; '' when one may."""
@@ -65,9 +69,10 @@ class Budget:
         return 0 < self.traffic_per_day_bytes <= received_bytes
 
 
-def budget_of(settings: Settings) -> Budget:
-    """Return the budget that the settings name."""
-    return Budget(Hours(*read_hours(settings.hours)), settings.pages_per_day, settings.traffic_per_day_bytes)
+def budget_of(settings: Settings, strategy: str) -> Budget:
+    """Return the budget that the settings name; the paper of a preset `strategy` limits the pages of a run."""
+    per_run = settings.max_pages if setup_of(strategy).get("max_pages") else 0
+    return Budget(Hours(*read_hours(settings.hours)), settings.pages_per_day, settings.traffic_per_day_bytes, per_run)
 
 
 def without_limits(settings: Settings) -> Settings:

@@ -125,8 +125,8 @@ class BudgetedCrawl:
     """Runs a session's loop again and again, each time until nothing is ready or the budget is spent.
 
     Pages are visited in the allowed hours and up to the day's limits, probes as long as bytes are left. A run ends with
-    the day, although something may always be ready: what is limited or fixed for one run (content requests and siblings
-    of a host, the date by which calendars are judged) starts afresh in the next run.
+    the day, although something may always be ready, and after the pages of a run: what is limited or fixed for one run
+    (content requests and siblings of a host, the date by which calendars are judged) starts afresh in the next run.
     """
 
     def __init__(
@@ -140,6 +140,8 @@ class BudgetedCrawl:
         self._interrupted = ""
         """Why the run is to end, also if that is known before its loop runs."""
         self._begun_on = day.day
+        self._pages_before = 0
+        """The day's pages before the run began."""
         self._rendered: Counter[str] = Counter()
         """By host: the day's pages that were read in a browser. The loop runs many times a day."""
         self.session = session
@@ -175,6 +177,7 @@ class BudgetedCrawl:
         if self._day.day != self._begun_on:
             self._rendered.clear()
         self._begun_on = self._day.day
+        self._pages_before = self._day.total("pages")
         fetcher = fetchers.make_session_fetcher(self.session, on_received=self._count_received)
         try:
             async with session_renderer(self.session, self._observer.noted) as renderer:
@@ -202,7 +205,10 @@ class BudgetedCrawl:
         self._day.begin_day()
         if self._day.day != self._begun_on:
             self.interrupt("a new day begins")
-        return NO_LIMIT if self.why_no_pages() else self._day.total("pages")
+        most = self._budget.pages_per_run
+        if most and self._day.total("pages") - self._pages_before >= most:
+            self.interrupt(f"{counted(most, 'page')} are read, after which the paper's crawl ends")
+        return NO_LIMIT if self._interrupted or self.why_no_pages() else self._day.total("pages")
 
     def _count_received(self, received_bytes: int) -> None:
         """Count received bytes; once the day's limit is reached, stop leasing new visits."""

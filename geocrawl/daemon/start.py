@@ -113,15 +113,17 @@ def _configure(
     Raises UsageError or EnvironmentFault, before anything is changed, for settings that cannot be used.
     """
     demand_usable(settings)
-    clock, budget = store.clock, budget_of(settings)
+    clock = store.clock
     session = wiring.make_session(without_limits(settings), store, clock)
     if rests is not None:
         session = replace(session, rests=rests)
     demand_browser(session)
+    budget = budget_of(settings, session.strategy.name)
     jobs = Jobs(settings, store, session.frontier, clock, log)
     if kept := kept_at_reload(running or settings, settings):
         log("settings that change when the daemon is started again", settings=", ".join(kept))
-    if unused := without_effect(settings, "daemon"):
+    without = without_effect(settings, "daemon")
+    if unused := [name for name in without if name != "max_pages" or not budget.pages_per_run]:
         log("settings without effect in the daemon", settings=", ".join(unused))
     for note in claim(session):
         log(note)

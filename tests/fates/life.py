@@ -248,7 +248,7 @@ class Life:
         claim(session)
         jobs.check_clock()
         session.add_stored_seeds()
-        configured = session, jobs, budget_of(SETTINGS)
+        configured = session, jobs, budget_of(SETTINGS, session.strategy.name)
         self._daemon = Daemon(
             *configured[:2],
             lock,
