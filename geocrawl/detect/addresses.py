@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from geocrawl.formats.text import any_of
 from geocrawl.model import Candidate, Evidence, Kind, Url
-from geocrawl.model.kinds import KindDeclaration, PathForm
+from geocrawl.model.kinds import KindDeclaration, PathForm, RootIndex
 from geocrawl.urls import query_parameters, read_url, service_endpoint
 
 # --------------------------------------------------------------------------- paths
@@ -106,9 +106,6 @@ def read_never() -> Never:
 # --------------------------------------------------------------------------- signs
 
 
-_OGC_HOSTS = ("www.opengis.net", "www.opengeospatial.net")
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """Signs of all kinds. Of two kinds that an address or a document fits, the first declared one counts."""
@@ -120,10 +117,7 @@ class Rules:
     of_request: Mapping[str, KindDeclaration]
     """Value of REQUEST → kind."""
     of_old_request: Mapping[str, KindDeclaration]
-    of_root: Mapping[str, Kind]
-    """Root element of a document → kind."""
-    of_namespace: Mapping[str, Kind]
-    """Beginning of a namespace of OWS Common's root, without scheme → kind."""
+    roots: RootIndex
     servers: KnownServers
     query: re.Pattern[str]
     """Finds a text that every query worth parsing contains, unless parts of the query are escaped."""
@@ -137,13 +131,7 @@ class Rules:
             of_service={service: declared for declared in kinds for service in declared.services},
             of_request={request: declared for declared in kinds for request in declared.requests},
             of_old_request={request: declared for declared in kinds for request in declared.old_requests},
-            of_root={root: declared.kind for declared in kinds for root in declared.roots | declared.error_roots},
-            of_namespace={
-                f"{host}/{place}": declared.kind
-                for declared in kinds
-                for place in declared.namespaces
-                for host in _OGC_HOSTS
-            },
+            roots=RootIndex.of(kinds),
             servers=KnownServers.of(kinds),
             query=any_of(
                 ["request", "service", *(f"{form.name}=" for declared in kinds for form in declared.parameters)]

@@ -179,23 +179,14 @@ def with_evidence(candidate: Candidate, document: Document, link: Link) -> Candi
 # --------------------------------------------------------------------------- documents
 
 
-_OWS_ROOT = "capabilities"
-
-
 def kind_of_document(rules: Rules, document: Document) -> Kind | None:
     """Return the kind of service that a page itself is; None for an ordinary page."""
     if document.xml_root:
-        return _of_root(rules, document.xml_root.lower(), document.xml_namespace)
+        roots = rules.roots
+        return roots.kind(document.xml_root, document.xml_namespace) or roots.errors.get(document.xml_root.lower())
     if document.json_keys:
         return _of_keys(rules, document)
     return None
-
-
-def _of_root(rules: Rules, root: str, namespace: str) -> Kind | None:
-    if root != _OWS_ROOT:
-        return rules.of_root.get(root)
-    place = namespace.lower().partition("://")[2]
-    return next((kind for beginning, kind in rules.of_namespace.items() if place.startswith(beginning)), None)
 
 
 def _of_keys(rules: Rules, document: Document) -> Kind | None:

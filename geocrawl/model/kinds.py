@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Self
@@ -362,8 +363,8 @@ class KindDeclaration:
     """The kind that an exception report is taken for which its servers send, too, when they are asked for nothing."""
     instead: Kind | None = None
     """The likeliest kind where a server refuses this one with an exception report; None: none is asked."""
-    namespaces: tuple[str, ...] = ()
-    """Namespaces of OWS Common's root `Capabilities` (OGC 06-121r9), without OGC's host: `wfs`."""
+    namespaces: frozenset[str] = frozenset()
+    """Namespaces of OWS Common's root `Capabilities` (OGC 06-121r9), without OGC's host and version: `wfs`."""
     operation: str = ""
     """Name of an operation that only this kind has, for capabilities without a namespace."""
     sections: tuple[tuple[str, ...], ...] = ()
@@ -408,3 +409,43 @@ class KindDeclaration:
     snippets: Mapping[str, str] = field(default_factory=dict)
     """Name of a library for the web (openlayers, leaflet) → lines that show a layer; in them `$url`, `$capabilities`
     and `$layer` are strings of JavaScript (`string.Template`)."""
+
+
+# --------------------------------------------------------------------------- kinds of XML documents
+
+
+OWS_ROOT = "capabilities"
+"""The root element of all kinds of OWS Common (OGC 06-121r9), in lower case; its namespace names the kind."""
+_OGC_NAMESPACE = re.compile(r"\Ahttps?://www\.open(?:gis|geospatial)\.net/(?:cat/)?([a-z]+)(?:/|\Z)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RootIndex:
+    """Recognises the kind of service that an XML document describes by the name and namespace of its root element."""
+
+    roots: Mapping[str, Kind]
+    """Root element that only one kind has, in lower case → kind."""
+    errors: Mapping[str, Kind]
+    """Root element of an answer to a request without parameters, in lower case → the likeliest kind."""
+    namespaces: Mapping[str, Kind]
+
+    @classmethod
+    def of(cls, kinds: Iterable[KindDeclaration]) -> Self:
+        """Return the index of the roots that these kinds declare."""
+        kinds = tuple(kinds)
+        return cls(
+            {root: declared.kind for declared in kinds for root in declared.roots},
+            {root: declared.kind for declared in kinds for root in declared.error_roots},
+            {name: declared.kind for declared in kinds for name in declared.namespaces},
+        )
+
+    def kind(self, name: str, namespace: str) -> Kind | None:
+        """Return the kind that a root element names, in any case; None for any other root and for error answers."""
+        if name.lower() != OWS_ROOT:
+            return self.roots.get(name.lower())
+        match = _OGC_NAMESPACE.match(namespace)
+        return self.namespaces.get(match[1].lower()) if match else None
+
+    def is_standard(self, namespace: str) -> bool:
+        """Return whether a namespace of OWS Common's root is spelt as in a standard."""
+        return namespace == namespace.lower() and namespace.startswith("http:") and bool(self.kind(OWS_ROOT, namespace))

@@ -7,8 +7,7 @@ comes last. Modules are imported when a function is called, because they import 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -19,7 +18,7 @@ from lxml import etree
 from geocrawl.formats.json import JsonObject
 from geocrawl.formats.xml import attribute, child, children, local_name, namespace_of
 from geocrawl.model import Candidate, Endpoint, Kind, Service, stored_kind
-from geocrawl.model.kinds import KindDeclaration
+from geocrawl.model.kinds import OWS_ROOT, KindDeclaration, RootIndex
 from geocrawl.ports import ContentInterview, Interview
 from geocrawl.probe.previews import PreviewOf
 
@@ -104,36 +103,13 @@ def _module(kind: Kind) -> Any:
 
 
 # --------------------------------------------------------------------------- kinds of documents
-# Old kinds name themselves in the root (`WFS_Capabilities`); those of OWS Common (OGC 06-121r9) all have the root
-# `Capabilities`, with different namespaces. In a document without namespace, the operations or the content of its
-# sections decide. Documents in JSON are recognised by their keys.
-
-
-@dataclass(frozen=True, slots=True)
-class _Signs:
-    """The signs of all kinds by which a root is recognised."""
-
-    of_root: Mapping[str, Kind]
-    of_namespace: Mapping[str, Kind]
-    namespace: re.Pattern[str]
-    of_operation: Mapping[str, Kind]
-    of_sections: Mapping[tuple[str, ...], Kind]
+# `RootIndex` recognises XML; without a namespace, the operations or the content of sections of OWS Common's documents
+# decide. Documents in JSON are recognised by their keys.
 
 
 @lru_cache(maxsize=1)
-def _signs() -> _Signs:
-    """Return the signs that all kinds declare."""
-    kinds = declarations()
-    of_namespace = {place.rpartition("/")[2]: known.kind for known in kinds for place in known.namespaces}
-    return _Signs(
-        of_root={root: known.kind for known in kinds for root in known.roots},
-        of_namespace=of_namespace,
-        namespace=re.compile(
-            rf"\Ahttps?://www\.open(?:gis|geospatial)\.net/(?:cat/)?({'|'.join(of_namespace)})(?:/|\Z)"
-        ),
-        of_operation={known.operation: known.kind for known in kinds if known.operation},
-        of_sections={way: known.kind for known in kinds for way in known.sections},
-    )
+def _roots() -> RootIndex:
+    return RootIndex.of(declarations())
 
 
 def is_capabilities(root: etree._Element) -> bool:
@@ -144,35 +120,28 @@ def is_capabilities(root: etree._Element) -> bool:
 
 def kind_of_root(root: etree._Element) -> Kind | None:
     """Return the kind of service that the document describes; None for any other document."""
-    name = local_name(root)
-    if named := _signs().of_root.get(name.lower()):
-        return named
-    if name.lower() != "capabilities":
-        return None
-    namespace = namespace_of(root)
-    if not namespace:
+    name, namespace = local_name(root), namespace_of(root)
+    if name.lower() == OWS_ROOT and not namespace:
         return _by_operations(root) or _by_sections(root)
-    match = _signs().namespace.match(namespace.lower())
-    return _signs().of_namespace[match[1]] if match else None
+    return _roots().kind(name, namespace)
 
 
 def is_usual_namespace(namespace: str) -> bool:
     """Return whether a root's namespace is spelt as in a standard."""
-    return namespace.startswith("http:") and _signs().namespace.match(namespace) is not None
+    return _roots().is_standard(namespace)
 
 
 def _by_operations(root: etree._Element) -> Kind | None:
-    for operation in children(child(root, "OperationsMetadata"), "Operation"):
-        if kind := _signs().of_operation.get(attribute(operation, "name").strip()):
-            return kind
-    return None
+    kinds = {known.operation: known.kind for known in declarations() if known.operation}
+    names = (
+        attribute(operation, "name").strip() for operation in children(child(root, "OperationsMetadata"), "Operation")
+    )
+    return next((kinds[name] for name in names if name in kinds), None)
 
 
 def _by_sections(root: etree._Element) -> Kind | None:
-    for path, kind in _signs().of_sections.items():
-        if child(root, *path) is not None:
-            return kind
-    return None
+    sections = ((path, known.kind) for known in declarations() for path in known.sections)
+    return next((kind for path, kind in sections if child(root, *path) is not None), None)
 
 
 _SCHEMA = "$schema"

@@ -33,7 +33,7 @@ def test_every_kind_has_a_file_of_its_own_name() -> None:
         lambda each: each.requests,
         lambda each: each.old_requests,
         lambda each: each.roots | each.error_roots,
-        lambda each: {name.rpartition("/")[2] for name in each.namespaces},
+        lambda each: each.namespaces,
         lambda each: {each.operation} - {""},
         lambda each: each.sections,
         lambda each: each.keys,

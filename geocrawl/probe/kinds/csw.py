@@ -68,7 +68,7 @@ KIND = KindDeclaration(
     ),
     reports_like=Kind.WFS,
     instead=Kind.WMS,
-    namespaces=("cat/csw", "csw"),
+    namespaces=frozenset({"csw"}),
     operation="GetRecords",
     client="owslib.csw:CatalogueServiceWeb",
     client_versions=("2.0.2", "3.0.0"),

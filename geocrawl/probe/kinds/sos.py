@@ -38,7 +38,7 @@ KIND = KindDeclaration(
             example="https://data.example.org/erddap/sos/buoys/server",
         ),
     ),
-    namespaces=("sos",),
+    namespaces=frozenset({"sos"}),
     operation="GetObservation",
     sections=(("Contents", "ObservationOfferingList"),),
     client="owslib.sos:SensorObservationService",

@@ -25,7 +25,7 @@ KIND = KindDeclaration(
             example="https://sensors.example.org/52n-sps/sps",
         ),
     ),
-    namespaces=("sps",),
+    namespaces=frozenset({"sps"}),
     operation="DescribeTasking",
 )
 

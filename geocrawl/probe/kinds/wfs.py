@@ -69,7 +69,7 @@ KIND = KindDeclaration(
     # Other kinds of OWS Common send the same report; they are asked when no WFS answers.
     error_roots=frozenset({"exceptionreport"}),
     instead=Kind.WMS,
-    namespaces=("wfs",),
+    namespaces=frozenset({"wfs"}),
     operation="GetFeature",
     sections=(("FeatureTypeList",),),
     client="owslib.wfs:WebFeatureService",

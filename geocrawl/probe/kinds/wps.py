@@ -33,7 +33,7 @@ KIND = KindDeclaration(
             example="http://process.example.org/wps/WebProcessingService",
         ),
     ),
-    namespaces=("wps",),
+    namespaces=frozenset({"wps"}),
     operation="DescribeProcess",
     sections=(("ProcessOfferings",),),
     client="owslib.wps:WebProcessingService",

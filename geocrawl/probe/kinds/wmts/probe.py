@@ -51,7 +51,7 @@ KIND = KindDeclaration(
     ),
     reports_like=Kind.WFS,
     instead=Kind.WMS,
-    namespaces=("wmts",),
+    namespaces=frozenset({"wmts"}),
     operation="GetTile",
     sections=(("Contents", "TileMatrixSet"),),
     client="owslib.wmts:WebMapTileService",
