@@ -47,7 +47,7 @@ class CatalogService(Service):
 
         kind = declared(self.kind)
         if not kind.client:
-            known = ", ".join(sorted(each.kind for each in declarations() if each.client))
+            known = ", ".join(sorted(declaration.kind for declaration in declarations() if declaration.client))
             raise UsageError(f"{self.kind}: OWSLib has no client for this kind; it has some for {known}")
         if "***" in self.url:
             raise UsageError(f"{self.url}: its key is masked; open the catalogue with Catalog(…, with_secrets=True)")
@@ -99,7 +99,11 @@ class Catalog(Catalogue):
     def history(self, number: int, now: float | None = None) -> tuple[EndpointHistory, ...]:
         """Return availability, response times, changes of health and of content for each address of a service."""
         histories = super().history(self.get(number).id, time.time() if now is None else now)
-        return histories if self.with_secrets else tuple(replace(each, url=masked(each.url)) for each in histories)
+        return (
+            histories
+            if self.with_secrets
+            else tuple(replace(history, url=masked(history.url)) for history in histories)
+        )
 
     def to_geodataframe(self, text: str = "", filters: Filters = ALL) -> geopandas.GeoDataFrame:
         """Return all services, or all that a query finds, as a GeoDataFrame: extents in EPSG:4326, None where unknown.
@@ -112,7 +116,10 @@ class Catalog(Catalogue):
             raise UsageError("to_geodataframe: geopandas is not installed (pip install geopandas)") from None
         from geocrawl.export.properties import SERVICE_COLUMNS, extent_of, service_properties
 
-        rows = [{"geometry": extent_of(each.box), **service_properties(each)} for each in self.services(text, filters)]
+        rows = [
+            {"geometry": extent_of(service.box), **service_properties(service)}
+            for service in self.services(text, filters)
+        ]
         columns = ["geometry", *SERVICE_COLUMNS]
         return geopandas.GeoDataFrame(rows, columns=columns, geometry="geometry", crs="EPSG:4326")
 

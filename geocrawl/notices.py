@@ -104,7 +104,7 @@ def as_json(delivery: Delivery, at: float) -> dict[str, object]:
     return {
         "sent_at": iso(at),
         "watch": {"id": watch.id, **watched},
-        "notices": [_notice(each) for each in delivery.notices],
+        "notices": [_notice(notice) for notice in delivery.notices],
         "waiting": max(0, watch.unsent - len(delivery.notices)),
     }
 

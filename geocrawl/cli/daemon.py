@@ -183,7 +183,9 @@ _HIDDEN_BY_UNIT = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/
 def _refuse_hidden_program() -> None:
     """Raise EnvironmentFault when the service could not start this program, or the Python that it runs on."""
     for path in (Path(program()[0]), Path(sys.executable).resolve()):
-        folder = next((each for each in path.parents if each in _HIDDEN_BY_UNIT or not _may_be_entered(each)), None)
+        folder = next(
+            (parent for parent in path.parents if parent in _HIDDEN_BY_UNIT or not _may_be_entered(parent)), None
+        )
         if folder is not None:
             raise EnvironmentFault(
                 f"{path}: the service could not start this program: {folder} is closed to it. Install geocrawl where "

@@ -69,7 +69,7 @@ def with_settings(function: Callable[..., None], command: str) -> Callable[..., 
         given = {name: value for name, value in typed.items() if value is not None}
         function(overrides=given if config is None else given | {CONFIG: config}, **values)
 
-    own = [each for each in signature.parameters.values() if each.name != "overrides"]
+    own = [parameter for parameter in signature.parameters.values() if parameter.name != "overrides"]
     parameters = [*own, *(_parameter(setting, command) for setting in settings), _config_parameter()]
     return _declared(call, function, parameters)
 
@@ -93,7 +93,7 @@ def with_format(function: Callable[..., None]) -> Callable[..., None]:
     help_ = "Output format; jsonl: one JSON object a line."
     info = typer.Option("table", "--format", metavar="|".join(FORMATS), help=help_)
     added = inspect.Parameter("format_", inspect.Parameter.KEYWORD_ONLY, default=info, annotation=str)
-    own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in signature.parameters.values()]
+    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in signature.parameters.values()]
     return _declared(call, function, [*own, added])
 
 
@@ -112,7 +112,7 @@ def _declared(
 ) -> Callable[..., None]:
     """Return `call` with the name and text of a command's function, and with these parameters for Typer to read."""
     call.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]  # what Typer reads
-    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__doc__, call.__name__ = function.__doc__, function.__name__
     return call
 

@@ -282,7 +282,7 @@ class KindRow:
 
 def overview(kinds: Sequence[KindDeclaration], asked: AbstractSet[Kind]) -> tuple[KindRow, ...]:
     """Return a row for each kind, in the order of `Kind`; `asked`: the kinds with a content check."""
-    rows = (KindRow(each.kind, each.name, _recognised(each), each.proof, each.kind in asked) for each in kinds)
+    rows = (KindRow(kind.kind, kind.name, _recognised(kind), kind.proof, kind.kind in asked) for kind in kinds)
     order = list(Kind)
     return tuple(sorted(rows, key=lambda row: order.index(row.kind)))
 

@@ -164,7 +164,7 @@ class Command(WithHelp, TyperCommand):
             return super().parse_args(ctx, args)
         except Exception as error:
             option = getattr(error, "option_name", "")
-            if option[:1] == "-" != option[1:2] and any(_QUERIES.search(str(each.metavar)) for each in self.params):
+            if option[:1] == "-" != option[1:2] and any(_QUERIES.search(str(param.metavar)) for param in self.params):
                 error.message += f". Write words that begin with - last, after --: {ctx.command_path} … -- -word"  # type: ignore[attr-defined]  # Typer's
             raise
 
@@ -261,7 +261,9 @@ def _parsed(module: str) -> ast.Module:
 def help_of(docstring: str | None) -> str:
     """Return the docstring of a command with each paragraph on one line: the terminal decides where lines break."""
     paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
-    return "\n\n".join(each if each.startswith(" ") else " ".join(each.split()) for each in paragraphs)
+    return "\n\n".join(
+        paragraph if paragraph.startswith(" ") else " ".join(paragraph.split()) for paragraph in paragraphs
+    )
 
 
 _CHOICES = re.compile(r"[a-z0-9%-]+(?:\|[a-z0-9%-]+)+")

@@ -210,7 +210,7 @@ def _as_json(hit: SearchHit) -> dict[str, Any]:
     twins = [
         {"id": twin.id, "kind": twin.kind, "address": twin.url, "health": twin.health} for twin in hit.twin_services
     ]
-    layers = [{"position": each.position, "name": each.name, "title": each.title} for each in hit.matching_layers]
+    layers = [{"position": layer.position, "name": layer.name, "title": layer.title} for layer in hit.matching_layers]
     return row | {"availability": hit.availability_30d, "twins": twins, "matching_layers": layers}
 
 

@@ -252,7 +252,10 @@ def _bars(heading: str, rows: Sequence[tuple[str, float]]) -> Picture:
 
 
 def _kinds(catalogue: Catalogue) -> Picture:
-    return _bars("Services by kind", [(short_name(each.kind), each.services) for each in catalogue.kind_counts()])
+    return _bars(
+        "Services by kind",
+        [(short_name(kind_count.kind), kind_count.services) for kind_count in catalogue.kind_counts()],
+    )
 
 
 def _countries(catalogue: Catalogue) -> Picture:
@@ -302,7 +305,7 @@ def _harvest(catalogue: Catalogue) -> Picture:
 
 
 def _map(catalogue: Catalogue) -> Picture:
-    boxes = [each.box for each in catalogue.read_services() if each.box is not None]
+    boxes = [service.box for service in catalogue.read_services() if service.box is not None]
     cells, inside, worldwide = charts.coverage(boxes)
     more = f", {worldwide:,} more span most of the world" if worldwide else ""
     heading = f"Extents of {counted(inside, 'service')}{more}"

@@ -113,8 +113,8 @@ def _party(service: Service) -> dict[str, str]:
 
 def iso19139(service: Service, base: str = "") -> Element:
     """Return a service as gmd:MD_Metadata; `base`: address of the web pages, to which it then has a link."""
-    links = [_old_link(*each) for each in _links(service, base)]
-    transfer = _GMD.MD_DigitalTransferOptions(*(_GMD.onLine(each) for each in links))
+    links = [_old_link(*link) for link in _links(service, base)]
+    transfer = _GMD.MD_DigitalTransferOptions(*(_GMD.onLine(link) for link in links))
     record: Element = _GMD.MD_Metadata(
         _GMD.fileIdentifier(_old_text(identifier(service))),
         _GMD.characterSet(_old_code(_GMD, "MD_CharacterSetCode", "utf8")),
@@ -134,7 +134,7 @@ def _old_identification(service: Service) -> Element:
         _GMD.title(_old_text(as_xml(name_of(service)))),
         *(_old_date(at, of) for at, of in ((service.first_seen, "publication"), (service.last_ok, "revision"))),
     )
-    words = [_GMD.keyword(_old_text(each)) for each in _keywords(service)]
+    words = [_GMD.keyword(_old_text(keyword)) for keyword in _keywords(service)]
     sides, limits = _sides(service.box), _limits(service)
     names = ("westBoundLongitude", "eastBoundLongitude", "southBoundLatitude", "northBoundLatitude")
     operation = _SRV.SV_OperationMetadata(
@@ -224,7 +224,7 @@ def _old_party(service: Service) -> Element:
 def iso19115_3(service: Service, base: str = "") -> Element:
     """Return a service as mdb:MD_Metadata; `base`: address of the web pages, to which it then has a link."""
     mdb, mcc, mrd = _M["mdb"], _M["mcc"], _M["mrd"]
-    links = (mrd.onLine(_new_link(*each)) for each in _links(service, base))
+    links = (mrd.onLine(_new_link(*link)) for link in _links(service, base))
     record: Element = mdb.MD_Metadata(
         mdb.metadataIdentifier(mcc.MD_Identifier(mcc.code(_new_text(identifier(service))))),
         mdb.metadataScope(mdb.MD_MetadataScope(mdb.resourceScope(_new_code("mcc", "MD_ScopeCode", "service")))),
@@ -243,7 +243,7 @@ def iso19115_3(service: Service, base: str = "") -> Element:
 def _new_identification(service: Service) -> Element:
     mri, srv, cit, mco = _M["mri"], _M["srv"], _M["cit"], _M["mco"]
     sides, limits = _sides(service.box), _limits(service)
-    words = [mri.keyword(_new_text(each)) for each in _keywords(service)]
+    words = [mri.keyword(_new_text(keyword)) for keyword in _keywords(service)]
     dates = ((service.first_seen, "publication"), (service.last_ok, "revision"))
     citation = cit.CI_Citation(
         cit.title(_new_text(as_xml(name_of(service)))), *(cit.date(_new_date(at, of)) for at, of in dates)

@@ -26,7 +26,7 @@ _LOGIN = {"username": "", "password": ""}
 _ARCGIS = {"authcfg": "", **_LOGIN, "referer": ""}
 
 
-class Form(NamedTuple):
+class ConnectionFile(NamedTuple):
     """The form of a file: its root with version, the element of a connection, and attributes besides name and url."""
 
     root: str
@@ -35,8 +35,8 @@ class Form(NamedTuple):
     attributes: Mapping[str, str]
 
 
-FORMS: Mapping[str, Form] = {
-    "wms": Form(
+FORMS: Mapping[str, ConnectionFile] = {
+    "wms": ConnectionFile(
         *("qgsWMSConnections", "1.0", "wms"),
         {
             **dict.fromkeys(("ignoreGetMapURI", "ignoreGetFeatureInfoURI", "ignoreAxisOrientation"), "false"),
@@ -44,7 +44,7 @@ FORMS: Mapping[str, Form] = {
             **_LOGIN,
         },
     ),
-    "wfs": Form(
+    "wfs": ConnectionFile(
         *("qgsWFSConnections", "1.1", "wfs"),
         {
             **{"version": "auto", "maxnumfeatures": "", "pagesize": "", "pagingenabled": "true"},
@@ -52,19 +52,19 @@ FORMS: Mapping[str, Form] = {
             **_LOGIN,
         },
     ),
-    "wcs": Form("qgsWCSConnections", "1.0", "wcs", _LOGIN),
-    "csw": Form("qgsCSWConnections", "1.0", "csw", {}),
-    "xyz": Form(
+    "wcs": ConnectionFile("qgsWCSConnections", "1.0", "wcs", _LOGIN),
+    "csw": ConnectionFile("qgsCSWConnections", "1.0", "csw", {}),
+    "xyz": ConnectionFile(
         *("qgsXYZTilesConnections", "1.0", "xyztiles"),
         {"zmin": "0", "zmax": "18", **_ARCGIS, "tilePixelRatio": "0"},
     ),
-    "vectortile": Form(
+    "vectortile": ConnectionFile(
         *("qgsVectorTileConnections", "1.0", "vectortile"),
         {"zmin": "0", "zmax": "14", "serviceType": "", **_ARCGIS, "styleUrl": ""},
     ),
-    "arcgismap": Form("qgsARCGISMAPSERVERConnections", "1.0", "arcgismapserver", _ARCGIS),
-    "arcgisfeature": Form("qgsARCGISFEATURESERVERConnections", "1.0", "arcgisfeatureserver", _ARCGIS),
-    "stac": Form("qgsStacConnections", "1.0", "stac", {"authcfg": "", **_LOGIN}),
+    "arcgismap": ConnectionFile("qgsARCGISMAPSERVERConnections", "1.0", "arcgismapserver", _ARCGIS),
+    "arcgisfeature": ConnectionFile("qgsARCGISFEATURESERVERConnections", "1.0", "arcgisfeatureserver", _ARCGIS),
+    "stac": ConnectionFile("qgsStacConnections", "1.0", "stac", {"authcfg": "", **_LOGIN}),
 }
 """Name of a file without `.xml` → its form."""
 
@@ -103,7 +103,7 @@ def connections_of(service: Service) -> Iterator[tuple[str, str]]:
 class _File:
     """A file under way."""
 
-    def __init__(self, form: Form, stream: BinaryIO) -> None:
+    def __init__(self, form: ConnectionFile, stream: BinaryIO) -> None:
         self._form = form
         self._stream = stream
         self._names: dict[str, int] = {}

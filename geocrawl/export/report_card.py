@@ -49,7 +49,7 @@ def card_json(card: ProviderCard) -> Mapping[str, object]:
         {
             "code": code,
             **{name: each for name, each in asdict(explain(code)).items() if name != "done"},
-            "services": [each.id for each in services],
+            "services": [service.id for service in services],
         }
         for code, services in card.findings
     ]
@@ -91,7 +91,9 @@ def _card_html(card: ProviderCard) -> Iterator[str]:
 def _finding(found: tuple[str, list[Service]]) -> tuple[str, ...]:
     code, services = found
     about, more = explain(code), len(services) - _MOST_NAMED
-    named = ", ".join(str(each.id) for each in services[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    named = ", ".join(str(service.id) for service in services[:_MOST_NAMED]) + (
+        f" and {more:,} more" if more > 0 else ""
+    )
     return f"{text(about.meaning)} ({code})", text(about.mend), text(about.standard), named
 
 

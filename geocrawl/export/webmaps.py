@@ -42,7 +42,11 @@ def write_webmap(
     """
     from jinja2 import Environment, PackageLoader  # only these two of all formats need it
 
-    functions = {each.kind: each.web_maps[library] for each in declarations() if library in each.web_maps}
+    functions = {
+        declaration.kind: declaration.web_maps[library]
+        for declaration in declarations()
+        if library in declaration.web_maps
+    }
     code = "".join(indent(f"{kind}: {function},\n", "  ") for kind, function in functions.items())
     files = PackageLoader("geocrawl", "data/export")
     pages = Environment(loader=files, autoescape=True, trim_blocks=True, keep_trailing_newline=True)

@@ -119,7 +119,7 @@ def check_date(last_modified: str, site: SiteSettings) -> None:
 
 
 def check_wanted_type(content_type: str, site: SiteSettings) -> None:
-    """Raise Unreadable (wrong-type) when a page's media type is none of the site's `types`; without one it is read."""
+    """Raise Unreadable (wrong-type) for a media type that the site's `types` lack; a page without one is read."""
     wanted = site.types
     if content_type and wanted and content_type not in wanted and f"{content_type.partition('/')[0]}/*" not in wanted:
         raise Unreadable(FailureCode.WRONG_TYPE, f"Content-Type {content_type}, wanted: {', '.join(wanted)}")

@@ -97,7 +97,7 @@ def first_test(kinds: Sequence[KindDeclaration]) -> str:
 
 def _forms(kinds: Sequence[KindDeclaration]) -> tuple[PathForm, ...]:
     software = (form for each in all_software() for form in each.paths)
-    return (*(form for each in kinds for form in each.paths), *software)
+    return (*(form for kind in kinds for form in kind.paths), *software)
 
 
 def _whole(form: PathForm) -> str:
@@ -108,18 +108,18 @@ def _whole(form: PathForm) -> str:
 
 def _hosts(kinds: Sequence[KindDeclaration]) -> Iterator[str]:
     """Yield patterns for addresses whose host has a declared form; the paths of such hosts are left to `Detector`."""
-    forms: list[HostForm] = [form for each in kinds for form in each.hosts]
+    forms: list[HostForm] = [form for kind in kinds for form in kind.hosts]
     for form in (*forms, *(form for each in all_software() for form in each.hosts)):
         yield _translated(form.host, begin="[:/@]")
 
 
 def _words(kinds: Sequence[KindDeclaration]) -> Iterator[tuple[str, str]]:
     """Yield each declared parameter with a pattern, whatever stands between its name, its value and their ends."""
-    services = _shortest(text for each in kinds for text in each.services)
-    asked = (each.requests | each.shared_requests | each.old_requests for each in kinds)
+    services = _shortest(text for kind in kinds for text in kind.services)
+    asked = (kind.requests | kind.shared_requests | kind.old_requests for kind in kinds)
     requests = _shortest(text for texts in asked for text in texts)
     values = {"service": services, "request": requests}
-    for form in (form for each in kinds for form in each.parameters):
+    for form in (form for kind in kinds for form in kind.parameters):
         values[form.name] = _translated(form.value)
     for name, value in values.items():
         yield name, rf"\?[^#]*{name}[^=&]*=[^&]*(?:{value})"
@@ -142,7 +142,7 @@ def _shortest(texts: Iterable[str]) -> str:
 
 
 def _any(patterns: Iterable[str]) -> str:
-    return "|".join(f"(?:{each})" for each in dict.fromkeys(patterns))
+    return "|".join(f"(?:{pattern})" for pattern in dict.fromkeys(patterns))
 
 
 def _hints(forms: Iterable[PathForm]) -> str:

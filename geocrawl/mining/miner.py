@@ -176,7 +176,7 @@ class Miner:
             return
         if counts.damaged or counts.large:
             skipped = f"{counts.damaged:,} damaged or cut off, {counts.large:,} too large"
-            self._say(f"{source.path}: {counted(counts.records, 'record')}, of which these were skipped: {skipped}")
+            self._say(f"{source.path}: {counted(counts.records, 'record')}; skipped: {skipped}")
         self.report.records += counts.records
         self.report.damaged += counts.damaged
         self.report.too_large += counts.large

@@ -105,11 +105,11 @@ def alternatives(text: str) -> list[str]:
             continue
         first, *others = [term] if match["phrase"] is not None else term.replace("，", ",").split(",")
         parts[-1].append(first)
-        parts += [[each] for each in others]
-    words = [" ".join(each) for each in parts if any(each)]
+        parts += [[other] for other in others]
+    words = [" ".join(part) for part in parts if any(part)]
     if len(words) > _MOST_ALTERNATIVES:
         raise QueryError(f"q has {len(words)} parts between commas; shorten it to {_MOST_ALTERNATIVES} at most")
-    return [" ".join((*held, each)) for each in words] or [" ".join(held)]
+    return [" ".join((*held, word)) for word in words] or [" ".join(held)]
 
 
 def _with(query: Query, match: re.Match[str]) -> Query:
@@ -165,7 +165,7 @@ def _several(field: str, read: Callable[[str, str], str]) -> Condition:
     """Return a condition that holds for any of its values: `kind:wms,wfs`."""
 
     def add(filters: Filters, text: str, said: str) -> Filters:
-        values: Any = tuple(dict.fromkeys((*getattr(filters, field), *(read(each, said) for each in _values(text)))))
+        values: Any = tuple(dict.fromkeys((*getattr(filters, field), *(read(value, said) for value in _values(text)))))
         return replace(filters, **{field: values})
 
     return add

@@ -261,7 +261,7 @@ def config_of(application: ASGIApp, options: Options) -> uvicorn.Config:
 
 def listen(options: Options) -> socket.socket:
     """Return a socket that listens at the options' address. Raises EnvironmentFault when the address cannot be had,
-    UsageError when the host is none."""
+    UsageError for an invalid host."""
     try:
         options.host.encode("idna")
         family = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0][0]

@@ -73,7 +73,7 @@ def _written(catalogue: Catalogue, form: str, numbers: Collection[int]) -> bytes
     selection = Selection(ids=numbers)
     if form == "csv":
         endpoints = map(without_secrets, catalogue.read_endpoints(selection))
-        return csv_bytes(COLUMNS, (tuple(endpoint_values(each).values()) for each in endpoints))
+        return csv_bytes(COLUMNS, (tuple(endpoint_values(endpoint).values()) for endpoint in endpoints))
     with TemporaryDirectory() as folder:
         out = Path(folder) / "services"
         layers = islice(catalogue.read_layers(selection), _MOST_LAYERS)

@@ -164,7 +164,7 @@ class Guard:
     def _check(self, scope: Scope, client: Client) -> None:
         """Raise the Problem of a request that is not answered."""
         if scope["method"] not in self._methods:
-            named = " and ".join(each for each in self._methods if each != "OPTIONS")
+            named = " and ".join(method for method in self._methods if method != "OPTIONS")
             raise Problem(405, f"the catalogue is read with {named}", headers={"Allow": ", ".join(self._methods)})
         if len(scope["path"]) + len(scope["query_string"]) > MAX_URL_CHARS:
             raise Problem(414, f"the address has more than {MAX_URL_CHARS:,} characters; shorten it")

@@ -109,7 +109,9 @@ class SearchRequest:
         if self.ids is not None:
             return list(dict.fromkeys(self.ids))
         # Several, with commas, or one that has a comma.
-        urls = (read_url(each.strip()) for each in dict.fromkeys((self.address, *self.address.split(",")[:_MOST_IDS])))
+        urls = (
+            read_url(address.strip()) for address in dict.fromkeys((self.address, *self.address.split(",")[:_MOST_IDS]))
+        )
         addresses = (address for url in urls if url is not None for address in catalogue.addresses_at(url))
         return list(dict.fromkeys(address.service_id for address in addresses))
 

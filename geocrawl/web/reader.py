@@ -129,7 +129,7 @@ def identity_of(path: DatabaseUrl) -> int:
 
 
 def _state(path: DatabaseUrl) -> tuple[int, int, int]:
-    """Return inode, time of the last change and size of a file; zeros when there is none. A server's database counts as
+    """Return inode, time of the last change and size of a file; zeros for a missing file. A server's database counts as
     changed every few seconds."""
     if isinstance(path, ServerDatabase):
         return 0, int(time.time() / _SERVER_CHANGES_S), 0

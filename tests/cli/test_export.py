@@ -13,7 +13,7 @@ import pytest
 from geocrawl.export.services import SERVICE_FORMATS
 from geocrawl.export.tables import FORMATS
 from tests.store.catalogue.test_services import DEAD, PACIFIC, ROADS
-from tests.support.commands import Said, geocrawl
+from tests.support.commands import CommandResult, geocrawl
 from tests.support.world import World, candidate, verdict
 
 
@@ -28,7 +28,7 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "crawl.db"
 
 
-def export(db: Path, *arguments: str) -> Said:
+def export(db: Path, *arguments: str) -> CommandResult:
     return geocrawl("export", "--db", str(db), *arguments)
 
 

@@ -258,7 +258,7 @@ def test_a_cut_off_file_is_mined_as_far_as_it_goes_and_named(tmp_path: Path) -> 
     wat.write_bytes(wat.read_bytes()[:-20])
     said = geocrawl("mine", str(wat), "--output", str(tmp_path / "x.jsonl"))
     assert said.code == 0
-    assert f"{wat}: 3 records, of which these were skipped: 1 damaged or cut off, 0 too large" in said.err
+    assert f"{wat}: 3 records; skipped: 1 damaged or cut off, 0 too large" in said.err
     assert [row["url"] for row in rows_of(tmp_path / "x.jsonl")] == ["https://m1.example.org/wms"]
 
 

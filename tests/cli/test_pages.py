@@ -27,7 +27,7 @@ PAGES = (
 
 
 @dataclass
-class Kept:
+class StoredPages:
     """A database with kept pages, and geocrawl on it."""
 
     home: Path
@@ -39,7 +39,7 @@ class Kept:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
+def stored(tmp_path: Path) -> StoredPages:
     path = tmp_path / "c.db"
     world = World(path)
     world.seed(*(address for address, *_ in PAGES))
@@ -60,35 +60,35 @@ def kept(tmp_path: Path) -> Kept:
             )
         )
     world.database.close()
-    return Kept(tmp_path, path)
+    return StoredPages(tmp_path, path)
 
 
-def test_the_best_pages_are_listed_first(kept: Kept) -> None:
-    rows = json.loads(kept.run("list", "--json").stdout)
+def test_the_best_pages_are_listed_first(stored: StoredPages) -> None:
+    rows = json.loads(stored.run("list", "--json").stdout)
     assert [(row["url"], row["score"], row["encoding"]) for row in rows] == [
         ("http://a.example/maps/", 0.9, "utf-8"),
         ("http://a.example/hills?token=***", 0.4, "windows-1252"),
     ]
     assert rows[0]["title"] == "Maps 地图" and rows[0]["size_bytes"] == len(zlib.compress(MAPS))
-    assert len(json.loads(kept.run("list", "--json", "--min-score", "0.5").stdout)) == 1
-    assert len(json.loads(kept.run("list", "--json", "--limit", "1").stdout)) == 1
-    table = kept.run("list").stdout
+    assert len(json.loads(stored.run("list", "--json", "--min-score", "0.5").stdout)) == 1
+    assert len(json.loads(stored.run("list", "--json", "--limit", "1").stdout)) == 1
+    table = stored.run("list").stdout
     assert table.index("maps/") < table.index("hills") and "\x1b" not in table
-    assert "SECRET1" not in table and "SECRET1" in kept.run("list", "--secrets").stdout
+    assert "SECRET1" not in table and "SECRET1" in stored.run("list", "--secrets").stdout
 
 
-def test_a_page_is_shown_as_plain_text_or_as_its_bytes(kept: Kept) -> None:
-    shown = kept.run("show", "http://a.example/maps/")
+def test_a_page_is_shown_as_plain_text_or_as_its_bytes(stored: StoredPages) -> None:
+    shown = stored.run("show", "http://a.example/maps/")
     assert shown.stdout.splitlines() == ["Maps 地图", "", "Rivers of the North"]
-    assert "Höhen" in kept.run("show", "http://a.example/hills?token=SECRET1").stdout
-    assert kept.run("show", "http://a.example/maps/", "--raw").stdout.encode() == MAPS
+    assert "Höhen" in stored.run("show", "http://a.example/hills?token=SECRET1").stdout
+    assert stored.run("show", "http://a.example/maps/", "--raw").stdout.encode() == MAPS
 
 
-def test_bytes_of_a_page_are_never_sent_to_a_terminal(kept: Kept) -> None:
+def test_bytes_of_a_page_are_never_sent_to_a_terminal(stored: StoredPages) -> None:
     leader, follower = pty.openpty()
-    command = geocrawl("pages", "show", "http://a.example/maps/", "--raw", "--db", str(kept.db))
+    command = geocrawl("pages", "show", "http://a.example/maps/", "--raw", "--db", str(stored.db))
     done = subprocess.run(
-        command, stdout=follower, stderr=subprocess.PIPE, env=clean_environment(kept.home), check=False
+        command, stdout=follower, stderr=subprocess.PIPE, env=clean_environment(stored.home), check=False
     )
     os.close(follower)
     assert done.returncode == 2 and b"--raw" in done.stderr
@@ -98,9 +98,9 @@ def test_bytes_of_a_page_are_never_sent_to_a_terminal(kept: Kept) -> None:
     os.close(leader)
 
 
-def test_a_warc_file_holds_the_pages_as_they_were_answered(kept: Kept) -> None:
-    out = kept.home / "pages.warc.gz"
-    assert kept.run("export", "--out", str(out), "--secrets").returncode == 0
+def test_a_warc_file_holds_the_pages_as_they_were_answered(stored: StoredPages) -> None:
+    out = stored.home / "pages.warc.gz"
+    assert stored.run("export", "--out", str(out), "--secrets").returncode == 0
     found = []
     with out.open("rb") as file:
         for record in ArchiveIterator(file, check_digests="raise"):
@@ -115,17 +115,17 @@ def test_a_warc_file_holds_the_pages_as_they_were_answered(kept: Kept) -> None:
     assert found == [(address, f"text/html; charset={encoding}", body) for address, _, _, encoding, body in PAGES]
 
 
-def test_addresses_in_a_warc_file_hide_secrets_unless_asked_for(kept: Kept) -> None:
-    out = kept.home / "pages.warc.gz"
-    assert kept.run("export", "--out", str(out)).returncode == 0
+def test_addresses_in_a_warc_file_hide_secrets_unless_asked_for(stored: StoredPages) -> None:
+    out = stored.home / "pages.warc.gz"
+    assert stored.run("export", "--out", str(out)).returncode == 0
     with out.open("rb") as file:
         addresses = [record.rec_headers.get_header("WARC-Target-URI") for record in ArchiveIterator(file)]
     assert addresses == [None, "http://a.example/maps/", "http://a.example/hills?token=***"]
 
 
-def test_texts_are_written_with_an_index(kept: Kept) -> None:
-    out = kept.home / "texts"
-    assert kept.run("export", "--format", "text", "--out", str(out)).returncode == 0
+def test_texts_are_written_with_an_index(stored: StoredPages) -> None:
+    out = stored.home / "texts"
+    assert stored.run("export", "--format", "text", "--out", str(out)).returncode == 0
     rows = [json.loads(line) for line in (out / "index.jsonl").read_text("utf-8").splitlines()]
     assert [row["file"] for row in rows] == ["00001-a.example-maps.txt", "00002-a.example-hills-token.txt"]
     assert [row["title"] for row in rows] == ["Maps 地图", "Hills"]
@@ -134,38 +134,38 @@ def test_texts_are_written_with_an_index(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("form", ["warc", "text"])
-def test_what_exists_is_replaced_only_when_told_to(kept: Kept, form: str) -> None:
-    out = kept.home / "out"
-    assert kept.run("export", "--format", form, "--out", str(out)).returncode == 0
+def test_what_exists_is_replaced_only_when_told_to(stored: StoredPages, form: str) -> None:
+    out = stored.home / "out"
+    assert stored.run("export", "--format", form, "--out", str(out)).returncode == 0
     file = out if form == "warc" else out / "index.jsonl"
     file.write_text("mine")
-    refused = kept.run("export", "--format", form, "--out", str(out))
+    refused = stored.run("export", "--format", form, "--out", str(out))
     assert refused.returncode == 2 and "--force" in refused.stderr
     assert file.read_text() == "mine"
-    assert kept.run("export", "--format", form, "--out", str(out), "--force").returncode == 0
+    assert stored.run("export", "--format", form, "--out", str(out), "--force").returncode == 0
     assert file.read_bytes() != b"mine"
 
 
-def test_the_catalogue_is_never_written_over(kept: Kept) -> None:
-    before = kept.db.read_bytes()
-    (kept.home / "link.db").symlink_to(kept.db)
-    (kept.home / "hard.db").hardlink_to(kept.db)
+def test_the_catalogue_is_never_written_over(stored: StoredPages) -> None:
+    before = stored.db.read_bytes()
+    (stored.home / "link.db").symlink_to(stored.db)
+    (stored.home / "hard.db").hardlink_to(stored.db)
     for name in ("c.db", "link.db", "hard.db", "c.db-wal", "c.db-shm"):
-        done = kept.run("export", "--out", str(kept.home / name), "--force")
+        done = stored.run("export", "--out", str(stored.home / name), "--force")
         assert done.returncode == 2 and "is the catalogue itself" in done.stderr, name
-    (kept.home / "hard.db").unlink()
-    assert kept.db.read_bytes() == before
-    kept.db.rename(kept.home / "index.jsonl")
-    kept.db = kept.home / "index.jsonl"
-    assert kept.run("export", "--format", "text", "--out", str(kept.home), "--force").returncode == 2
-    assert kept.db.read_bytes() == before
+    (stored.home / "hard.db").unlink()
+    assert stored.db.read_bytes() == before
+    stored.db.rename(stored.home / "index.jsonl")
+    stored.db = stored.home / "index.jsonl"
+    assert stored.run("export", "--format", "text", "--out", str(stored.home), "--force").returncode == 2
+    assert stored.db.read_bytes() == before
 
 
-def test_exit_codes_are_those_of_other_commands(kept: Kept) -> None:
-    assert kept.run("show", "http://a.example/other").returncode == 1
-    assert kept.run("list", "--min-score", "2").returncode == 1
-    assert kept.run("export", "--min-score", "2", "--out", "x").returncode == 1
-    assert kept.run("export", "--format", "pdf", "--out", "x").returncode == 2
-    assert kept.run("export", "--out", str(kept.db / "x")).returncode == 3
-    kept.db = kept.home / "none.db"
-    assert kept.run("list").returncode == 3
+def test_exit_codes_are_those_of_other_commands(stored: StoredPages) -> None:
+    assert stored.run("show", "http://a.example/other").returncode == 1
+    assert stored.run("list", "--min-score", "2").returncode == 1
+    assert stored.run("export", "--min-score", "2", "--out", "x").returncode == 1
+    assert stored.run("export", "--format", "pdf", "--out", "x").returncode == 2
+    assert stored.run("export", "--out", str(stored.db / "x")).returncode == 3
+    stored.db = stored.home / "none.db"
+    assert stored.run("list").returncode == 3

@@ -14,7 +14,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.priority.registry import presets
 from geocrawl.settings import NO_DEPTH_LIMIT, Settings
 from geocrawl.store import Store
-from tests.support.commands import Said, geocrawl
+from tests.support.commands import CommandResult, geocrawl
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def web() -> Iterator[DemoWeb]:
         yield web
 
 
-def crawl(web: DemoWeb, database: Path, *options: str) -> Said:
+def crawl(web: DemoWeb, database: Path, *options: str) -> CommandResult:
     common = ("--proxy", web.proxy_url, "--delay", "0", "--db", str(database), "--no-maps")
     return geocrawl("crawl", *common, *options)
 

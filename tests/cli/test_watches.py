@@ -22,7 +22,7 @@ from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from tests.store.upkeep.test_watches import RIVERS, ROADS
-from tests.support.commands import Said, geocrawl
+from tests.support.commands import CommandResult, geocrawl
 from tests.support.published import HOSTILE
 from tests.support.receivers import Hook, MailServer
 from tests.support.world import World, candidate, verdict
@@ -35,7 +35,7 @@ TAGS = frozenset(
 )
 
 
-class Place:
+class Catalogue:
     """A catalogue whose services die at will."""
 
     def __init__(self, path: Path) -> None:
@@ -51,22 +51,22 @@ class Place:
             world.record(candidate(at), said, world.clock.now())
         world.store.close()
 
-    def run(self, *arguments: str) -> Said:
+    def run(self, *arguments: str) -> CommandResult:
         return geocrawl(*arguments, "--db", str(self.path))
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "crawl.db")
+def catalogue(tmp_path: Path) -> Catalogue:
+    return Catalogue(tmp_path / "crawl.db")
 
 
-def test_a_webhook_is_told_once_that_a_service_died(place: Place, hook: Hook) -> None:
-    added = place.run("watch", "add", "1", "--to", hook.address, "--allow-private", "--secret", "key")
+def test_a_webhook_is_told_once_that_a_service_died(catalogue: Catalogue, hook: Hook) -> None:
+    added = catalogue.run("watch", "add", "1", "--to", hook.address, "--allow-private", "--secret", "key")
     assert added.code == 0, added.err
     assert "Watch 1: service 1, 1 service now" in added.out and "sesame" not in added.out and "key" not in added.out
-    place.probe("a.example/wms", ok=False, times=4)
+    catalogue.probe("a.example/wms", ok=False, times=4)
     for expected in ("1 new notice, 1 message sent.\n", "0 new notices, 0 messages sent.\n"):
-        sent = place.run("watch", "send", "--allow-private")
+        sent = catalogue.run("watch", "send", "--allow-private")
         assert (sent.code, sent.out) == (0, expected), sent.err
     ((_, headers, body),) = hook.received
     assert headers["geocrawl-signature"] == "sha256=" + hmac.new(b"key", body, hashlib.sha256).hexdigest()
@@ -74,35 +74,35 @@ def test_a_webhook_is_told_once_that_a_service_died(place: Place, hook: Hook) ->
 
 
 def test_a_mail_is_sent_once_when_a_search_finds_something_new(
-    place: Place, mails: MailServer, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, mails: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GEOCRAWL_MAIL_SERVER", mails.address)
     monkeypatch.setenv("GEOCRAWL_MAIL_SECURITY", "none")
-    assert place.run("watch", "add", "rivers", "kind:wms", "--to", "mail:a@b.example").code == 0
-    place.probe("b.example/wms", ok=True)
-    assert place.run("watch", "send").out == "1 new notice, 1 message sent.\n"
-    assert place.run("watch", "send").out == "0 new notices, 0 messages sent.\n"
+    assert catalogue.run("watch", "add", "rivers", "kind:wms", "--to", "mail:a@b.example").code == 0
+    catalogue.probe("b.example/wms", ok=True)
+    assert catalogue.run("watch", "send").out == "1 new notice, 1 message sent.\n"
+    assert catalogue.run("watch", "send").out == "0 new notices, 0 messages sent.\n"
     ((_, mail),) = mails.received
     assert mail["Subject"] == "geocrawl: Rivers is new"
 
 
-def test_a_receiver_that_is_away_gets_the_notice_later(place: Place, hook: Hook) -> None:
-    place.run("watch", "add", "http://a.example/wms", "--to", hook.address, "--allow-private")
-    place.probe("a.example/wms", ok=False, times=4)
+def test_a_receiver_that_is_away_gets_the_notice_later(catalogue: Catalogue, hook: Hook) -> None:
+    catalogue.run("watch", "add", "http://a.example/wms", "--to", hook.address, "--allow-private")
+    catalogue.probe("a.example/wms", ok=False, times=4)
     hook.status = 503
-    failed = place.run("watch", "send", "--allow-private")
+    failed = catalogue.run("watch", "send", "--allow-private")
     assert failed.code == 3 and "answered with status 503" in failed.err and "sesame" not in failed.err
-    (listed,) = json.loads(place.run("watch", "list", "--json").out)
+    (listed,) = json.loads(catalogue.run("watch", "list", "--json").out)
     assert (listed["waiting"], listed["failures"], listed["error"]) == (1, 1, "answered with status 503")
     hook.status = 200
-    assert place.run("watch", "send", "--allow-private").out == "0 new notices, 1 message sent.\n"
-    refused = place.run("watch", "list")
+    assert catalogue.run("watch", "send", "--allow-private").out == "0 new notices, 1 message sent.\n"
+    refused = catalogue.run("watch", "list")
     assert "status 503" not in refused.out and "sesame" not in refused.out
 
 
-def alarm(place: Place) -> str:
+def alarm(catalogue: Catalogue) -> str:
     """Return what `check` warns about while a daemon runs that visits."""
-    with Store.open(place.path, clock=SystemClock()) as store:
+    with Store.open(catalogue.path, clock=SystemClock()) as store:
         lock, now = DaemonLock(store.database), time.time()
         lock.acquire(now)
         findings, _ = check_connection(store.connection, now, silent_s=60.0)
@@ -110,32 +110,32 @@ def alarm(place: Place) -> str:
     return "".join(finding.text for finding in findings if finding.severity and finding.subject == "watches")
 
 
-def test_watches_that_tell_nobody_are_an_alarm_of_check_and_status(place: Place, tmp_path: Path) -> None:
+def test_watches_that_tell_nobody_are_an_alarm_of_check_and_status(catalogue: Catalogue, tmp_path: Path) -> None:
     told = tmp_path / "told"
     told.mkdir()
-    assert place.run("watch", "add", "1", "--to", f"file:{told}/notices").code == 0
+    assert catalogue.run("watch", "add", "1", "--to", f"file:{told}/notices").code == 0
     told.rename(tmp_path / "away")
-    state = json.loads(place.run("check", "--json").out)
+    state = json.loads(catalogue.run("check", "--json").out)
     assert (state["state"], state["text"], state["alive"]) == ("critical", "daemon: not running", 1)
-    place.probe("a.example/wms", ok=False, times=4)
+    catalogue.probe("a.example/wms", ok=False, times=4)
     for _ in range(MOST_FAILURES):
-        assert alarm(place) == "" and place.run("watch", "send").code != 0
+        assert alarm(catalogue) == "" and catalogue.run("watch", "send").code != 0
     given_up = "1 given up after ten failed deliveries: `geocrawl watch list`"
-    assert alarm(place) == given_up and given_up in place.run("status").out
+    assert alarm(catalogue) == given_up and given_up in catalogue.run("status").out
     (tmp_path / "away").rename(told)
-    assert place.run("watch", "send").code == 0 and alarm(place) == ""
-    assert place.run("forget", "a.example").code == 0
-    place.run("watch", "send")
+    assert catalogue.run("watch", "send").code == 0 and alarm(catalogue) == ""
+    assert catalogue.run("forget", "a.example").code == 0
+    catalogue.run("watch", "send")
     nothing = "1 without their service: `geocrawl watch list`"
-    assert alarm(place) == nothing and nothing in place.run("status").out
+    assert alarm(catalogue) == nothing and nothing in catalogue.run("status").out
 
 
-def test_private_receivers_need_permission(place: Place, hook: Hook) -> None:
-    refused = place.run("watch", "add", "1", "--to", hook.address)
+def test_private_receivers_need_permission(catalogue: Catalogue, hook: Hook) -> None:
+    refused = catalogue.run("watch", "add", "1", "--to", hook.address)
     assert refused.code == 2 and "private network; allow_private" in refused.err
-    place.run("watch", "add", "1", "--to", hook.address, "--allow-private")
-    place.probe("a.example/wms", ok=False, times=4)
-    assert place.run("watch", "send").code == 3 and hook.received == []
+    catalogue.run("watch", "add", "1", "--to", hook.address, "--allow-private")
+    catalogue.probe("a.example/wms", ok=False, times=4)
+    assert catalogue.run("watch", "send").code == 3 and hook.received == []
 
 
 @pytest.mark.parametrize(
@@ -152,17 +152,17 @@ def test_private_receivers_need_permission(place: Place, hook: Hook) -> None:
         (["list"], 0, "No watches"),
     ],
 )
-def test_wrong_use_is_one_clear_line(place: Place, arguments: list[str], code: int, clear: str) -> None:
-    said = place.run("watch", *arguments)
+def test_wrong_use_is_one_clear_line(catalogue: Catalogue, arguments: list[str], code: int, clear: str) -> None:
+    said = catalogue.run("watch", *arguments)
     assert said.code == code and clear in " ".join(said.err.split())
 
 
-async def test_the_daemon_sends_by_itself(place: Place, tmp_path: Path) -> None:
-    place.run("watch", "add", "1", "--to", f"file:{tmp_path}/notices.jsonl")
-    place.probe("a.example/wms", ok=False, times=4)
+async def test_the_daemon_sends_by_itself(catalogue: Catalogue, tmp_path: Path) -> None:
+    catalogue.run("watch", "add", "1", "--to", f"file:{tmp_path}/notices.jsonl")
+    catalogue.probe("a.example/wms", ok=False, times=4)
     logged: list[str] = []
     clock = SystemClock()
-    with Store.open(place.path, clock=clock) as store:
+    with Store.open(catalogue.path, clock=clock) as store:
         frontier = store.frontier(Settings(), store.catalog())
         jobs = Jobs(Settings(), store, frontier, clock, lambda event, **values: logged.append(event))
         assert await jobs.watches() == {"notices": 1, "messages": 1, "not_delivered": 0}
@@ -187,38 +187,38 @@ def month() -> str:
     return time.strftime("%Y-%m", time.gmtime())
 
 
-def test_the_report_counts_what_happened(place: Place, tmp_path: Path) -> None:
-    place.probe("a.example/wms", ok=False, times=4)
-    place.probe("b.example/wms", ok=True)
-    rows = list(csv.DictReader(io.StringIO(place.run("report", "--month", month(), "--format", "csv").out)))
+def test_the_report_counts_what_happened(catalogue: Catalogue, tmp_path: Path) -> None:
+    catalogue.probe("a.example/wms", ok=False, times=4)
+    catalogue.probe("b.example/wms", ok=True)
+    rows = list(csv.DictReader(io.StringIO(catalogue.run("report", "--month", month(), "--format", "csv").out)))
     found = {row["title"]: row for row in rows}
     assert (found["Roads"]["probes"], found["Roads"]["valid"], found["Roads"]["availability"]) == ("5", "1", "0.2000")
     assert found["Roads"]["went_down"].startswith(month()) and found["Rivers"]["went_down"] == ""
     assert found["Rivers"]["is_new"] == "1"
     out = tmp_path / "report.html"
-    assert place.run("report", "--month", month(), "--out", str(out)).out == f"2 services written to {out}\n"
+    assert catalogue.run("report", "--month", month(), "--out", str(out)).out == f"2 services written to {out}\n"
     page = out.read_text("utf-8")
     assert "Went down: 1" in page and "New: 2" in page and "Least available: 1" in page and "20.0%" in page
-    assert "0 services were found" in place.run("report", "--month", "2001-01").out
+    assert "0 services were found" in catalogue.run("report", "--month", "2001-01").out
 
 
-def test_a_provider_is_told_what_is_broken_and_how_to_mend_it(place: Place, tmp_path: Path) -> None:
-    place.probe("a.example/wms", ok=False, times=4)
-    place.probe("b.example/wms", ok=True)
-    said = place.run("report", "--by", "provider").out
+def test_a_provider_is_told_what_is_broken_and_how_to_mend_it(catalogue: Catalogue, tmp_path: Path) -> None:
+    catalogue.probe("a.example/wms", ok=False, times=4)
+    catalogue.probe("b.example/wms", ok=True)
+    said = catalogue.run("report", "--by", "provider").out
     assert "timeout-read: no answer came in time (1 service)" in said and "mend it:" in said and "standard:" in said
     [roads] = [
-        each for each in json.loads(place.run("report", "--by", "provider", "--json").out) if not each["working"]
+        each for each in json.loads(catalogue.run("report", "--by", "provider", "--json").out) if not each["working"]
     ]
     assert roads["findings"][0]["code"] == "timeout-read", "what is down comes first"
     assert roads["services"][0]["health"] == "down"
     out = tmp_path / "cards.html"
-    assert "written to" in place.run("report", "--by", "provider", "--out", str(out)).out
+    assert "written to" in catalogue.run("report", "--by", "provider", "--out", str(out)).out
     read = Tags()
     read.feed(out.read_text("utf-8"))
     assert set(read.tags) <= TAGS and "no answer came in time" in out.read_text("utf-8")
-    assert place.run("report", "--by", "provider", "--provider", "nobody").code == 1
-    assert place.run("report", "--by", "country").code == 2 and place.run("report").code == 2
+    assert catalogue.run("report", "--by", "provider", "--provider", "nobody").code == 1
+    assert catalogue.run("report", "--by", "country").code == 2 and catalogue.run("report").code == 2
 
 
 def test_hostile_titles_are_text_in_the_report(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_hostile_titles_are_text_in_the_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["2026", "2026-13", "last", "9999-12", "2026-10-01", ""])
-def test_a_month_that_is_none_is_one_clear_line(place: Place, text: str) -> None:
-    said = place.run("report", "--month", text)
+def test_a_month_that_is_none_is_one_clear_line(catalogue: Catalogue, text: str) -> None:
+    said = catalogue.run("report", "--month", text)
     told = "expected a month such as 2026-10" if text else "name a month, such as --month 2026-10"
     assert said.code == 2 and told in said.err

@@ -61,7 +61,7 @@ def test_scripts_may_be_left_alone() -> None:
 
 
 class ManyScripts(SmallWeb):
-    """A page with five scripts, none of which names a service."""
+    """A page with five scripts that name no service."""
 
     def respond(self, scheme: str, host: str, target: str) -> Response:
         if target == "/":

@@ -14,7 +14,7 @@ from geocrawl.demo import DemoWeb
 from tests.golden.layout import Layout
 from tests.golden.masks import masked
 from tests.golden.replay import TODAY
-from tests.support.commands import Said, geocrawl
+from tests.support.commands import CommandResult, geocrawl
 from tests.support.postgres import Server, name_of, running_server
 
 ENGINES = ("sqlite", "postgres")
@@ -32,7 +32,7 @@ class Catalogue:
     web: DemoWeb
     server: Server | None
     """That of PostgreSQL."""
-    crawl: Said
+    crawl: CommandResult
     """How the crawl ended."""
     whole: bool = False
     """Whether texts have all items of their lists."""

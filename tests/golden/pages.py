@@ -1,4 +1,4 @@
-"""Every page and interface of `geocrawl serve`, asked over HTTP: status, headers, body."""
+"""Every page and interface of `geocrawl serve`, request over HTTP: status, headers, body."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAGES = {
 }
 """Name → path of what is a page for people, in English and Chinese, and JSON for programs."""
 CHINESE = ("item-5", "operations", "statistics", "bad-parameter")
-"""Pages for people alone that are asked in Chinese, too."""
+"""Pages for people alone that are request in Chinese, too."""
 HTML_ALONE = {
     "search-mistyped": f"{ITEMS}?q=glaceir",
     "search-nothing": f"{ITEMS}?q=xyzzy",
@@ -99,7 +99,7 @@ PROGRAMS = {
     "sitemap-1": "/sitemap-1.xml",
     "robots": "/robots.txt",
 }
-"""Name → path of what is asked without a wish for a format."""
+"""Name → path of what is request without a wish for a format."""
 USUAL: Mapping[str, str] = {
     "access-control-allow-origin": "*",
     "cache-control": "no-cache",
@@ -116,7 +116,7 @@ USUAL: Mapping[str, str] = {
 """Headers that nearly all answers have: a text names those that are lacking or have another value."""
 
 
-class Asked(NamedTuple):
+class PageRequest(NamedTuple):
     """A request."""
 
     path: str
@@ -124,21 +124,21 @@ class Asked(NamedTuple):
     method: str = "GET"
 
 
-def requests() -> dict[str, Asked]:
+def requests() -> dict[str, PageRequest]:
     """Return all requests by name."""
     chinese = {**HTML, "Accept-Language": "zh-CN,zh;q=0.9"}
-    people = {f"html/{name}": Asked(path, HTML) for name, path in {**PAGES, **HTML_ALONE}.items()}
+    people = {f"html/{name}": PageRequest(path, HTML) for name, path in {**PAGES, **HTML_ALONE}.items()}
     return {
         **people,
-        **{f"chinese/{name}": Asked(people[f"html/{name}"].path, chinese) for name in (*PAGES, *CHINESE)},
-        **{f"json/{name}": Asked(path, {"Accept": "application/json"}) for name, path in PAGES.items()},
-        **{f"json/{name}": Asked(path, {}) for name, path in PROGRAMS.items()},
-        "html/part": Asked(f"{ITEMS}?q=glacier", {**HTML, "HX-Request": "true"}),
-        "html/lang": Asked("/?lang=zh", HTML),
-        "json/head": Asked("/", {"Accept": "application/json"}, "HEAD"),
-        "json/options": Asked("/", {}, "OPTIONS"),
-        "json/post": Asked(ITEMS, {}, "POST"),
-        "json/other-host": Asked("/", {"Host": "evil.example"}),
+        **{f"chinese/{name}": PageRequest(people[f"html/{name}"].path, chinese) for name in (*PAGES, *CHINESE)},
+        **{f"json/{name}": PageRequest(path, {"Accept": "application/json"}) for name, path in PAGES.items()},
+        **{f"json/{name}": PageRequest(path, {}) for name, path in PROGRAMS.items()},
+        "html/part": PageRequest(f"{ITEMS}?q=glacier", {**HTML, "HX-Request": "true"}),
+        "html/lang": PageRequest("/?lang=zh", HTML),
+        "json/head": PageRequest("/", {"Accept": "application/json"}, "HEAD"),
+        "json/options": PageRequest("/", {}, "OPTIONS"),
+        "json/post": PageRequest(ITEMS, {}, "POST"),
+        "json/other-host": PageRequest("/", {"Host": "evil.example"}),
     }
 
 
@@ -146,21 +146,21 @@ def texts(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Yield name and text of each answer, of the files that pages load, and of a page that has not changed."""
     with catalogue.copy() as copy, _served(copy) as port:
         static = set()
-        for name, asked in requests().items():
-            status, headers, body = ask(port, asked)
+        for name, request in requests().items():
+            status, headers, body = ask(port, request)
             static |= set(re.findall(r'(?:src|href)="(/static/[^"]+)"', body.decode("utf-8", "replace")))
             yield f"web/{name}", copy.masked(_shown(status, headers, body, copy.layout))
         yield "web/static", "".join(f"{path} {_static(port, path)}\n" for path in sorted(static))
-        _, headers, _ = ask(port, Asked("/", HTML))
-        unchanged = ask(port, Asked("/", {**HTML, "If-None-Match": dict(headers)["etag"]}))
+        _, headers, _ = ask(port, PageRequest("/", HTML))
+        unchanged = ask(port, PageRequest("/", {**HTML, "If-None-Match": dict(headers)["etag"]}))
         yield "web/html/unchanged", copy.masked(_shown(*unchanged, copy.layout))
 
 
-def ask(port: int, asked: Asked) -> tuple[int, list[tuple[str, str]], bytes]:
+def ask(port: int, request: PageRequest) -> tuple[int, list[tuple[str, str]], bytes]:
     """Send a request; return status, headers and body of the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
-        connection.request(asked.method, quote(asked.path, safe="/?&=,:.-"), headers=dict(asked.headers))
+        connection.request(request.method, quote(request.path, safe="/?&=,:.-"), headers=dict(request.headers))
         answer = connection.getresponse()
         return answer.status, [(name.lower(), value) for name, value in answer.getheaders()], answer.read()
     finally:
@@ -196,7 +196,7 @@ def _picture(body: bytes) -> str:
 
 
 def _static(port: int, path: str) -> str:
-    status, headers, body = ask(port, Asked(path, {}))
+    status, headers, body = ask(port, PageRequest(path, {}))
     kind = dict(headers)["content-type"]
     return f"{status} {kind} {len(body)} bytes {hashlib.sha256(body).hexdigest()[:16]}"
 

@@ -18,14 +18,14 @@ from geocrawl.model import Kind, Layer, Service, Status
 from geocrawl.probe.kinds import csw, sos, wcs, wfs, wps
 from geocrawl.probe.kinds.wmts import probe as wmts
 from geocrawl.probe.ows import capabilities as ows_answer
-from geocrawl.probe.ows.capabilities import Form
+from geocrawl.probe.ows.capabilities import CapabilitiesForm
 from tests.probe.kinds import TEXT_ELSEWHERE, documents, verdict_on
 from tests.support.answers import page
 
 pytestmark = pytest.mark.shared
 
 EXPECTATIONS = Path(__file__).parents[1] / "expectations"
-FORMS: dict[Kind, Form] = {
+FORMS: dict[Kind, CapabilitiesForm] = {
     Kind.WFS: wfs.FORM,
     Kind.WMTS: wmts.FORM,
     Kind.WCS: wcs.FORM,

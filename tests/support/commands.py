@@ -11,7 +11,7 @@ import pytest
 from geocrawl.cli import main
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command ended, and what it printed."""
 
     code: int
@@ -19,7 +19,7 @@ class Said(NamedTuple):
     err: str
 
 
-def geocrawl(*arguments: str) -> Said:
+def geocrawl(*arguments: str) -> CommandResult:
     """Run `geocrawl ARGUMENTS`; fail on a traceback."""
     buffers = io.BytesIO(), io.BytesIO()
     streams = [io.TextIOWrapper(buffer, "utf-8") for buffer in buffers]  # kept: a dropped one closes its buffer
@@ -34,4 +34,4 @@ def geocrawl(*arguments: str) -> Said:
         sys.stderr.flush()
         out, err = (buffer.getvalue().decode() for buffer in buffers)  # closed with the streams that are replaced
     assert "Traceback" not in err
-    return Said(int(ended.value.code or 0), out, err)
+    return CommandResult(int(ended.value.code or 0), out, err)

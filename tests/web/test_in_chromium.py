@@ -36,7 +36,7 @@ def address(crawled: Path, demo_web: DemoWeb) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium; a test skips where there is none."""
+    """Chromium; a test skips where it is not installed."""
     try:
         path = find_chromium("")
     except GeocrawlError:

@@ -25,7 +25,7 @@ LEAST_ON_TOPIC = 100
 _LEAST_ITERATIONS = 3
 """A rate is compared no sooner than after so many iterations of the better method, and within half of the web."""
 _LESS = ("first_find", "pages", "cpu_ms")
-"""Measured values of which less is better."""
+"""Measured values where less is better."""
 _NEED_END = ("pages", "kept")
 """Measured values that a crawl has when its queue is empty, not when its budget is spent."""
 _NEED_TRUTH = ("harvest_rate", "discovery_rate")

@@ -48,7 +48,7 @@ class Plan:
     processes: int = 2
     set: Mapping[str, str] = field(default_factory=dict)
     seeds: Sequence[str] = ()
-    """Start pages, of which each world uses those that it contains; none: the worlds' own."""
+    """Start pages; each world uses those that it contains. Empty: the worlds' own."""
     topic: str = ""
     """Topic that strategies look for; '' for WMS. What counts as found does not change."""
     kind: str = ""

@@ -56,7 +56,7 @@ def rate_curves(world: WorldResults, names: Sequence[str], rate: str, most: int,
     for number, strategy in enumerate(ran):
         end = int(min(most, strategy.row.budget, strategy.row.pages))
         pages = sorted({max(1, end * point // POINTS) for point in range(1, POINTS + 1)})
-        values = [mean_rate(strategy, world.study, rate, each) or 0.0 for each in pages]
+        values = [mean_rate(strategy, world.study, rate, page) or 0.0 for page in pages]
         axes.plot(pages, values, label=strategy.row.strategy, linewidth=1.6, **_look(number))
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1)

@@ -108,7 +108,7 @@ def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
     yield "<h2>The contest</h2>"
     if plan.topic or plan.seeds:
         topic = f"The strategies looked for the topic {plan.topic}. " if plan.topic else ""
-        seeds = f"The crawls began at the seeds given, of which there are {len(plan.seeds):,}." if plan.seeds else ""
+        seeds = f"The crawls began at the {len(plan.seeds):,} seeds given." if plan.seeds else ""
         yield f"<p>{escape(plain(topic + seeds))}</p>"
     yield _EXPLAINED.format(workers=escape(workers_line(plan)))
     if results.skipped:

@@ -20,7 +20,7 @@ class Language:
 
     code: str
     charsets: Sequence[str]
-    """Charsets, one of which is drawn for each site; a repeated name is drawn more often."""
+    """Charsets; each site draws one, a repeated name more often."""
     sentences: Sequence[str]
     verbs: Sequence[str]
     adjectives: Sequence[str]

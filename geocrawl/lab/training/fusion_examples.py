@@ -61,8 +61,8 @@ class _LinkSampler:
         best = sorted(waiting, key=lambda entry: (-entry[1], entry[0]))[:NEXT]
         for number, _ in best + self.rng.sample(waiting, min(len(waiting), OTHERS)):
             features = self.strategy.features(number)
-            generic = tuple(self.places[each] for each in features if each in self.places)
-            offset = self.strategy.logit([each for each in features if each not in self.places])
+            generic = tuple(self.places[feature] for feature in features if feature in self.places)
+            offset = self.strategy.logit([feature for feature in features if feature not in self.places])
             steps = max(min(HORIZON, walk.steps_behind(number)), 0)
             yield Worth(generic, offset, worth(walk.places[number].key, steps))
 

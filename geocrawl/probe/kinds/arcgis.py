@@ -160,7 +160,7 @@ _PROJECTS = (".aprx", ".mxd", ".msd")
 """Suffixes of titles that are files on the author's machine."""
 
 
-class Form(Enum):
+class DocumentType(Enum):
     """The forms of document that an ArcGIS Server has."""
 
     FOLDER = auto()
@@ -171,31 +171,35 @@ class Form(Enum):
     """A part of a map or feature service."""
 
 
-def form_of(value: JsonObject) -> Form:
+def type_of(value: JsonObject) -> DocumentType:
     """Return the form of a document that `is_arcgis`."""
     if isinstance(value.get("services"), list) or isinstance(value.get("folders"), list):
-        return Form.FOLDER
+        return DocumentType.FOLDER
     if "serviceDataType" in value or "pixelSizeX" in value:
-        return Form.IMAGE
+        return DocumentType.IMAGE
     if "id" in value and "layers" not in value and "type" in value:
-        return Form.LAYER
-    return Form.MAP if {"mapName", "supportedImageFormatTypes", "singleFusedMapCache"} & value.keys() else Form.FEATURES
+        return DocumentType.LAYER
+    return (
+        DocumentType.MAP
+        if {"mapName", "supportedImageFormatTypes", "singleFusedMapCache"} & value.keys()
+        else DocumentType.FEATURES
+    )
 
 
 def read_arcgis(page: Page, value: JsonObject) -> Finding | None:
     """Return the service that an ArcGIS document describes; None for any other document."""
     if not is_arcgis(value):
         return None
-    form = form_of(value)
-    items, codes = (_entries(value), _UNMENDED) if form is Form.FOLDER else _contents(form, value, page.final)
-    if form is Form.FOLDER and not items:
+    form = type_of(value)
+    items, codes = (_entries(value), _UNMENDED) if form is DocumentType.FOLDER else _contents(form, value, page.final)
+    if form is DocumentType.FOLDER and not items:
         return Finding("empty", "a folder without services")
     service = _service(form, value, page.final, items)
     deviations = tuple(Deviation(code, "the extent of the service") for code in codes)
     return Finding("ok", form.name.lower(), service, deviations)
 
 
-def _service(form: Form, value: JsonObject, url: Url, items: Sequence[Layer]) -> Service:
+def _service(form: DocumentType, value: JsonObject, url: Url, items: Sequence[Layer]) -> Service:
     document = object_of(value.get("documentInfo"))
     return Service(
         kind=Kind.ARCGIS,
@@ -210,14 +214,14 @@ def _service(form: Form, value: JsonObject, url: Url, items: Sequence[Layer]) ->
     )
 
 
-def _title(form: Form, value: JsonObject, url: Url) -> str:
+def _title(form: DocumentType, value: JsonObject, url: Url) -> str:
     """Return the author's title of the service, else its name in the address."""
     document = object_of(value.get("documentInfo"))
     for named in (line_of(document.get("Title")), line_of(value.get("name")), line_of(value.get("mapName"))):
         if named.lower() not in _UNNAMED and not named.lower().endswith(_PROJECTS):
             return named
     parts = [unquote(part) for part in url.address.partition("?")[0][len(url.origin) :].split("/") if part]
-    if form is Form.FOLDER:
+    if form is DocumentType.FOLDER:
         is_root = not parts or parts[-1].lower() == "services"
         return url.host if is_root else f"{parts[-1]} ({url.host})"
     return parts[-2] if len(parts) > 1 else url.host
@@ -239,15 +243,15 @@ def _entries(folder: JsonObject) -> list[Layer]:
     return [*services, *folders][:MAX_ITEMS]
 
 
-def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tuple[str, ...]]:
+def _contents(form: DocumentType, value: JsonObject, url: Url) -> tuple[list[Layer], tuple[str, ...]]:
     """Return a service and below it its layers and tables; an image service or a layer alone."""
     box, bounds, codes = _whole(value)
-    kind = Item.FEATURE_TYPE if form is Form.FEATURES else Item.LAYER
+    kind = Item.FEATURE_TYPE if form is DocumentType.FEATURES else Item.LAYER
     root = Layer("", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind)
-    if form is Form.IMAGE:
+    if form is DocumentType.IMAGE:
         return [replace(root, name=root.title)], codes
     queryable = "query" in text_of(value.get("capabilities")).lower()
-    if form is Form.LAYER:
+    if form is DocumentType.LAYER:
         return [replace(root, name=line_of(value.get("id")), queryable=queryable)], codes
     parts = [*objects(value.get("layers")), *objects(value.get("tables"))][:MAX_ITEMS]
     return [root, *_layers(parts, kind, queryable)], codes
@@ -311,10 +315,10 @@ def leads_of(value: JsonObject, url: Url) -> tuple[Candidate, ...]:
     root = _ROOT.match(place)
     if root is None:
         return ()
-    form = form_of(value)
-    if form is Form.FOLDER:
+    form = type_of(value)
+    if form is DocumentType.FOLDER:
         leads = _of_folder(value, root[1], is_root=not (root[2] or "").strip("/"))
-    elif form is Form.LAYER:
+    elif form is DocumentType.LAYER:
         leads = iter(((Kind.ARCGIS, place.rpartition("/")[0], ""),))
     else:
         leads = _of_service(value, place, root[1], root[2] or "")

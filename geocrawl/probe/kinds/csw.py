@@ -32,7 +32,7 @@ from geocrawl.model.kinds import KindDeclaration, PathForm, program_in_folder
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.content import Attempts, Look, judge_xml
 from geocrawl.probe.interview import is_file
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata
+from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import RECORDS, get_records_url, with_parameters
 from geocrawl.urls.records import ISO_19139
@@ -90,7 +90,7 @@ def _finish(metadata: ServiceMetadata, _parts: Sequence[Part]) -> Service:
     return replace(metadata.service, layers=layers, formats=metadata.operations.values("GetRecords", "outputFormat"))
 
 
-FORM = Form(
+FORM = CapabilitiesForm(
     kind=Kind.CSW,
     sections=frozenset(
         {"ServiceIdentification", "ServiceProvider", "OperationsMetadata", "Filter_Capabilities", "Languages"}

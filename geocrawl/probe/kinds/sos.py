@@ -11,7 +11,7 @@ from geocrawl.formats.xml import attribute, child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, union, with_layers
+from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, union, with_layers
 from geocrawl.probe.ows.items import first_line, first_text, read_envelope
 from geocrawl.probe.stream import ItemSpec
 
@@ -76,7 +76,7 @@ def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
     return replace(with_layers(metadata, parts), formats=formats or union([part.layer.formats for part in parts]))
 
 
-FORM = Form(
+FORM = CapabilitiesForm(
     kind=Kind.SOS,
     sections=frozenset(
         {"ServiceIdentification", "ServiceProvider", "OperationsMetadata", "Contents", "contents"}

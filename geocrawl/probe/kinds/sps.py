@@ -7,7 +7,7 @@ from lxml import etree
 from geocrawl.formats.xml import child, text_of
 from geocrawl.model import Item, Kind, Layer
 from geocrawl.model.kinds import KindDeclaration, PathForm
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
+from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part
 from geocrawl.probe.stream import ItemSpec
 
 KIND = KindDeclaration(
@@ -35,7 +35,7 @@ def _read_offering(element: etree._Element, parent: int | None) -> Part:
     return Part(Layer(name, title=name, parent=parent, item=Item.OFFERING))
 
 
-FORM = Form(
+FORM = CapabilitiesForm(
     kind=Kind.SPS,
     sections=frozenset({"ServiceIdentification", "OperationsMetadata", "contents"}),
     contents=frozenset({"contents"}),

@@ -16,7 +16,7 @@ from geocrawl.ports import Ask
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
 from geocrawl.probe.images import drawable
 from geocrawl.probe.levels import Grid
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, union
+from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, union
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.previews import DEGREES, LayerContext, Levels, Tiles, View
 from geocrawl.probe.stream import ItemSpec, read_whole
@@ -109,7 +109,7 @@ def _crs_for_all(metadata: etree._Element | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (crs_code(text_of(value)) for value in stated))))
 
 
-FORM = Form(
+FORM = CapabilitiesForm(
     kind=Kind.WCS,
     sections=frozenset(
         {"Service", "Capability", "ContentMetadata", "ServiceIdentification", "ServiceProvider"}

@@ -33,7 +33,7 @@ from geocrawl.probe.content import (
 from geocrawl.probe.extents import Sides, crs_code, is_geographic
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.ows.addresses import by_origin, request_at
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, with_layers
+from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, with_layers
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.previews import Features, LayerContext
 from geocrawl.probe.stream import ItemSpec
@@ -148,7 +148,7 @@ def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
     )
 
 
-FORM = Form(
+FORM = CapabilitiesForm(
     kind=Kind.WFS,
     sections=frozenset(
         {"Service", "Capability", "ServiceIdentification", "ServiceProvider", "OperationsMetadata"}

@@ -7,7 +7,7 @@ from lxml import etree
 from geocrawl.formats.xml import child, text_of
 from geocrawl.model import Item, Kind, Layer
 from geocrawl.model.kinds import KindDeclaration, PathForm
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part
+from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part
 from geocrawl.probe.ows.items import first_line, first_text, read_keywords
 from geocrawl.probe.stream import ItemSpec
 
@@ -55,7 +55,7 @@ def _read_process(element: etree._Element, parent: int | None) -> Part:
     )
 
 
-FORM = Form(
+FORM = CapabilitiesForm(
     kind=Kind.WPS,
     sections=frozenset(
         {"ServiceIdentification", "ServiceProvider", "OperationsMetadata", "ProcessOfferings", "Contents"}

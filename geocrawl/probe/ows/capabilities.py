@@ -1,9 +1,9 @@
 """Probe a kind of OWS Common: request its capabilities, read an answer as such, or classify it by its fault.
 
-Each kind passes its `Form`: the sections of its document, how a content item is read, and which of the rest belongs to
-the service. A document is accepted if its root is one of the kind (`roots`) and contains at least one of its sections.
-OWS Common lets a server omit any section (OGC 06-121r9, 7.2.3 and table 11), so missing ones are noted and tolerated; a
-root without sections must have the kind's namespace and a version.
+Each kind passes its `CapabilitiesForm`: the sections of its document, how a content item is read, and what of the rest
+belongs to the service. A document is accepted if its root is one of the kind (`roots`) and contains at least one of its
+sections. OWS Common lets a server omit any section (OGC 06-121r9, 7.2.3 and table 11), so missing ones are noted and
+tolerated; a root without sections must have the kind's namespace and a version.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def with_layers(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class CapabilitiesForm:
     """The form of the capabilities of one kind of OWS Common. A kind whose documents are older overrides methods."""
 
     kind: Kind
@@ -117,7 +117,7 @@ class Form:
 class OwsProbe:
     """Proves services of a kind by their capabilities (`ports.Probe`)."""
 
-    def __init__(self, form: Form, versions: Sequence[str | None], *, lower_case: bool = False) -> None:
+    def __init__(self, form: CapabilitiesForm, versions: Sequence[str | None], *, lower_case: bool = False) -> None:
         """Make a probe that requests these versions in order; None: without VERSION.
 
         `lower_case`: whether a server that misses a parameter, although it was sent, gets the names in lower case.
@@ -143,7 +143,7 @@ def version_of(root: etree._Element) -> str:
     return attribute(root, "version").strip()
 
 
-def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
+def examine(page: Page, form: CapabilitiesForm, *, above: int = STREAM_BYTES) -> Finding:
     """Classify an answer; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
     if (found := finding_without_body(page)) is not None:
         return found
@@ -154,7 +154,7 @@ def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
     return _capabilities(page, form, root, read)
 
 
-def _capabilities(page: Page, form: Form, root: etree._Element, read: Items[Part]) -> Finding:
+def _capabilities(page: Page, form: CapabilitiesForm, root: etree._Element, read: Items[Part]) -> Finding:
     reading, parts = read.reading, read.items
     if reading.cut is Cut.INSIDE:
         return Finding("truncated", ending_of(page.body), deviations=reading.deviations)

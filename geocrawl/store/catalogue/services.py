@@ -157,7 +157,7 @@ def _reader(shape: type, without_costly: bool = False) -> Callable[[Sequence[Any
 @lru_cache(maxsize=1000)
 def texts_of(stored: str) -> tuple[str, ...]:
     """Return the texts of a list that the database stores as JSON; the layers of a service have the same ones."""
-    return tuple(str(each) for each in json.loads(stored))
+    return tuple(str(text) for text in json.loads(stored))
 
 
 def _mapping_of(stored: str) -> dict[str, str]:

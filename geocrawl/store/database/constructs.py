@@ -130,7 +130,7 @@ _TEXTS: tuple[tuple[type[FunctionElement[Any]], str, str], ...] = (
 
 
 def _each(element: FunctionElement[Any], compiler: SQLCompiler, **options: Any) -> list[str]:
-    return [compiler.process(each, **options) for each in element.clauses]
+    return [compiler.process(clause, **options) for clause in element.clauses]
 
 
 def _declare(construct: type[FunctionElement[Any]], dialect: str, text: str) -> None:

@@ -160,12 +160,12 @@ class Database:
     # ----------------------------------------------------------------------- facts about the whole
 
     def meta(self, name: str) -> str | None:
-        """Return the fact stored under this name, as text; None when there is none."""
+        """Return the fact stored under this name, as text; None without one."""
         value = self.meta_bytes(name)
         return None if value is None else value.decode()
 
     def meta_bytes(self, name: str) -> bytes | None:
-        """Return the fact stored under this name; None when there is none."""
+        """Return the fact stored under this name; None without one."""
         row = self.connection.execute(_FACT, {"name": name}).fetchone()
         return None if row is None else bytes(row[0])
 

@@ -71,7 +71,7 @@ class JobRun:
 
 def read_jobs(connection: Connection) -> tuple[JobRun, ...]:
     """Return the daemon's jobs as its last heartbeat wrote them."""
-    return tuple(JobRun(**each) for each in json.loads(stored_fact(connection, DAEMON_JOBS) or "[]"))
+    return tuple(JobRun(**run) for run in json.loads(stored_fact(connection, DAEMON_JOBS) or "[]"))
 
 
 def read_holder(connection: Connection) -> Holder | None:

@@ -28,7 +28,7 @@ class QualityPart(NamedTuple):
 
 
 def quality_parts(endpoint: FromClause) -> Mapping[str, QualityPart]:
-    """Return the parts, by name, for a row of `service` beside the row of an endpoint, all of which may be NULL."""
+    """Return the parts, by name, for a row of `service` joined to the row of an endpoint; all columns may be NULL."""
     of, its = SERVICE.c, endpoint.c
     mail, phone = (func.coalesce(json_member(of.contact, name), "") for name in ("email", "phone"))
     described = (

@@ -465,7 +465,7 @@ class Economy:
       that failed `backoff_after` times in a row are taken for dead and hold nothing.
 
     The best page is read by indexes: the first of the hosts that are not leased, and one page of each host that is
-    leased, or has a probe before its pages, of which there are about as many as workers.
+    leased, or has a probe before its pages: about as many as workers.
     """
 
     def __init__(

@@ -139,7 +139,7 @@ class Settlement:
         if not self.database.blocked:
             return visit
         links = tuple(ranked for ranked in visit.links if not covers(ranked.link.url.host))
-        candidates = tuple(each for each in visit.candidates if not covers(each[0].endpoint.url.host))
+        candidates = tuple(candidate for candidate in visit.candidates if not covers(candidate[0].endpoint.url.host))
         return visit._replace(links=links, candidates=candidates)
 
     def _read(self, visit: Visit, current: Current) -> tuple[Snapshot, KnownEndpoints]:
@@ -180,7 +180,9 @@ class Settlement:
         self._write_outcome(visit, plan, count_visit(queue.counters, visit, current.tier, current.sub_queue))
         queue.counters.merge(plan.counters)
         self.arrivals.depths.keep(entry.id, plan.outlinks)  # first: one of its links may bring this page nearer
-        self.catalog.note([each.candidate for each in snapshot.candidates if each.is_admitted], endpoints, visit.at)
+        self.catalog.note(
+            [candidate.candidate for candidate in snapshot.candidates if candidate.is_admitted], endpoints, visit.at
+        )
         self.arrivals.write(plan.arrivals, queue)
         for ranked, url_id in zip(visit.links, plan.link_ids, strict=True):
             if ranked.link.where == RECORDS and not ranked.refused:  # no probe has to find out what it is
@@ -400,7 +402,7 @@ class ArrivalWriter:
             sites = [{"site": site, "hosts": count} for site, count in sorted(plan.new_site_hosts.items())]
             self._connection.write_many(sql.SEE_HOSTS, sites)
         if plan.new_urls:
-            self._connection.write_many(_ADD_URL, [each._asdict() for each in plan.new_urls])
+            self._connection.write_many(_ADD_URL, [new_url._asdict() for new_url in plan.new_urls])
         if plan.queries:
             seen = [{"key": key, "seen": count} for key, count in plan.queries.items()]
             self._connection.write_many(_SEE_QUERIES, seen)

@@ -267,9 +267,9 @@ def _remove_some_endpoints(connection: Connection, host: str, numbers: Sequence[
         connection.execute(statement, ids)
     services = sorted(number for (number,) in found if number is not None)
     done = [
-        each
-        for each in services
-        if connection.execute(_ANY_OF_HOST, {"host": host, "service": each}).fetchone() is None
+        service
+        for service in services
+        if connection.execute(_ANY_OF_HOST, {"host": host, "service": service}).fetchone() is None
     ]
     return ServiceWriter(connection).regroup_what_is_left(done)
 

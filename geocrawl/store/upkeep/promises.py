@@ -106,12 +106,12 @@ def carry_over(promises: Promises, database: Database, catalog: Catalog, frontie
     if promises.paused != is_paused(database.connection):
         ask_to_pause(database, pause=promises.paused)
     known = {each.host for each in read_blocked(database.connection)}
-    new = [each for each in promises.opt_outs if each.host not in known]
+    new = [opt_out for opt_out in promises.opt_outs if opt_out.host not in known]
     for each in new:
         forget(database, each.host, each.reason, each.at)
     sites = sum(_hold(site, database, frontier) for site in promises.sites)
     decided = _read_decisions(database.connection)
-    decisions = sum(_decide(each, database, catalog) for each in promises.decisions if each not in decided)
+    decisions = sum(_decide(decision, database, catalog) for decision in promises.decisions if decision not in decided)
     return CarriedOver(len(new), sites, decisions)
 
 

@@ -195,9 +195,15 @@ class Watches:
         ]
         quiet = _Quiet(self._connection, watch.id, at)
         rows = [
-            {"watch_id": watch.id, "at": at, "what": each.what, "service_id": each.service_id, "detail": detail}
-            for each in differences
-            if (detail := quiet.detail(each))
+            {
+                "watch_id": watch.id,
+                "at": at,
+                "what": difference.what,
+                "service_id": difference.service_id,
+                "detail": detail,
+            }
+            for difference in differences
+            if (detail := quiet.detail(difference))
         ]
         self._connection.executemany(_ADD_NOTICE, rows)
         self._connection.execute(_NOTE_LOOK, {"watch": watch.id, "now_known": json.dumps(now), "highest": highest})

@@ -145,7 +145,7 @@ class CswOptions:
 
 def find_interpreter(named: str) -> Path:
     """Return the Python that has pycsw: the named one, else that of `make csw-env` in this checkout. Raises
-    EnvironmentFault, with how to make it, when there is none or it lacks pycsw."""
+    EnvironmentFault, with how to make it, when it is missing or lacks pycsw."""
     path = Path(named).expanduser() if named else PACKAGE.parent / ".venv-csw" / "bin" / "python"
     if not (path.is_file() and os.access(path, os.X_OK)):
         raise EnvironmentFault(f"--csw: there is no Python with pycsw at {path}. To make it: {_HOW}")

@@ -104,7 +104,7 @@ class Definition(NamedTuple):
 
 def definitions(layers: Sequence[Definition], file: str) -> Response:
     """Return layers as a layer definition of QGIS (`FILE.qlr`), which is dropped onto a map."""
-    titles = [safe_name(each.title) for each in layers]
+    titles = [safe_name(layer.title) for layer in layers]
     tree = "".join(
         f'  <layer-tree-layer id="{each.identity}" name={quoteattr(title)} checked="Qt::Checked" expanded="1"/>\n'
         for each, title in zip(layers, titles, strict=True)

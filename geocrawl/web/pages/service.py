@@ -139,7 +139,7 @@ def _layers(request: Request, detail: ServiceDetail, previews: ServicePreviews) 
 
 
 def _endpoints(detail: ServiceDetail) -> list[ShownEndpoint]:
-    histories = {each.id: each for each in detail.histories}
+    histories = {history.id: history for history in detail.histories}
     rows = sorted(detail.endpoints, key=lambda row: row.url != detail.service.url)
     return [_endpoint(row, histories.get(row.id)) for row in rows]
 
@@ -156,7 +156,7 @@ def _over_time(history: EndpointHistory | None, now: float, words: Words) -> Hea
     """Return the pictures of an address; None while its probes are too few, or too close together, to tell."""
     if history is None or history.availability[365] is None:
         return None
-    answers = [(each.at, each.is_valid) for each in history.answers]
+    answers = [(answer.at, answer.is_valid) for answer in history.answers]
     strips = []
     for days, cells in _STRIPS:
         parts = availability_by_part(answers, now - days * DAY_S, now, cells)
@@ -168,7 +168,7 @@ def _over_time(history: EndpointHistory | None, now: float, words: Words) -> Hea
 
 def _answer_times(history: EndpointHistory, words: Words) -> Markup | None:
     """Return the curve of the times of valid answers; None for fewer than two."""
-    points = [(each.at, each.milliseconds) for each in history.answers if each.is_valid and each.milliseconds]
+    points = [(answer.at, answer.milliseconds) for answer in history.answers if answer.is_valid and answer.milliseconds]
     if len(points) < 2:
         return None
     most = max(milliseconds for _, milliseconds in points)

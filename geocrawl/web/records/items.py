@@ -97,7 +97,7 @@ def _paging(request: Request, criteria: SearchRequest, total: int) -> list[dict[
 def _facet(name: str, results: Results) -> dict[str, Any]:
     called = country_name if name == "country" else str
     values = results.facets.get(name, ())
-    buckets = [{"value": each.value, "label": called(each.value), "count": each.count} for each in values]
+    buckets = [{"value": value.value, "label": called(value.value), "count": value.count} for value in values]
     return {"type": "term", "property": name, "buckets": buckets}
 
 
@@ -151,7 +151,7 @@ async def health(request: Request) -> Response:
             "health": detail.service.health,
             "availability30d": detail.availability_30d,
             "lastOk": detail.service.last_ok,
-            "addresses": [_health_of(each) for each in detail.histories],
+            "addresses": [_health_of(history) for history in detail.histories],
         }
     )
 
@@ -175,11 +175,11 @@ async def history(request: Request) -> Response:
     detail = await detail_of(request, number_of(request))
     addresses = [
         {
-            **_health_of(each),
-            "events": [{**event, "at": iso(_time(event["at"]))} for event in each.events],
-            "unasked": [{**event, "at": iso(_time(event["at"]))} for event in each.unasked],
+            **_health_of(history),
+            "events": [{**event, "at": iso(_time(event["at"]))} for event in history.events],
+            "unasked": [{**event, "at": iso(_time(event["at"]))} for event in history.unasked],
         }
-        for each in detail.histories
+        for history in detail.histories
     ]
     return document({"service": detail.service.id, "addresses": addresses})
 

@@ -26,7 +26,7 @@ _TEXTS = ("title", "abstract", "provider", "keywords", "fees", "access_constrain
 _XML = "application/xml"
 
 
-class Form(NamedTuple):
+class MetadataFormat(NamedTuple):
     """A standard in which services are described."""
 
     media_type: str
@@ -59,10 +59,10 @@ def _iso(form: str) -> Any:
     return written
 
 
-FORMS: Mapping[str, Form] = {
-    "dcat": Form("text/turtle", _dcat(write_turtle)),
-    "jsonld": Form("application/ld+json", _dcat(write_jsonld)),
-    **{form: Form(_XML, _iso(form), "application/zip") for form in RECORDS},
+FORMS: Mapping[str, MetadataFormat] = {
+    "dcat": MetadataFormat("text/turtle", _dcat(write_turtle)),
+    "jsonld": MetadataFormat("application/ld+json", _dcat(write_jsonld)),
+    **{form: MetadataFormat(_XML, _iso(form), "application/zip") for form in RECORDS},
 }
 """Value of `f` → the standard."""
 _BY_TYPE = {form.media_type: name for name, form in FORMS.items() if form.media_type != _XML}
@@ -95,7 +95,7 @@ def wanted(request: Request) -> str:
     return _BY_TYPE.get(accepted, "")
 
 
-def _form(request: Request) -> Form:
+def _form(request: Request) -> MetadataFormat:
     return FORMS[wanted(request)]
 
 
@@ -115,7 +115,7 @@ def fit(service: Service) -> Service:
     return replace(service, **texts | {"keywords": tuple(texts["keywords"])})
 
 
-def _written(request: Request, form: Form, services: list[Service], page: Page | None) -> Response:
+def _written(request: Request, form: MetadataFormat, services: list[Service], page: Page | None) -> Response:
     base = base_url(request)
     media_type = form.media_type_of_many if page and form.media_type_of_many else form.media_type
     return LazyResponse(lambda: form.write(services, base, page), 200, {}, media_type)

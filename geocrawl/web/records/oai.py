@@ -56,7 +56,7 @@ def oai_dc(service: Service, base: str) -> etree._Element:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _MetadataFormat:
     """A format of metadata."""
 
     schema: str
@@ -64,10 +64,10 @@ class _Form:
     write: Callable[[Service, str], etree._Element]
 
 
-FORMS: Mapping[str, _Form] = {
-    "oai_dc": _Form("http://www.openarchives.org/OAI/2.0/oai_dc.xsd", _OAI_DC, oai_dc),
-    "iso19139": _Form("http://schemas.opengis.net/iso/19139/20060504/gmd/gmd.xsd", GMD, iso19139),
-    "iso19115-3": _Form("https://schemas.isotc211.org/19115/-3/mdb/2.0/mdb.xsd", MDB, iso19115_3),
+FORMS: Mapping[str, _MetadataFormat] = {
+    "oai_dc": _MetadataFormat("http://www.openarchives.org/OAI/2.0/oai_dc.xsd", _OAI_DC, oai_dc),
+    "iso19139": _MetadataFormat("http://schemas.opengis.net/iso/19139/20060504/gmd/gmd.xsd", GMD, iso19139),
+    "iso19115-3": _MetadataFormat("https://schemas.isotc211.org/19115/-3/mdb/2.0/mdb.xsd", MDB, iso19115_3),
 }
 """metadataPrefix → the format."""
 _ARGUMENTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -268,7 +268,7 @@ def _seconds(text: str) -> int:
     return max(int(at.timestamp()), 0)
 
 
-def _record(record: _Record, form: _Form, base: str) -> etree._Element:
+def _record(record: _Record, form: _MetadataFormat, base: str) -> etree._Element:
     metadata = [_E.metadata(form.write(record.service, base))] if record.service else []
     element: etree._Element = _E.record(_header(record), *metadata)
     return element

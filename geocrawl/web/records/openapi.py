@@ -99,7 +99,7 @@ _PROBLEM = {
 }
 
 
-_OF_FILES, _OF_FORMS = ([each.media_type for each in forms.values()] for forms in (FILES, FORMS))
+_OF_FILES, _OF_FORMS = ([form.media_type for form in forms.values()] for forms in (FILES, FORMS))
 _OTHER_FORMS = {
     ITEMS: [*_OF_FILES, *_OF_FORMS, "application/zip"],
     f"{ITEMS}/{_NUMBER}": _OF_FORMS,

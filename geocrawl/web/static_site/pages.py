@@ -251,7 +251,7 @@ def cards_name(number: int) -> str:
 
 def cards_script(name: str, services: Iterable[Service], language: str) -> Iterator[bytes]:
     """Yield the file of the cards of some services."""
-    cards = {each.id: card(each, language) for each in services}
+    cards = {service.id: card(service, language) for service in services}
     yield script(name, json.dumps(cards, ensure_ascii=False, separators=(",", ":")))
 
 

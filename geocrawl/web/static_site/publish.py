@@ -106,7 +106,7 @@ def _services(catalogue: Catalogue, selection: Selection, folder: SiteFolder, op
         for name, group_of_cards in groupby((service for service, _ in own), lambda each: pages.cards_name(each.id)):
             cards = list(group_of_cards)
             language = options.language
-            source = digest_of([language, *(sources[each.id] for each in cards)])
+            source = digest_of([language, *(sources[card.id] for card in cards)])
             folder.write_made([f"search/{name}.js"], source, partial(pages.cards_script, name, cards, language))
         _list(folder, options, number, [service for service, _ in own])
         folders.append((number, len(own), name_of(own[0][0]), name_of(own[-1][0])))
@@ -132,7 +132,7 @@ def _service(
         yield pages.service_page(options, detail)
 
     endings = (*(("png",) if picture is not None else ()), "json", "html")
-    folder.write_made([pages.page_of(service.id, each) for each in endings], source, make)
+    folder.write_made([pages.page_of(service.id, ending) for ending in endings], source, make)
 
 
 def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
@@ -153,14 +153,14 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
     whole.ranks += b"A" * missing + _RANKS[rank].encode()
     whole.last_ok.extend((*(0.0,) * missing, seconds(service.last_ok)))
     about = published(" ".join((service.provider, service.host, *service.keywords)))
-    text = published(" ".join((service.abstract, *(each.title for each in layers))))
+    text = published(" ".join((service.abstract, *(layer.title for layer in layers))))
     chosen_by = (f"{name}:{value}" for name, values in facets.items() for value in values)
     whole.index.add(
         service.id,
         (
             words_of(title),
             (*words_of(about), service.kind, *chosen_by, *pages.squares(pages.extents_of(service.box))),
-            (*words_of(text), *words_of_names(each.name for each in layers)),
+            (*words_of(text), *words_of_names(layer.name for layer in layers)),
         ),
     )
 
@@ -168,7 +168,7 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
 def _list(folder: SiteFolder, options: SiteOptions, number: int, services: list[Service]) -> None:
     """Write the list of the services of a folder, as a page and as a catalogue of records."""
     place, heading = f"services/{number}", f"{services[0].id} – {services[-1].id}"
-    rows = [(each.id, name_of(each), each.kind) for each in services]
+    rows = [(service.id, name_of(service), service.kind) for service in services]
 
     def make() -> Iterator[bytes]:
         links = [{"href": f"{id_}.html", "title": name, "kind": kind} for id_, name, kind in rows]

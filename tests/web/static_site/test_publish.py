@@ -170,7 +170,7 @@ def test_a_site_works_after_its_publish_was_killed(seconds: float, tmp_path: Pat
     make_catalogue(catalogue, 300)
     published(catalogue, site)
     first = site / "services/0/1.html"
-    change(catalogue, "UPDATE service SET title = title || ' anew', abstract = 'Peat ' || abstract")
+    change(catalogue, "UPDATE service SET title = title || ' again', abstract = 'Peat ' || abstract")
     command = [sys.executable, "-m", "geocrawl", "publish", "--db", str(catalogue), "--out", str(site)]
     former = first.stat().st_mtime_ns
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

@@ -1,4 +1,4 @@
-"""A site published again: what a fresh publish would write, of which only what changed is made."""
+"""A site published again: what a fresh publish would write, but only what changed is made again."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class _Tree:
         self.home.blocks.append(Listing(site.label("theme"), tuple(map(link, self.subjects))))
 
     def _branch(self, voice: Site, path: str, leaves: int) -> Page:
-        """Add a part of a subject with its leaves, some of which have a page of data below."""
+        """Add a part of a subject with its leaves; some leaves have a page of data below."""
         planner, rng = self._planner, self._lot
         branch = planner.put(voice, path + self.end, planner.title(voice, placed=False), Prose(2))
         begun = planner.web.pages

@@ -104,8 +104,8 @@ class _Application:
         )
         text = " ".join(planner.writer(voice).sentence() for _ in range(rng.randint(1, 5)))
         links = [
-            (rng.choice(("service", "wms", "map", "related")), capabilities_request(each, rng), each.title)
-            for each in services
+            (rng.choice(("service", "wms", "map", "related")), capabilities_request(service, rng), service.title)
+            for service in services
         ]
         links.append(("terms", voice.at(f"{self._root}/terms"), voice.label("imprint")))
         self._add(address, title, links, text=text)
@@ -122,7 +122,7 @@ class _Application:
     def _configure(self, home: Page, services: Sequence[Service]) -> None:
         """Name services in the application's script, or in a file that the shell names."""
         planner, rng, site = self._planner, self._lot, self.site
-        layers = [{"type": "wms", "title": each.title, "url": each.base, "layers": "0"} for each in services]
+        layers = [{"type": "wms", "title": service.title, "url": service.base, "layers": "0"} for service in services]
         code = json.dumps({"layers": layers}, ensure_ascii=False)
         if rng.random() < 0.5:
             address = site.at(f"/static/map-{planner.number()}.js")
@@ -138,7 +138,7 @@ class _Application:
     def _data_json(self, home: Page, services: Sequence[Service]) -> None:
         """Add a list of data sets (DCAT) with the addresses of some services again."""
         planner, rng, site = self._planner, self._lot, self.site
-        urls = [capabilities_request(each, rng) for each in services]
+        urls = [capabilities_request(service, rng) for service in services]
         sets = [
             {"title": each.title, "distribution": [{"accessURL": url, "format": each.kind.upper()}]}
             for each, url in zip(services, urls, strict=True)

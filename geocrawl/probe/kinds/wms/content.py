@@ -13,8 +13,7 @@ clients change it (`remedies`), a few times. An answer is judged by its pixels:
 
 A server that takes long (`SLOW_MS`) is not asked for a second place or order: its host's other services wait.
 
-The first layer with content ends the check, because the question is whether the service delivers maps, not of which
-layers.
+The first layer with content ends the check, because the question is whether the service delivers any map.
 """
 
 from __future__ import annotations

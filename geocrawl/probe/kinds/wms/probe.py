@@ -23,7 +23,7 @@ from geocrawl.formats.xml import attribute, child, line_of, local_name, namespac
 from geocrawl.model import Candidate, Deviation, Dimension, Kind, Layer, Service, Url
 from geocrawl.probe.extents import PIXEL_M, Bounds, axes_are_swapped, bounds_of, read_box
 from geocrawl.probe.interview import REFUSALS, Answer, Question, is_file
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, version_of, with_layers
+from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, version_of, with_layers
 from geocrawl.probe.ows.items import edges_of, read_wms_keywords
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import capabilities_url, read_url
@@ -152,7 +152,7 @@ def _stated_box(parts: _Parts) -> tuple[str, str, str, str] | None:
     return west, south, east, north
 
 
-class WmsForm(Form):
+class WmsForm(CapabilitiesForm):
     """The form of the capabilities of a WMS, which are older than OWS Common."""
 
     def item_spec(self) -> ItemSpec[Part]:

@@ -17,7 +17,7 @@ from geocrawl.model import Kind, Layer, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm, program_in_folder
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.interview import ELSEWHERE, Question, is_file
-from geocrawl.probe.ows.capabilities import Form, OwsProbe, Part, ServiceMetadata, union
+from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, union
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.urls import read_url
@@ -116,7 +116,7 @@ def _matrix_sets(root: etree._Element) -> Mapping[str, tuple[str, ...]]:
 # --------------------------------------------------------------------------- interview
 
 
-FORM = Form(
+FORM = CapabilitiesForm(
     kind=Kind.WMTS,
     sections=frozenset({"ServiceIdentification", "ServiceProvider", "OperationsMetadata", "Contents", "Themes"}),
     contents=frozenset({"Contents"}),

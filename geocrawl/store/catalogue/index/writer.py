@@ -93,7 +93,7 @@ class SearchWriter:
             "service_id": number,
             "systems": self._list(code for layer in layers for code in json.loads(layer[3])),
             "formats": self._list(
-                [*json.loads(row["formats"]), *(each for layer in layers for each in json.loads(layer[4]))]
+                [*json.loads(row["formats"]), *(name for layer in layers for name in json.loads(layer[4]))]
             ),
             "country": shipped_places().country_of(host, None if None in sides else sides),
             "title_words": count_words(words["title"]),

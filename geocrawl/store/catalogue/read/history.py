@@ -90,10 +90,10 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
     window = {**endpoint, "start": start}
     answers = tuple(ProbeAnswer(at, bool(ok), elapsed) for at, ok, elapsed in connection.execute(_PROBES, window))
     earlier = connection.execute(_LAST_BEFORE, window).fetchone()
-    over_time: list[tuple[float, bool]] = [(each.at, each.is_valid) for each in answers]
+    over_time: list[tuple[float, bool]] = [(answer.at, answer.is_valid) for answer in answers]
     if earlier is not None:
         over_time.insert(0, (start, bool(earlier[0])))
-    elapsed = [each.milliseconds for each in answers if each.is_valid and each.milliseconds is not None]
+    elapsed = [answer.milliseconds for answer in answers if answer.is_valid and answer.milliseconds is not None]
     return EndpointHistory(
         **row,  # type: ignore[arg-type]  # named in the statement
         probes=len(answers),

@@ -85,7 +85,7 @@ _OPERATOR = re.compile(r"[-+*/^%=<>]|\b(?:not|div)\b", re.IGNORECASE)
 _MOST_OPERATORS = 100
 _MOST_PARENTHESES = 6
 """The time that cql2 needs for a text that is wrong doubles with each parenthesis within another; here it stays below
-0.2 s. Operators in a row cost it stack, of which a thread has little."""
+0.2 s. Operators in a row cost it stack, and a thread has little."""
 _PLACE = re.compile(r"--> 1:(\d+)")
 
 
@@ -124,7 +124,7 @@ def _checked(tree: Tree, depth: int) -> int:
         raise _wrong(f"more than {_MOST_DEPTH} conditions are nested in each other")
     operation, arguments = _operation(tree)
     if operation in ("and", "or", "not"):
-        return sum(_checked(each, depth + 1) for each in arguments)
+        return sum(_checked(argument, depth + 1) for argument in arguments)
     return 1
 
 
@@ -150,7 +150,7 @@ def _truth(tree: Tree, snapshot: Snapshot) -> _Truth:
     if operation in ("and", "or"):
         if not arguments:
             raise _wrong(f"“{operation}” needs conditions")
-        inners = [_truth(each, snapshot) for each in arguments]
+        inners = [_truth(argument, snapshot) for argument in arguments]
         yes, no = [each.yes for each in inners], [each.no for each in inners]
         both, either = np.logical_and.reduce, np.logical_or.reduce
         return _Truth(both(yes), either(no)) if operation == "and" else _Truth(either(yes), both(no))
@@ -303,7 +303,7 @@ class _Column:
 def _where(left: Tree, snapshot: Snapshot, values: Sequence[Tree], test: Callable[..., Any]) -> _Truth:
     """Return which services' property passes a test with some literals, which are of its type."""
     column = _column(left, snapshot)
-    known = [(_literal_text if column.read is _read_text else column.read)(each) for each in values]
+    known = [(_literal_text if column.read is _read_text else column.read)(value) for value in values]
     return column.truth(lambda given: test(given, *known))
 
 

@@ -155,7 +155,7 @@ class SearchEngine:
         """Return the services that a query (docs/search.md) finds, best first; all services for an empty one.
 
         Of several queries, what any of them finds. `filters` hold besides the query's own conditions; `sort:` in the
-        query goes before `sort`, of which each decides where those before it do not; `turned`: orders that go
+        query goes before `sort`; each order decides where those before it do not; `turned`: orders that go
         the other way round; `apart`: twins are hits of their own. `check` is called between steps, and what it raises
         ends the search. Raises QueryError for a query or numbers that cannot be read, DatabaseFault for a database
         that cannot.

@@ -33,7 +33,7 @@ class LayerRanking:
 
     def __init__(self, concepts: Sequence[Concept]) -> None:
         """Look for the concepts that a layer may have: no places, which are of extents, and no words that may lack."""
-        self._wanted = [each for each in concepts if not each.is_weak and not each.places]
+        self._wanted = [concept for concept in concepts if not concept.is_weak and not concept.places]
 
     def best_first(self, texts: Sequence[LayerWords], titles: Sequence[str]) -> list[LayerWords]:
         """Return the layers that fit, best first, equal ones in the order given.

@@ -224,7 +224,7 @@ class Planner:
             similar=tuple(
                 dict.fromkeys(Phrase(f) for each in similar for f in _plurals(each) if Phrase(f) not in exact)
             ),
-            also=tuple(dict.fromkeys(written[each] for each in synonyms if Phrase(each) not in exact)),
+            also=tuple(dict.fromkeys(written[synonym] for synonym in synonyms if Phrase(synonym) not in exact)),
             parts=_parts(words) if not places else (),
             places=places,
             is_weak=words in self._vocabulary.weak,
@@ -294,7 +294,7 @@ def _forms(words: Words) -> tuple[Words, ...]:
 
 def _exact(text: str) -> tuple[Phrase, ...]:
     """Return what was typed in all its spellings and forms, the first one as it was typed."""
-    texts = [tuple(each.split()) for each in spellings(text)]
+    texts = [tuple(spelling.split()) for spelling in spellings(text)]
     texts += [other for each in texts for other in _other_spellings(each)]
     return tuple(Phrase(form) for form in dict.fromkeys(form for each in texts for form in _forms(each)))
 
@@ -363,7 +363,7 @@ def _phrases(term: Term) -> Iterator[Phrase]:
 
 def _plain(text: str) -> Concept:
     """Return the concept of a word in its spellings alone."""
-    return Concept(text=text, exact=tuple(Phrase(tuple(each.split())) for each in spellings(text) if each))
+    return Concept(text=text, exact=tuple(Phrase(tuple(spelling.split())) for spelling in spellings(text) if spelling))
 
 
 def _deduplicated(concepts: Sequence[Concept]) -> list[Concept]:
@@ -407,9 +407,9 @@ def read_as(plan: Plan, *, dropped_kinds: bool = False) -> Iterator[Sentence]:
     if plan.ignored:
         yield Sentence("left out: {words}", words=", ".join(plan.ignored[:20]))
     for filters in plan.filters:
-        yield from (Sentence("only {condition}", condition=each) for each in _conditions(filters))
+        yield from (Sentence("only {condition}", condition=condition) for condition in _conditions(filters))
     for filters in plan.without:
-        yield from (Sentence("without {condition}", condition=each) for each in _conditions(filters))
+        yield from (Sentence("without {condition}", condition=condition) for condition in _conditions(filters))
     for phrases in plan.excluded:
         if phrases:
             yield Sentence("without the word {words}", words=" ".join(phrases[0].words))

@@ -153,7 +153,7 @@ _MORE = 4
 def keys_of(
     snapshot: Snapshot, positions: Positions, sorts: Sequence[Sort], relevance: Keys, *, turned: Collection[Sort] = ()
 ) -> Keys:
-    """Return the keys of services at positions for some orders, each of which decides where those before it do not.
+    """Return the keys of services at positions for some orders; each decides where those before it do not.
 
     `relevance`: their keys by the words of the query; `turned`: orders the other way round. Health alone is
     soundness, and before other orders the state of health, which many have.

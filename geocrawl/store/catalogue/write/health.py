@@ -48,8 +48,8 @@ _UNSEEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Describes what a visit told of an endpoint: an event of its health, with the reason."""
+class HealthSignal:
+    """Describes what a visit says about an endpoint: an event of its health, with the reason."""
 
     event: Event
     reason: str
@@ -57,33 +57,34 @@ class Told:
     """Least time until the next probe, in seconds."""
 
 
-def told_without_verdict(reason: str, http_status: int | None, retry_after_s: float | None) -> Told:
-    """Return what a probe that was not made tells, by the reason, and by the status of robots.txt where that is why."""
+def signal_without_verdict(reason: str, http_status: int | None, retry_after_s: float | None) -> HealthSignal:
+    """Return what a skipped probe says of an endpoint's health, by its reason, or by the status of robots.txt when
+    that is the reason."""
     wait_s = max(retry_after_s or 0.0, HOUR_S)
     if reason != UNREACHABLE:
-        return Told(Event.UNASKED, reason, FORBIDDEN_S if retry_after_s is None else wait_s)
+        return HealthSignal(Event.UNASKED, reason, FORBIDDEN_S if retry_after_s is None else wait_s)
     if http_status is None:
-        return Told(Event.FAIL, NO_ANSWER, wait_s)
+        return HealthSignal(Event.FAIL, NO_ANSWER, wait_s)
     if http_status == 429:
-        return Told(Event.LIMITED, RATE_LIMITED, wait_s)
-    return Told(Event.UNASKED, reason, max(wait_s, SOON_S))
+        return HealthSignal(Event.LIMITED, RATE_LIMITED, wait_s)
+    return HealthSignal(Event.UNASKED, reason, max(wait_s, SOON_S))
 
 
-def told_by_refusal(reason: str, retry_after_s: float | None) -> Told:
-    """Return what an invalid verdict tells: a failure, unless the server only asks to be left alone for a while (429,
-    or 503 with Retry-After)."""
+def signal_of_refusal(reason: str, retry_after_s: float | None) -> HealthSignal:
+    """Return what an invalid verdict says of an endpoint's health: a failure, unless the server only asks to be left
+    alone for a while (429, or 503 with Retry-After)."""
     if reason == "http-429" or (reason == "http-503" and retry_after_s is not None):
-        return Told(Event.LIMITED, RATE_LIMITED, max(retry_after_s or SOON_S, HOUR_S))
-    return Told(Event.FAIL, reason)
+        return HealthSignal(Event.LIMITED, RATE_LIMITED, max(retry_after_s or SOON_S, HOUR_S))
+    return HealthSignal(Event.FAIL, reason)
 
 
-def write_health(connection: Connection, endpoint_id: int, told: Told, at: float, **columns: object) -> None:
+def write_health(connection: Connection, endpoint_id: int, signal: HealthSignal, at: float, **columns: object) -> None:
     """Write what health of an endpoint follows from an event, with other columns of its row."""
-    health = _health_after(connection, endpoint_id, told, at)
+    health = _health_after(connection, endpoint_id, signal, at)
     connection.execute(_WRITE, {"endpoint": endpoint_id, **columns, **health})
 
 
-def _health_after(connection: Connection, endpoint_id: int, told: Told, at: float) -> Mapping[str, object]:
+def _health_after(connection: Connection, endpoint_id: int, signal: HealthSignal, at: float) -> Mapping[str, object]:
     """Return the columns of `endpoint` that say what health follows from an event, and write the change of health, if
     there is one.
 
@@ -93,11 +94,11 @@ def _health_after(connection: Connection, endpoint_id: int, told: Told, at: floa
     row = connection.execute(_READ, {"endpoint": endpoint_id}).fetchone()
     key, state, since, in_a_row, interval_s, due_at, failing_s, last_probe, last_ok, weak, woken_at = row
     before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at, failing_s, last_probe, last_ok)
-    now = after(before, told.event, at=at, key=key, wait_s=told.wait_s)
-    was_refused = told.event is Event.FAIL and (told.reason in NO_SERVICE or weak == GUESSED)
+    now = after(before, signal.event, at=at, key=key, wait_s=signal.wait_s)
+    was_refused = signal.event is Event.FAIL and (signal.reason in NO_SERVICE or weak == GUESSED)
     if now.state is not before.state:
         changed = {"before": before.state, "after": now.state}
-        event = {"endpoint_id": endpoint_id, "at": at, **changed, "reason": told.reason}
+        event = {"endpoint_id": endpoint_id, "at": at, **changed, "reason": signal.reason}
         connection.execute(_ADD_EVENT, event)
     return {
         "health": now.state,
@@ -123,7 +124,7 @@ def age(database: Database, now: float) -> int:
         with database.transaction:
             found = database.connection.execute(_UNSEEN, {"before": now - UNSEEN_S}).fetchall()
             for (endpoint_id,) in found:
-                write_health(database.connection, endpoint_id, Told(Event.PASSED, "unseen"), now)
+                write_health(database.connection, endpoint_id, HealthSignal(Event.PASSED, "unseen"), now)
         aged += len(found)
         if len(found) < _AGED_AT_ONCE:
             return aged

@@ -27,9 +27,9 @@ from geocrawl.store.catalogue.write.health import (
     FORBIDDEN_S,
     SOON_S,
     UNASKED,
-    Told,
-    told_by_refusal,
-    told_without_verdict,
+    HealthSignal,
+    signal_of_refusal,
+    signal_without_verdict,
     write_health,
 )
 from geocrawl.store.catalogue.write.services import ServiceWriter, without_secrets
@@ -146,7 +146,7 @@ class Catalog:
 
     def known(self, candidates: Sequence[Candidate]) -> KnownEndpoints:
         """Read which of the candidates' endpoints are stored."""
-        asked = {_name(each.endpoint) for each in candidates}
+        asked = {_name(candidate.endpoint) for candidate in candidates}
         if not asked:
             return KnownEndpoints({}, 0)
         rows = self._connection.execute(_FIND, {"keys": {key for _, key in asked}}).fetchall()
@@ -189,15 +189,15 @@ class Catalog:
         service = verdict.service if verdict.status is Status.VALID else None
         last_status, last_ok, probes = self._last_verdict(endpoint_id)
         if service is not None:
-            told = Told(Event.OK, verdict.reason)
+            signal = HealthSignal(Event.OK, verdict.reason)
         elif moved_to is not None and last_ok is not None:
-            told = self._told_by_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
+            signal = self._signal_of_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
         else:
-            told = told_by_refusal(verdict.reason, verdict.retry_after_s)
-        if told.event is Event.LIMITED and last_status == Status.VALID:
-            self._write_unasked(endpoint_id, told, verdict.detail, verdict.http_status, at)
+            signal = signal_of_refusal(verdict.reason, verdict.retry_after_s)
+        if signal.event is Event.LIMITED and last_status == Status.VALID:
+            self._write_unasked(endpoint_id, signal, verdict.detail, verdict.http_status, at)
             return
-        said = {
+        result = {
             "status": verdict.status,
             "reason": verdict.reason,
             "detail": masked(verdict.detail)[:_TEXT_CHARS],
@@ -211,8 +211,8 @@ class Catalog:
             "requests": verdict.requests,
         }
         valid = {} if service is None else {"version": service.version, "last_ok": at}
-        row = {**said, **valid, "moved_to": moved_to.key if moved_to is not None else None, "probes": probes + 1}
-        self._write_probe(endpoint_id, told, at, {**said, **answered}, last_probe=at, **row)
+        row = {**result, **valid, "moved_to": moved_to.key if moved_to is not None else None, "probes": probes + 1}
+        self._write_probe(endpoint_id, signal, at, {**result, **answered}, last_probe=at, **row)
         if service is not None:
             self._services.write(without_secrets(service), endpoint_id, candidate.endpoint, at)
         else:
@@ -224,8 +224,8 @@ class Catalog:
         probe = {"status": Status.VALID, "reason": visit.reason, **answered}
         row = {"status": Status.VALID, "reason": "ok", "detail": "", "moved_to": None, "last_ok": visit.at}
         probes = self._last_verdict(endpoint_id)[-1] + 1
-        told = Told(Event.OK, visit.reason)
-        self._write_probe(endpoint_id, told, visit.at, probe, last_probe=visit.at, probes=probes, **row)
+        signal = HealthSignal(Event.OK, visit.reason)
+        self._write_probe(endpoint_id, signal, visit.at, probe, last_probe=visit.at, probes=probes, **row)
         self._services.confirm(endpoint_id, visit.at)
 
     def write_refused(self, endpoint_id: int, reason: str) -> None:
@@ -235,18 +235,18 @@ class Catalog:
     def write_unasked(self, endpoint_id: int, visit: Visit) -> None:
         """Write that a probe was not made: because it is not allowed (robots.txt), or because the server did not even
         answer for robots.txt, which is a failure of a service that was valid."""
-        told = told_without_verdict(visit.reason, visit.http_status, visit.retry_after_s)
+        signal = signal_without_verdict(visit.reason, visit.http_status, visit.retry_after_s)
         _, last_ok, probes = self._last_verdict(endpoint_id)
         if last_ok is None:
             self.write_refused(endpoint_id, visit.reason)
-            told = Told(Event.UNASKED, visit.reason, FORBIDDEN_S)
-            write_health(self._connection, endpoint_id, told, visit.at)
+            signal = HealthSignal(Event.UNASKED, visit.reason, FORBIDDEN_S)
+            write_health(self._connection, endpoint_id, signal, visit.at)
             return
-        if told.event is not Event.FAIL:
-            self._write_unasked(endpoint_id, told, "", visit.http_status, visit.at)
+        if signal.event is not Event.FAIL:
+            self._write_unasked(endpoint_id, signal, "", visit.http_status, visit.at)
             return
-        said = {"status": Status.INVALID, "reason": told.reason, "detail": _NO_ANSWER, "http_status": None}
-        self._write_probe(endpoint_id, told, visit.at, said, last_probe=visit.at, probes=probes + 1, **said)
+        result = {"status": Status.INVALID, "reason": signal.reason, "detail": _NO_ANSWER, "http_status": None}
+        self._write_probe(endpoint_id, signal, visit.at, result, last_probe=visit.at, probes=probes + 1, **result)
         self._services.choose_best(endpoint_id)
 
     def _last_verdict(self, endpoint_id: int) -> tuple[str | None, float | None, int]:
@@ -254,34 +254,38 @@ class Catalog:
         status, last_ok, probes = self._connection.execute(_LAST_VERDICT, {"endpoint": endpoint_id}).fetchone()
         return status, last_ok, probes
 
-    def _write_probe(self, endpoint_id: int, told: Told, at: float, probe: Mapping[str, object], **row: object) -> None:
+    def _write_probe(
+        self, endpoint_id: int, signal: HealthSignal, at: float, probe: Mapping[str, object], **row: object
+    ) -> None:
         """Write a probe, and what it changes in the row of its endpoint, with the health that follows."""
         self._connection.execute(_ADD_PROBE, {**_PROBE_ROW, **probe, "endpoint_id": endpoint_id, "at": at})
-        write_health(self._connection, endpoint_id, told, at, **row)
+        write_health(self._connection, endpoint_id, signal, at, **row)
 
-    def _told_by_move(self, endpoint_id: int, target: Endpoint, at: float) -> Told:
-        """Return what it tells that an endpoint has moved for good: no failure while its target was not asked yet, or
+    def _signal_of_move(self, endpoint_id: int, target: Endpoint, at: float) -> HealthSignal:
+        """Return what a permanent move says of an endpoint's health: no failure while its target was not asked yet, or
         is the same service, which then goes on at the new address."""
         row = self._connection.execute(_FIND_ENDPOINT, {"kind": target.kind, "key": target.key}).fetchone()
         if row is None:
-            return Told(Event.FAIL, "moved")
+            return HealthSignal(Event.FAIL, "moved")
         target_id, status, last_probe = row
         if last_probe is None:
-            return Told(Event.UNASKED, "moved", SOON_S)
+            return HealthSignal(Event.UNASKED, "moved", SOON_S)
         if status == Status.VALID and self._services.follow(endpoint_id, target_id, at):
-            return Told(Event.UNASKED, "moved", FORBIDDEN_S)
-        return Told(Event.FAIL, "moved")
+            return HealthSignal(Event.UNASKED, "moved", FORBIDDEN_S)
+        return HealthSignal(Event.FAIL, "moved")
 
-    def _write_unasked(self, endpoint_id: int, told: Told, detail: str, http_status: int | None, at: float) -> None:
+    def _write_unasked(
+        self, endpoint_id: int, signal: HealthSignal, detail: str, http_status: int | None, at: float
+    ) -> None:
         """Write an event that is no verdict: the last verdict stays, with the reason why it could not be confirmed."""
-        said = {
+        result = {
             "status": UNASKED,
-            "reason": told.reason,
+            "reason": signal.reason,
             "detail": masked(detail)[:_TEXT_CHARS],
             "http_status": http_status,
         }
-        self.write_refused(endpoint_id, told.reason)
-        self._write_probe(endpoint_id, told, at, said)
+        self.write_refused(endpoint_id, signal.reason)
+        self._write_probe(endpoint_id, signal, at, result)
 
     def decide(self, *pairs: tuple[int, int], same: bool, at: float) -> None:
         """Store a person's decision that the endpoints of each pair are one service, or are two, all in one separate

@@ -147,7 +147,7 @@ class PostgresConnection(Connection):
 
     def executemany(self, statement: Statement, values: Iterable[Values]) -> Rows:
         """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
-        bound = [self._bound(statement, each) for each in values]
+        bound = [self._bound(statement, value) for value in values]
         cursor = self._live().cursor()
         if not bound:
             return Rows(cursor)

@@ -96,7 +96,9 @@ def _tables() -> MetaData:
     made = MetaData()
     for table in METADATA.sorted_tables:
         copy = table.to_metadata(made)
-        copy.constraints -= {each for each in copy.constraints if isinstance(each, ForeignKeyConstraint)}
+        copy.constraints -= {
+            constraint for constraint in copy.constraints if isinstance(constraint, ForeignKeyConstraint)
+        }
         for column in copy.columns:
             column.foreign_keys.clear()
             column.type = _type_of(column)

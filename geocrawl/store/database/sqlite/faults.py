@@ -31,7 +31,7 @@ def is_there(path: Path) -> bool:
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells the file at `path` from another one that takes its place; None when there is none."""
+    """Return what tells the file at `path` from another one that takes its place; None without a file."""
     try:
         found = os.stat(path)  # noqa: PTH116  # half the time of Path.stat, at each transaction
     except OSError:
@@ -117,7 +117,7 @@ def copy_fault(source: Path, target: Path, error: Error) -> DatabaseFault:
     code = getattr(error, "sqlite_errorname", "") or ""
     if code == "SQLITE_FULL":
         return PassingFault(f"{target}: the disk is full, no copy was made; free some space or name another folder")
-    if code.startswith("SQLITE_IOERR"):  # of either file: SQLite does not say of which
+    if code.startswith("SQLITE_IOERR"):  # of either file: SQLite does not say which
         return PassingFault(f"{target}: {source} could not be copied there ({code}); check both disks")
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):  # the source is only read, and open
         return fault(target, error)

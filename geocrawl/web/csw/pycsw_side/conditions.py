@@ -68,7 +68,7 @@ def text_query(pattern: str, spellings: Spellings) -> str:
     """Return what to ask the full-text index for a LIKE pattern: all its words, each the beginning of one; '' for a
     pattern that everything fulfils."""
     pieces = pattern.replace("%", " ").split()[:_MOST_WORDS]
-    found = [" OR ".join(f'"{each}"*' for each in spellings(piece) if each) for piece in pieces]
+    found = [" OR ".join(f'"{spelling}"*' for spelling in spellings(piece) if spelling) for piece in pieces]
     if pieces and not any(found):
         return '""'  # signs alone: nothing has them
     words = " AND ".join(f"({each})" for each in found if each)

@@ -100,7 +100,7 @@ class Repository:
     def query_ids(self, ids: Sequence[str]) -> list[SimpleNamespace]:
         """Return the records with these identifiers; unknown ones are left out."""
         numbers = [each[len(PREFIX) :] for each in ids[:_MOST_RECORDS] if each and each.startswith(PREFIX)]
-        known = [int(each) for each in numbers if each.isascii() and each.isdigit() and len(each) < 19]
+        known = [int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 19]
         return self._records("WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id", [json.dumps(known)])
 
     def query_domain(
@@ -177,7 +177,7 @@ def open_catalogue(path: Path, columns: frozenset[str]) -> sqlite3.Connection:
     """Return a connection that reads the view `record` with `columns`, and nothing else."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5, check_same_thread=False)
     try:
-        shown = ", ".join(f"{_COLUMNS.get(each, 'NULL')} AS {each}" for each in sorted(columns))
+        shown = ", ".join(f"{_COLUMNS.get(column, 'NULL')} AS {column}" for column in sorted(columns))
         connection.execute(f"CREATE TEMP VIEW record AS SELECT {_OWN}, {shown} FROM v_services")
         connection.execute("SELECT rowid FROM search_text WHERE search_text MATCH '\"\"'")  # opens the index
     except sqlite3.Error:

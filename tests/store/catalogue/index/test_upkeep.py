@@ -1,4 +1,4 @@
-"""The search index is made for catalogues of older versions, and anew when a person asks for it."""
+"""The search index is made for catalogues of older versions, and made again on request."""
 
 from __future__ import annotations
 
