@@ -7,13 +7,13 @@ ended, and ended with the event loop or with the task that waits for them.
 
 docs/decisions/010 has the figures. An answer that is read in the event loop is so short that even a malicious one
 costs about half a second. Short answers of three sorts may cost far more: RDF (rdflib needs 3.5 s for 64 KB of one
-Turtle list), images (4 million pixels of one colour are 3 KB) and gzip files.
+Turtle list), gzip files, and images (4 million pixels of one colour are 3 KB), of which none is decoded in the event
+loop: a process of its own decodes them one after the other, for a moment each, whatever other answers are read.
 """
 
 from __future__ import annotations
 
 import asyncio
-import io
 import logging
 import pickle
 import re
@@ -21,17 +21,17 @@ import resource
 import signal
 import time
 import traceback
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from geocrawl.formats.raster import is_picture
 from geocrawl.formats.text import GZIP_START
-from geocrawl.model import Failure, FailureCode, Page
+from geocrawl.model import Failure, FailureCode, Page, Picture
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
@@ -55,6 +55,12 @@ class Limits:
     cpu_s: float
     memory_bytes: int
     """Limit for the whole process: heap and private mappings (RLIMIT_DATA)."""
+
+
+PICTURE_LIMITS = Limits(cpu_s=10.0, memory_bytes=512 << 20)
+"""Limits on decoding an image: one of the most pixels takes a second and 250 MiB."""
+Decode: TypeAlias = Callable[[bytes], Picture | str]
+"""Decodes an image, or returns why it is not decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,55 +140,71 @@ class ReadingFault(Exception):
 class ReadingProcesses:
     """`ports.ReadingPool` for the loop of one run."""
 
-    def __init__(self, *, processes: int, in_loop_bytes: int, limits: Limits) -> None:
-        """`processes`: the most that run at once. `in_loop_bytes`: longer answers are read in a process."""
+    def __init__(self, *, processes: int, in_loop_bytes: int, limits: Limits, decode: Decode) -> None:
+        """`processes`: the most that read answers at once; 0: none does. `in_loop_bytes`: longer answers are read in a
+        process. `decode` runs in a further process."""
         self._processes = processes
+        self._decode = decode
         self._in_loop_bytes = in_loop_bytes
         self._limits = limits
         self._limiter: CapacityLimiter | None = None
+        self._decoding: CapacityLimiter | None = None
         logging.getLogger("asyncio").addFilter(_is_worth_telling)
-        self._threads = ThreadPoolExecutor(processes, thread_name_prefix="reading")
+        self._threads = ThreadPoolExecutor(max(processes, 1), thread_name_prefix="reading")
         """Threads for reading only: asyncio's default threads may all be waiting for name servers."""
 
     def takes(self, page: Page) -> bool:
         """Return whether an answer is long or of a sort that costs more than its length suggests."""
-        return is_heavy(page, self._in_loop_bytes)
+        return self._processes > 0 and is_heavy(page, self._in_loop_bytes)
 
     async def run(self, page: Page, think: Callable[[], T]) -> T | Failure:
         """Return what `think` returns, in a process; a Failure when the process was ended. Raises ReadingFault."""
-        if self._limiter is None:  # it belongs to the running loop
-            from anyio import CapacityLimiter  # most crawls read no answer in a process
+        from anyio import CapacityLimiter  # most crawls read no answer in a process
 
-            self._limiter = CapacityLimiter(self._processes)
-        async with self._limiter:
-            found = await (self._found if len(page.body) <= _MOST_BYTES_IN_PIPE else self._found_by_file)(page, think)
+        self._limiter = self._limiter or CapacityLimiter(self._processes)  # it belongs to the running loop
+        return await self._run(page, think, self._limiter, self._limits)
+
+    async def with_picture(self, page: Page) -> Page:
+        """Return an answer with the image in its body, decoded in a process; any other answer as it is."""
+        if not is_picture(page.body):
+            return page
+        from anyio import CapacityLimiter
+
+        self._decoding = self._decoding or CapacityLimiter(1)
+        picture = await self._run(page, partial(self._decode, page.body), self._decoding, PICTURE_LIMITS)
+        return replace(page, picture=picture.detail if isinstance(picture, Failure) else picture)
+
+    async def _run(self, page: Page, think: Callable[[], T], limiter: CapacityLimiter, limits: Limits) -> T | Failure:
+        """Return what `think` returns as soon as the limiter admits it, within limits."""
+        async with limiter:
+            is_long = len(page.body) > _MOST_BYTES_IN_PIPE
+            found = await (self._found_by_file if is_long else self._found)(page, think, limits)
         if isinstance(found, OutOfMemory):
-            return _failure(
-                page, FailureCode.READING_MEMORY, f"reading it needs more than {self._limits.memory_bytes:,} bytes"
-            )
+            told = f"reading it needs more than {limits.memory_bytes:,} bytes"
+            return _failure(page, FailureCode.READING_MEMORY, told)
         if isinstance(found, Defect):
             raise ReadingFault(found.traceback)
         result: T = found
         return result
 
-    async def _found_by_file(self, page: Page, think: Callable[[], Any]) -> Any:
+    async def _found_by_file(self, page: Page, think: Callable[[], Any], limits: Limits) -> Any:
         """Return what `_found` returns, of a long answer."""
         try:
             with TemporaryDirectory(prefix="geocrawl-reading-") as folder:
-                return await self._found(page, think, Path(folder))
+                return await self._found(page, think, limits, Path(folder))
         except OSError:  # the disk is full: use memory instead
-            return await self._found(page, think)
+            return await self._found(page, think, limits)
 
-    async def _found(self, page: Page, think: Callable[[], Any], folder: Path | None = None) -> Any:
+    async def _found(self, page: Page, think: Callable[[], Any], limits: Limits, folder: Path | None = None) -> Any:
         """Return the result from a process, `OutOfMemory`, `Defect` or a Failure. `folder`: for a long answer."""
         from anyio import BrokenWorkerProcess, to_process
 
         request = await self.in_thread(partial(_request, think, folder))
         begun = time.monotonic()
         try:
-            packed = await to_process.run_sync(answer, request, self._limits, cancellable=True)
+            packed = await to_process.run_sync(answer, request, limits, cancellable=True)
         except BrokenWorkerProcess:
-            return self._ended(page, time.monotonic() - begun)
+            return _ended(page, time.monotonic() - begun, limits.cpu_s)
         unpacked = partial(_unpacked, packed)
         is_short = isinstance(packed, bytes) and len(packed) <= _MOST_BYTES_IN_LOOP
         return unpacked() if is_short else await self.in_thread(unpacked)
@@ -191,13 +213,13 @@ class ReadingProcesses:
         """Return what `think` returns."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, think)
 
-    def _ended(self, page: Page, seconds: float) -> Failure:
-        """Return why a reading process ended. A timer ends it no sooner than its time is over by the clock."""
-        limit_s = self._limits.cpu_s
-        if seconds >= limit_s:
-            told = f"reading it takes more than {limit_s:g} s of CPU time, or {WALL_FACTOR * limit_s:g} s in all"
-            return _failure(page, FailureCode.READING_TIME, told)
-        return _failure(page, FailureCode.READING_CRASH, f"the process that read it ended after {seconds:.1f} s")
+
+def _ended(page: Page, seconds: float, limit_s: float) -> Failure:
+    """Return why a reading process ended. A timer ends it no sooner than its time is over by the clock."""
+    if seconds >= limit_s:
+        told = f"reading it takes more than {limit_s:g} s of CPU time, or {WALL_FACTOR * limit_s:g} s in all"
+        return _failure(page, FailureCode.READING_TIME, told)
+    return _failure(page, FailureCode.READING_CRASH, f"the process that read it ended after {seconds:.1f} s")
 
 
 def _is_worth_telling(record: logging.LogRecord) -> bool:
@@ -230,7 +252,11 @@ def _failure(page: Page, code: FailureCode, why: str) -> Failure:
 
 
 class InLoop:
-    """`ports.ReadingPool` without processes: only the readers' own limits apply."""
+    """`ports.ReadingPool` without processes, for recorded and made answers: only the readers' own limits apply."""
+
+    def __init__(self, decode: Decode) -> None:
+        """`decode` runs in the event loop, too."""
+        self._decode = decode
 
     def takes(self, answer: Page) -> bool:
         """Return False: every answer is read in the event loop."""
@@ -240,16 +266,17 @@ class InLoop:
         """Return what `think` returns."""
         return think()
 
+    async def with_picture(self, answer: Page) -> Page:
+        """Return an answer with the image in its body decoded; any other answer as it is."""
+        return replace(answer, picture=self._decode(answer.body)) if is_picture(answer.body) else answer
+
     async def in_thread(self, think: Callable[[], T]) -> T:
         """Return what `think` returns."""
         return think()
 
 
-MOST_PIXELS = 512 * 512
-"""An image with more pixels is decoded in a process; decoding so many takes 0.1 s, and the maps of content checks have
-a quarter of them."""
 MOST_IMAGE_BYTES = 1024 * 1024
-_IMAGE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|RIFF....WEBP", re.S)
+"""A longer image is read in a process, though none is decoded by a reader."""
 _HEAD_BYTES = 4_096
 _RDF_TYPE = re.compile(r"turtle|n-triples|text/n3|rdf\+|ld\+json")
 _RDF = {
@@ -264,27 +291,11 @@ _SPARQL_PREFIX = re.compile(rb"\s*prefix\s")
 def is_heavy(page: Page, in_loop_bytes: int) -> bool:
     """Return whether an answer is longer than `in_loop_bytes`, or costs more than its length suggests."""
     body = page.body
-    if _IMAGE.match(body):
-        return len(body) > MOST_IMAGE_BYTES or _pixels(body) > MOST_PIXELS
+    if is_picture(body):
+        return len(body) > MOST_IMAGE_BYTES
     if len(body) > in_loop_bytes or body.startswith(GZIP_START):
         return True
     head = body[:_HEAD_BYTES].lower()
     is_rdf = any(sign in head for hint, signs in _RDF.items() if hint in head for sign in signs)
     is_rdf = is_rdf or _SPARQL_PREFIX.match(head) is not None
     return is_rdf or _RDF_TYPE.search(page.content_type) is not None
-
-
-def _pixels(body: bytes) -> int:
-    """Return the number of pixels that an image's header states; 0 when it cannot be read, because then the image
-    cannot be decoded either."""
-    from PIL import Image
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            width, height = Image.open(io.BytesIO(body)).size
-    except Image.DecompressionBombError:
-        return MOST_PIXELS + 1
-    except (OSError, SyntaxError, ValueError, EOFError, IndexError):
-        return 0
-    return width * height

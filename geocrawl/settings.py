@@ -439,12 +439,12 @@ class Settings:
     header_bytes: Size = setting(64 * 1024, "longest header block")
     reading_in_loop_bytes: Size = setting(
         64 * 1024,
-        "longest answer that is read in the crawl's own process; longer ones, RDF and large images are read in others",
+        "longest answer that is read in the crawl's own process; longer ones, RDF and images are read in others",
     )
     reading_processes: Count = setting(
         2,
         "maximum processes that read answers",
-        empty="none: every answer is read in the crawl's own process",
+        empty="none: every answer but images is read in the crawl's own process",
     )
     max_redirects: Count = setting(5, "maximum redirects followed for one URL")
     max_idle_connections: Count = setting(

@@ -36,6 +36,7 @@ from geocrawl.ports import (
 from geocrawl.priority import registry
 from geocrawl.priority.strategies.ipagerank import PageFilter, make_page_filter
 from geocrawl.priority.topics import demand_topic, find_topic, topics_folder
+from geocrawl.probe.decoding import read_picture
 from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.reading import InLoop, Limits, ReadingProcesses
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
@@ -173,12 +174,13 @@ def _make_page_filter(settings: Settings) -> PageFilter:
 
 def _make_reading_pool(settings: Settings, environment: Environment | None) -> ReadingPool:
     """Return the processes that read large and odd answers; none within an environment, whose time is virtual."""
-    if environment is not None or not settings.reading_processes:
-        return InLoop()
+    if environment is not None:
+        return InLoop(read_picture)
     return ReadingProcesses(
         processes=settings.reading_processes,
         in_loop_bytes=settings.reading_in_loop_bytes,
         limits=Limits(READING_TIME_S, READING_MEMORY_BYTES),
+        decode=read_picture,
     )
 
 

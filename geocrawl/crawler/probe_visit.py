@@ -357,6 +357,7 @@ async def run_content_check(
             if not time.is_spent:
                 on_request()
             answer = await time.fetch(turn, step)
+            answer = await pool.with_picture(answer) if isinstance(answer, Page) else answer
         else:
             answer = _over_budget(step)
         left -= 1

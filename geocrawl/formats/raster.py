@@ -1,7 +1,8 @@
-"""Read the header of a picture (PNG, JPEG, GIF, WebP): its type, the sizes of its frames and where it ends.
+"""Read the header of a picture (PNG, JPEG, GIF, WebP, TIFF): its type, the sizes of its frames and where it ends.
 
-Nothing is decoded. The header bounds what a browser will decode of a stranger's picture: the pixels of each frame and
-of all frames together. The bytes of a picture say nothing about them; 49 KB can hold 400 million pixels.
+Nothing is decoded. The header bounds what a browser or a content check will decode of a stranger's picture: the pixels
+of each frame, tile or strip, and of all together. The bytes of a picture say nothing about them; 49 KB can hold 400
+million pixels.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ MAX_FRAMES = 100
 """Most frames of an animation, or scans of a progressive JPEG."""
 MAX_PIXELS_OF_FRAMES = 4 * MAX_PIXELS
 """Most pixels of all frames together; browsers compose each on the whole canvas."""
+MAX_PARTS = 4_096
+"""Most tiles or strips of a TIFF, each of which starts a decoder; one row each is usual for strips."""
+BROKEN = "the service sent a broken image"
 
 Size = tuple[int, int]
 Frames = Generator[Size, None, int]
@@ -40,6 +44,11 @@ class Raster:
     """Bytes of the picture; what follows belongs to something else."""
 
 
+def is_picture(body: bytes) -> bool:
+    """Return whether a body begins like a picture of a format that is known here."""
+    return any(magic.match(body) for magic, _, _ in _FORMATS)
+
+
 def read_raster(body: bytes) -> Raster | str:
     """Return the header of a picture within the bounds, or why it is refused; '' for another format."""
     format_ = next((known for known in _FORMATS if known[0].match(body)), None)
@@ -53,17 +62,17 @@ def read_raster(body: bytes) -> Raster | str:
             sizes.append(size)
             pixels += width * height
             if not width or not height:
-                return "the service sent a broken image"
+                return BROKEN
             if width * height > MAX_PIXELS:
                 return Sentence("the service sent an image of {width} × {height} pixels", width=width, height=height)
             if len(sizes) > MAX_FRAMES or pixels > MAX_PIXELS_OF_FRAMES:
                 return "the service sent an image of too many frames"
     except StopIteration as end:
         if not sizes or end.value > len(body):
-            return "the service sent a broken image"
+            return BROKEN
         return Raster(media_type, sizes[0], len(sizes), end.value)
     except (struct.error, IndexError, ValueError):
-        return "the service sent a broken image"
+        return BROKEN
 
 
 # --------------------------------------------------------------------------- PNG
@@ -202,9 +211,40 @@ def _number_24(body: bytes, at: int) -> int:
     return body[at] | body[at + 1] << 8 | body[at + 2] << 16
 
 
+# --------------------------------------------------------------------------- TIFF
+
+_WIDTH, _LENGTH, _STRIPS, _ROWS, _TILE_WIDTH, _TILE_LENGTH, _TILES = 256, 257, 273, 278, 322, 323, 324
+_INTEGERS = {1: "B", 3: "H", 4: "I"}
+
+
+def _tiff(body: bytes) -> Frames:
+    """Read the first directory of a TIFF (TIFF 6.0, 2 and 15): the canvas, then the largest of its tiles or strips."""
+    order = "<" if body[:1] == b"I" else ">"
+    (at,) = unpack_from(f"{order}I", body, 4)
+    (entries,) = unpack_from(f"{order}H", body, at)
+    values, counts = dict[int, int](), dict[int, int]()
+    for entry in range(at + 2, at + 2 + 12 * entries, 12):
+        tag, type_, counts[tag] = unpack_from(f"{order}HHI", body, entry)
+        if type_ in _INTEGERS:
+            (values[tag],) = unpack_from(f"{order}{_INTEGERS[type_]}", body, entry + 8)
+    if _WIDTH not in values or _LENGTH not in values:
+        raise ValueError("a TIFF without a size")
+    canvas = width, height = values[_WIDTH], values[_LENGTH]
+    yield canvas
+    is_tiled = _TILE_WIDTH in values or _TILE_LENGTH in values
+    rows = min(values.get(_ROWS, height), height)
+    part = (values.get(_TILE_WIDTH, 0), values.get(_TILE_LENGTH, 0)) if is_tiled else (width, rows)
+    yield part
+    parts = counts.get(_TILES if is_tiled else _STRIPS, 0)
+    if parts > MAX_PARTS or parts * part[0] * part[1] > MAX_PIXELS_OF_FRAMES:
+        yield from repeat((1, 1), MAX_FRAMES)
+    return len(body)
+
+
 _FORMATS: tuple[tuple[re.Pattern[bytes], str, Callable[[bytes], Frames]], ...] = (
     (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png", _png),
     (re.compile(rb"\xff\xd8\xff"), "image/jpeg", _jpeg),
     (re.compile(rb"GIF8[79]a"), "image/gif", _gif),
     (re.compile(rb"RIFF....WEBP", re.DOTALL), "image/webp", _webp),
+    (re.compile(rb"II\*\0|MM\0\*"), "image/tiff", _tiff),
 )

@@ -204,6 +204,32 @@ class Validators:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A decoded image."""
+
+    width: int
+    height: int
+    pixels: bytes
+    """RGBA, row by row."""
+    colours: int
+    """Number of different colours, counted up to 256; all fully transparent ones count as one."""
+    background: float
+    """Share of the most frequent colour, 0…1."""
+    is_blank: bool
+    """Whether the image has only one colour, apart from JPEG noise and a few single pixels, or is fully transparent."""
+
+    has_one_ink: bool = False
+    """Whether all colours are mixed of two: the background and one other."""
+    thumbnail: bytes = b""
+    """PNG of a bounded size; empty for a blank image."""
+
+    @property
+    def line(self) -> str:
+        """Return size and number of colours, for people."""
+        return f"{self.width} × {self.height} pixels, {self.colours} colours"
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """An answer of a web server, whatever its status."""
 
@@ -233,6 +259,8 @@ class Page:
     """Seconds until the address may be asked again, by Retry-After with 429 or 503; None without one."""
     deviations: tuple[Deviation, ...] = ()
     """What was tolerated of the connection and of the body's coding (probes only)."""
+    picture: Picture | str = ""
+    """The image in the body, or why it is not decoded (content checks only); '' for another body."""
 
     @property
     def content_type(self) -> str:

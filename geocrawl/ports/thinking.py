@@ -47,6 +47,9 @@ class ReadingPool(Protocol):
         exception of `think` is a defect of geocrawl, and is raised here.
         """
 
+    async def with_picture(self, answer: Page) -> Page:
+        """Return an answer with the image in its body decoded, or with why it is not; any other answer as it is."""
+
     async def in_thread(self, think: Callable[[], T]) -> T:
         """Return what `think` returns, called in a thread because it needs the state of this process; the event loop
         continues meanwhile, more slowly."""

@@ -23,12 +23,13 @@ from geocrawl.model import (
     FailureCode,
     Level,
     Page,
+    Picture,
     Purpose,
     Url,
 )
 from geocrawl.ports import Ask
 from geocrawl.probe.answer import SLOW_MS, is_slow
-from geocrawl.probe.images import Picture, is_image, read_picture, thumbnail
+from geocrawl.probe.images import may_be_text, similarity
 from geocrawl.probe.json_answers import error_of
 from geocrawl.wording import counted
 
@@ -57,8 +58,8 @@ def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
 
 def picture_of(page: Page) -> Picture | str:
     """Return the image in a page; else a line that describes what came instead."""
-    if is_image(page.body):
-        return read_picture(page.body)
+    if page.picture:
+        return page.picture
     named = page.content_type or "no Content-Type"
     if not page.body:
         return f"no bytes ({named})"
@@ -90,7 +91,7 @@ class Attempts:
 
     made: list[Attempt] = field(default_factory=list)
     _cors: str = ""
-    _image: bytes = b""
+    _thumbnail: bytes = b""
 
     def add(
         self,
@@ -100,7 +101,7 @@ class Attempts:
         answer: Page | Failure,
         look: tuple[ContentOutcome, str],
         *,
-        image: bytes = b"",
+        image: Page | None = None,
         zoom: int | None = None,
     ) -> None:
         """Add the result of requesting an item; the first image with content becomes the thumbnail.
@@ -111,8 +112,9 @@ class Attempts:
         self.made.append(Attempt(layer, crs, outcome, answer.elapsed_ms, detail[:_DETAIL_CHARS], url.address, zoom))
         if isinstance(answer, Page):  # what the server sends to viewers of another origin
             self._cors = answer.headers.get("access-control-allow-origin", "")[:200] or self._cors
-        if outcome is ContentOutcome.OK and isinstance(answer, Page) and not self._image:
-            self._image = image or answer.body
+        shown = image or answer
+        if outcome is ContentOutcome.OK and isinstance(shown, Page) and isinstance(shown.picture, Picture):
+            self._thumbnail = self._thumbnail or shown.picture.thumbnail
 
     @property
     def is_enough(self) -> bool:
@@ -131,7 +133,7 @@ class Attempts:
             attempts=tuple(self.made),
             https=True if endpoint.url.scheme == "https" and outcomes - _HOPELESS else None,
             cors=self._cors,
-            thumbnail=thumbnail(self._image) if self._image else b"",
+            thumbnail=self._thumbnail,
         )
 
 
@@ -303,7 +305,7 @@ def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generato
     `look`: the judgement so far; `elsewhere`: address of an image of the same size, if there is another.
     """
     picture = picture_of(answer) if look[0] is ContentOutcome.OK and isinstance(answer, Page) else None
-    if elsewhere is None or is_slow(answer) or not isinstance(picture, Picture) or not picture.may_be_text:
+    if elsewhere is None or is_slow(answer) or not isinstance(picture, Picture) or not may_be_text(picture):
         return look
     other = yield Ask(elsewhere, Purpose.MAP)
     if isinstance(other, Page) and _shows(other, picture):
@@ -314,7 +316,7 @@ def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generato
 def _shows(page: Page, picture: Picture) -> bool:
     """Return whether an answer is the same image, pixel by pixel."""
     other = picture_of(page)
-    return isinstance(other, Picture) and other.similarity(picture) == 1.0
+    return isinstance(other, Picture) and similarity(other, picture) == 1.0
 
 
 def _value(answer: Page | Failure) -> JsonObject | None:

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
 
-from geocrawl.formats.raster import read_raster
+from geocrawl.formats.raster import is_picture, read_raster
 from geocrawl.formats.text import decode_declared, header_charset
 from geocrawl.model import Failure, FailureCode, Page, Purpose, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.content import exception_of
 from geocrawl.probe.extents import Sides
-from geocrawl.probe.images import is_image
 from geocrawl.probe.levels import Level, cover
 from geocrawl.probe.previews import Levels, View
 from geocrawl.sanitize import plain
@@ -95,10 +94,10 @@ def checked_picture(answer: Page | Failure) -> Relay | str:
     if answer.cut:
         return "the service sent more than a preview reads; zoom in"
     raster = read_raster(answer.body)
-    if not isinstance(raster, str):
+    if not isinstance(raster, str) and raster.media_type != "image/tiff":
         return Relay(answer.body[: raster.length], raster.media_type)
-    if raster or is_image(answer.body):
-        return raster or "the service sent an image of a form that cannot be shown here"
+    if is_picture(answer.body):
+        return raster if isinstance(raster, str) else "the service sent an image of a form that cannot be shown here"
     said = plain(answer.body[:600].decode("utf-8", "replace"), 200)
     return Sentence("the service sent no image but: {said}", said=said) if said else "the service sent no image"
 

@@ -17,6 +17,7 @@ from geocrawl.ports import ContentInterview, Interview
 from geocrawl.probe.kinds.wms.probe import WmsProbe
 from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.urls import endpoint_key, read_url
+from tests.support.interviews import with_picture
 
 
 def _url(text: str) -> Url:
@@ -149,6 +150,7 @@ def _answered(interview: Interview | ContentInterview) -> Any:
         found = answer_of(*service, parts.query)
         headers = {"content-type": found.content_type.lower()}
         try:
-            asked = interview.send(Page(asked, asked, found.status, headers, found.body, 1.0, 0.0)).url
+            answer = with_picture(Page(asked, asked, found.status, headers, found.body, 1.0, 0.0))
+            asked = interview.send(answer).url
         except StopIteration as end:
             return end.value

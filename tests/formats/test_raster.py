@@ -54,6 +54,13 @@ def jpeg(width: int, height: int, scans: int = 1) -> bytes:
     return b"\xff\xd8" + frame + scans * scan + b"\xff\xd9"
 
 
+def tiff(width: int, height: int, tags: dict[int, int], parts: int = 1) -> bytes:
+    known = {256: width, 257: height, 258: 8, 259: 1, 262: 1, **tags}
+    counts: dict[int, int] = {tag: parts for tag in (273, 324) if tag in tags}
+    entries = b"".join(struct.pack("<HHII", tag, 4, counts.get(tag, 1), known[tag]) for tag in sorted(known))
+    return (b"II*\0" + struct.pack("<IH", 8, len(known)) + entries).ljust(300, b"\0")
+
+
 @pytest.mark.parametrize("format_", TYPES)
 @pytest.mark.parametrize("size", [(1, 1), (30, 20), (1024, 700)])
 def test_type_size_and_end_of_a_picture_are_read(format_: str, size: tuple[int, int]) -> None:
@@ -97,6 +104,10 @@ HOSTILE = {
     "a JPEG of four thousand million pixels": jpeg(65_500, 65_500),
     "a JPEG of a thousand scans": jpeg(2_000, 2_000, scans=1_000),
     "a JPEG whose height comes later": jpeg(100, 0),
+    "a TIFF of 64 pixels whose tile has 400 million": tiff(64, 64, {322: 20_000, 323: 20_000, 324: 300}),
+    "a TIFF with a hundred thousand strips": tiff(40, 100_000, {278: 1, 273: 300}, parts=100_000),
+    "a TIFF with four thousand tiles, each large": tiff(64, 64, {322: 512, 323: 512, 324: 300}, parts=4_000),
+    "a TIFF without a size": b"II*\0" + struct.pack("<IH", 8, 0),
     "a PNG without data": png(8, 8).replace(b"IDAT", b"IDXT"),
 }
 CONTROLS = [
@@ -106,6 +117,8 @@ CONTROLS = [
     gif((8, 8), *[(0, 0, 8, 8)] * MAX_FRAMES),
     webp(lossless(2_048, 2_048)),
     jpeg(2_048, 2_048, scans=20),
+    tiff(2_048, 2_048, {278: 1, 273: 300}, parts=2_048),
+    tiff(2_048, 2_048, {322: 256, 323: 256, 324: 300}, parts=64),
 ]
 
 
@@ -135,7 +148,6 @@ def test_a_picture_that_is_cut_off_is_refused_wherever_it_is(format_: str) -> No
         b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
         b"<!doctype html><script>alert(1)</script>",
         b"<?xml version='1.0'?>" + png(8, 8),
-        b"II*\0" + bytes(100),
         b"BM" + bytes(100),
         b"RIFF\0\0\0\0WAVE",
         b"%PDF-1.7",

@@ -13,6 +13,7 @@ from geocrawl.model import ContentOutcome, ContentReport, Failure, Kind, Layer, 
 from geocrawl.ports import Ask, ContentCheck
 from geocrawl.urls import service_endpoint
 from tests.support.answers import page, url
+from tests.support.interviews import with_picture
 
 API = "https://data.example.org/api"
 SERVER = "http://gis.example.org/arcgis/rest/services"
@@ -46,9 +47,8 @@ def run(
             assert ask.purpose is Purpose.MAP
             asked.append(ask.url.address)
             found = reply(ask)
-            ask = content_interview.send(
-                replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found
-            )
+            found = replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found
+            ask = content_interview.send(with_picture(found))
     except StopIteration as end:
         proof: ContentReport = end.value
         return proof, asked

@@ -35,6 +35,7 @@ from geocrawl.model import (
 from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
+from tests.support.interviews import with_picture
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def _checked(check: object) -> ContentReport:
         ask = next(check)  # type: ignore[call-overload]
         while True:
             over = Failure(ask.url, FailureCode.BUDGET, "enough")
-            ask = check.send(_fetched(ask.url) if left > 0 else over)  # type: ignore[attr-defined]
+            ask = check.send(with_picture(_fetched(ask.url) if left > 0 else over))  # type: ignore[attr-defined]
             left -= 1
     except StopIteration as end:
         report: ContentReport = end.value

@@ -36,6 +36,7 @@ from geocrawl.probe.stream import read_items
 from geocrawl.urls import query_parameters, service_endpoint
 from tests.probe.kinds import documents
 from tests.support.answers import EXCEPTION, HTML, page, url
+from tests.support.interviews import with_picture
 
 ADDRESS = "http://maps.example.org/service"
 EMPTY = '<wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" numberReturned="0"/>'
@@ -59,9 +60,8 @@ def run(
             asked.append(ask)
             assert len(asked) <= 8
             found = reply(ask)
-            ask = content_interview.send(
-                replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found
-            )
+            found = replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found
+            ask = content_interview.send(with_picture(found))
     except StopIteration as end:
         proof: ContentReport = end.value
         return proof, asked

@@ -6,7 +6,9 @@ import io
 
 from PIL import Image
 
-from geocrawl.probe.images import Picture, read_picture
+from geocrawl.model import Picture
+from geocrawl.probe.decoding import read_picture
+from geocrawl.probe.images import similarity
 
 BLUE, RED, CLEAR = (0, 0, 255, 255), (255, 0, 0, 255), (0, 0, 0, 0)
 
@@ -24,16 +26,16 @@ def picture(*dots: tuple[int, int], ground: tuple[int, int, int, int] = CLEAR, s
 
 
 def test_equal_pictures_are_alike() -> None:
-    assert picture((1, 1), (5, 5)).similarity(picture((1, 1), (5, 5))) == 1.0
-    assert picture().similarity(picture()) == 1.0
+    assert similarity(picture((1, 1), (5, 5)), picture((1, 1), (5, 5))) == 1.0
+    assert similarity(picture(), picture()) == 1.0
 
 
 def test_a_few_things_in_other_places_are_unlike_however_much_ground_there_is() -> None:
-    assert picture((1, 2)).similarity(picture((2, 1))) == 0.0
-    assert picture((1, 1), (1, 2)).similarity(picture((1, 1), (2, 1))) == 1 / 3
+    assert similarity(picture((1, 2)), picture((2, 1))) == 0.0
+    assert similarity(picture((1, 1), (1, 2)), picture((1, 1), (2, 1))) == 1 / 3
 
 
 def test_another_ground_or_size_is_unlike() -> None:
-    assert picture().similarity(picture(ground=BLUE)) == 0.0
-    assert picture((1, 1)).similarity(picture((1, 1), ground=BLUE)) < 0.001
-    assert picture((1, 1)).similarity(picture((1, 1), size=50)) == 0.0
+    assert similarity(picture(), picture(ground=BLUE)) == 0.0
+    assert similarity(picture((1, 1)), picture((1, 1), ground=BLUE)) < 0.001
+    assert similarity(picture((1, 1)), picture((1, 1), size=50)) == 0.0

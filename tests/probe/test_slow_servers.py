@@ -24,6 +24,7 @@ from geocrawl.model import (
     Validators,
     Verdict,
 )
+from geocrawl.probe.decoding import read_picture
 from geocrawl.probe.kinds.wms.probe import WmsProbe
 from geocrawl.probe.registry import content_check_of
 from geocrawl.reading import InLoop
@@ -115,11 +116,11 @@ async def test_a_visit_ends_when_its_time_is_spent_and_the_service_is_advertised
         return page(CAPABILITIES if "GetCapabilities" in url.address else refused("no such system", "CRS").body)
 
     turn, time, probe = SlowTurn(reply), TimeBudget(60.0), WmsProbe()
-    verdict = await run_interview(probe, candidate(probe.kind), turn, InLoop(), time=time)
+    verdict = await run_interview(probe, candidate(probe.kind), turn, InLoop(read_picture), time=time)
     assert isinstance(verdict, Verdict) and verdict.service is not None and verdict.status is Status.VALID
     check = content_check_of(Kind.WMS, layers=3)
     assert check is not None
     begin = partial(check.run, service_endpoint(Kind.WMS, url(ENDPOINT)), verdict.service)
-    report = await run_content_check(begin, turn, InLoop(), 8, lambda: None, time)
+    report = await run_content_check(begin, turn, InLoop(read_picture), 8, lambda: None, time)
     assert turn.asked == ["GetCapabilities", "GetMap", "GetMap"], "three answers take 60 s"
     assert report.level is Level.ADVERTISED

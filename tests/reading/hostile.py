@@ -57,7 +57,7 @@ def flat_image(side: int) -> bytes:
     from PIL import Image
 
     written = io.BytesIO()
-    Image.new("RGB", (side, side), (1, 2, 3)).save(written, "PNG")
+    Image.new("L", (side, side), 3).save(written, "PNG")
     return written.getvalue()
 
 

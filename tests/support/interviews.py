@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from geocrawl.detect import Detector
-from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Page, Status, Verdict
+from geocrawl.formats.raster import is_picture
+from geocrawl.model import Candidate, Endpoint, Evidence, Failure, Kind, Page, Status, Verdict
 from geocrawl.ports import Probe
+from geocrawl.probe.decoding import read_picture
 from geocrawl.probe.registry import declarations
 from geocrawl.urls import read_url
 
@@ -18,6 +22,13 @@ def candidate(kind: Kind) -> Candidate:
     assert url is not None, "a well-formed address"
     given = Detector(declarations()).candidate_at(url)
     return Candidate(Endpoint(kind, given.endpoint.key, url), Evidence("given"))
+
+
+def with_picture(answer: Page | Failure) -> Page | Failure:
+    """Return an answer with the image in its body decoded, as a content check is sent it."""
+    if isinstance(answer, Failure) or not is_picture(answer.body):
+        return answer
+    return replace(answer, picture=read_picture(answer.body))
 
 
 def interview(probe: Probe, body: bytes, content_type: str) -> Verdict:

@@ -21,12 +21,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from geocrawl.model import ContentOutcome, Endpoint, Failure, Page, Purpose, Service, Url
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Page, Picture, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.answer import is_slow
 from geocrawl.probe.content import REFUSALS, Attempts, Exchange, Look, judge_image, negotiate, picture_of, refusal
 from geocrawl.probe.extents import image_size
-from geocrawl.probe.images import Picture
+from geocrawl.probe.images import may_be_text, similarity
 from geocrawl.probe.interview import named_for
 from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, Target, choose, remedies
 from geocrawl.probe.previews import DEGREES, MERCATOR, LayerContext, View
@@ -38,7 +38,7 @@ _REMEDIES_FIRST = 5
 _REMEDIES_LATER = 1
 """Most changed requests of the first layer, and of each later one, which is asked in the manner that was answered."""
 
-_Looking = Generator[Ask, Page | Failure, tuple[Look, bytes]]
+_Looking = Generator[Ask, Page | Failure, tuple[Look, Page | None]]
 
 
 def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
@@ -84,47 +84,47 @@ class _Layer:
 def _look_closer(maps: Maps, tried: Exchange[Remedy]) -> _Looking:
     """Return the judgement on a map after a closer look, and the image with content if that came later."""
     if is_slow(tried.answer):
-        return tried.look, b""
+        return tried.look, None
     target, manner = tried.variant
     picture = _picture(tried.answer) if tried.look[0] is ContentOutcome.OK else None
     if picture is not None:
-        return (yield from _doubt(maps, target, manner, picture)) or tried.look, b""
+        return (yield from _doubt(maps, target, manner, picture)) or tried.look, None
     if tried.look[0] is ContentOutcome.BLANK:
-        return (yield from _look_elsewhere(maps, target, manner)) or (tried.look, b"")
-    return tried.look, b""
+        return (yield from _look_elsewhere(maps, target, manner)) or (tried.look, None)
+    return tried.look, None
 
 
 def _look_elsewhere(
     maps: Maps, target: Target, manner: Manner
-) -> Generator[Ask, Page | Failure, tuple[Look, bytes] | None]:
+) -> Generator[Ask, Page | Failure, tuple[Look, Page | None] | None]:
     """Request other places of a layer that was blank as a whole, then the whole with swapped axes; None: all blank."""
     for place in target.elsewhere():
         answer = yield Ask(maps.url(place, manner), Purpose.MAP)
         outcome, detail = judge_image(answer, image_size(place.sides))
         if outcome is ContentOutcome.OK and isinstance(answer, Page):
-            return (outcome, f"{detail}, at a second place"), answer.body
+            return (outcome, f"{detail}, at a second place"), answer
     if target.latitude_first and not manner.swapped:
         answer = yield Ask(maps.url(target, manner, swapped=True), Purpose.MAP)
         outcome, detail = judge_image(answer, image_size(target.sides))
         if outcome is ContentOutcome.OK:
-            return (ContentOutcome.AXIS_ORDER, f"content only with longitude first: {detail}"), b""
+            return (ContentOutcome.AXIS_ORDER, f"content only with longitude first: {detail}"), None
     return None
 
 
 def _doubt(maps: Maps, target: Target, manner: Manner, picture: Picture) -> Generator[Ask, Page | Failure, Look | None]:
     """Return why an image that is not blank is not the requested map; None when it is."""
     detail = picture.line
-    if picture.may_be_text:
+    if may_be_text(picture):
         other = _picture((yield Ask(maps.url(target.elsewhere()[0], manner), Purpose.MAP)))
-        if other is not None and picture.similarity(other) == 1.0:
+        if other is not None and similarity(picture, other) == 1.0:
             return ContentOutcome.IMAGE_ERROR_TEXT, f"two places look the same, {detail}"
     if manner.swapped:
         return ContentOutcome.AXIS_ORDER, f"a map only with longitude first: {detail}"
     if target.latitude_first:
         former = _picture((yield Ask(maps.url(target, manner, version="1.1.1"), Purpose.MAP)))
-        if former is not None and not former.is_blank and picture.similarity(former) < _ALIKE:
+        if former is not None and not former.is_blank and similarity(picture, former) < _ALIKE:
             swapped = _picture((yield Ask(maps.url(target, manner, swapped=True), Purpose.MAP)))
-            if swapped is not None and swapped.similarity(former) >= _ALIKE:
+            if swapped is not None and similarity(swapped, former) >= _ALIKE:
                 return ContentOutcome.AXIS_ORDER, "the map of 1.1.1 comes only with longitude first"
     return None
 
