@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
-from geocrawl.model import Page
+from geocrawl.model import Lease, Page
 from geocrawl.page.document import PageReader
 from geocrawl.priority.models import VECTORS_FILE, read_vectors, shipped_models
 from geocrawl.priority.strategies.ipagerank import make_page_filter
@@ -18,7 +21,7 @@ from geocrawl.store.database.database import open_readonly
 from geocrawl.store.frontier.page_store import kept_pages
 from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
 from geocrawl.urls import read_url
-from tests.support.crawls import crawl, settings_for, url, valid, verdicts
+from tests.support.crawls import Watcher, crawl, settings_for, url, valid, verdicts
 from tests.support.samples import sampled
 from tests.support.world import ManualClock
 
@@ -159,6 +162,16 @@ def test_a_seed_that_cannot_be_fetched_is_said_and_nothing_is_lost(web: DemoWeb,
     assert report.no_seed_answered
     report, _ = crawl(settings_for(web, max_pages=5), tmp_path / "c.db", web.seeds)
     assert not report.no_seed_answered
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_crawl_that_a_signal_stops_blames_no_start_page(web: DemoWeb, tmp_path: Path, number: int) -> None:
+    class Stopper(Watcher):
+        def leased(self, lease: Lease) -> None:
+            os.kill(os.getpid(), number)
+
+    report = run_crawl(settings_for(web), tmp_path / "c.db", [url("http://nobody.example/")], observer=Stopper())
+    assert (report.summary.stopped, report.no_seed_answered) == ("signal", False)
 
 
 def test_five_workers_never_hold_two_connections_to_one_host(tmp_path: Path) -> None:

@@ -133,10 +133,19 @@ def test_a_long_document_cut_off_within_its_layers_is_truncated() -> None:
     assert reading.cut is Cut.INSIDE
 
 
-def long_layers(count: int) -> bytes:
+def long_layers(count: int, chars: int = 400) -> bytes:
     head, tail = GOOD.split(b"</Layer></Capability>")
-    layer = b"<Layer><Name>n%d</Name><Title>Layer %d</Title><Abstract>" + b"x" * 400 + b"</Abstract></Layer>"
+    layer = b"<Layer><Name>n%d</Name><Title>Layer %d</Title><Abstract>" + b"x" * chars + b"</Abstract></Layer>"
     return head + b"".join(layer % (n, n) for n in range(count)) + b"</Layer></Capability>" + tail
+
+
+def test_a_wms_of_more_than_8_mb_is_whole_if_all_its_layers_have_ended() -> None:
+    body = long_layers(900, chars=10_000)
+    assert len(body) > STREAM_BYTES
+    finding = examine(page(body[: body.rindex(b"</Capability>")]), FORM)
+    assert finding.service is not None and len(finding.service.layers) == 904
+    assert "truncated-tail" in {each.code for each in finding.deviations}
+    assert examine(page(body[: body.rindex(b"<Layer>")]), FORM).reason == "truncated", "the group has not ended"
 
 
 def test_memory_does_not_grow_with_the_number_of_layers() -> None:
