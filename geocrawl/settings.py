@@ -157,15 +157,10 @@ class SiteSettings:
         "delay between two requests to this host, instead of the common delay; a longer Crawl-delay still applies",
     )
     max_pages: Count = setting(
-        0,
-        "maximum pages of this host, instead of max_pages_per_host",
-        unit="pages",
-        empty="the common limit",
+        0, "maximum pages of this host, instead of max_pages_per_host", unit="pages", empty="the common limit"
     )
     requests_per_day: Count = setting(
-        0,
-        "maximum requests to this host a day, instead of requests_per_host_per_day",
-        empty="the common limit",
+        0, "maximum requests to this host a day, instead of requests_per_host_per_day", empty="the common limit"
     )
     max_body_bytes: Size = setting(0, "longest body read from this host", empty="the common limits")
     not_before: Day = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
@@ -176,6 +171,8 @@ class SiteSettings:
 MIB = 1024 * 1024
 DEFAULT_PROXIES = ("127.0.0.1/32", "::1/128")
 """A reverse proxy on this machine."""
+SLOW_S = 30.0
+"""How long a run waits for nothing but slow services, unless `wait` is set."""
 DEFAULT_STRATEGY = "fusion"
 """Strategy of a new database: it beat every other on recorded and made webs (docs/decisions/008)."""
 NO_DEPTH_LIMIT = 1_000_000
@@ -291,6 +288,9 @@ class Settings:
         "how long to wait for resting hosts, or for a network or proxy that is down, before the crawl ends (the daemon "
         "waits for a network without limit)",
         option=Option(("crawl", "harvest", "probe")),
+    )
+    wait: bool = setting(
+        False, "wait for slow services to the end, not 30 s", option=Option(("crawl", "harvest")), unused="daemon"
     )
     database_patience_s: Duration = setting(
         120.0,

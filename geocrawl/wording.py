@@ -18,6 +18,7 @@ RUN_ENDS = {
     "max-time": "the time was up",
     "signal": "it was stopped",
     "resting": "only failed addresses were left, to be tried again later",
+    "slow": "only slow services were left; their probes stay queued",
     "patience": "hosts were in back-off for longer than the setting patience",
     "outage": "no request could be sent for longer than the setting patience",
 }

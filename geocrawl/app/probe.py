@@ -171,7 +171,7 @@ def run_probes(
     with sharing as politeness:
 
         def begin(store: Store) -> Session:
-            stored = replace(with_stored_depth(settings, store), siblings=0)
+            stored = replace(with_stored_depth(settings, store), siblings=0, wait=True)
             kind = SessionKind(named_only=True, wants_lead=wants_lead)
             session = wiring.make_session(stored, store, clock, kind, guest_of=politeness, say=say)
             session.frontier.add_candidates(candidates, again=True)

@@ -5,6 +5,7 @@ All other modules receive their parts as arguments.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -39,7 +40,7 @@ from geocrawl.priority.topics import demand_topic, find_topic, topics_folder
 from geocrawl.probe.decoding import read_picture
 from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.reading import InLoop, Limits, ReadingProcesses
-from geocrawl.settings import DEFAULT_STRATEGY, Settings
+from geocrawl.settings import DEFAULT_STRATEGY, SLOW_S, Settings
 from geocrawl.store import FrontierOptions, Store
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of
@@ -195,12 +196,13 @@ def make_crawler(
     pages_counted: Callable[[], int] | None = None,
     patience_s: float | None = None,
     outage_patience_s: float | None = None,
+    slow_s: float | None = None,
 ) -> Crawler:
     """Return the session's loop, ready to run once.
 
     `renderer`: runs the scripts of pages. `rendered`: how many pages of each host were read so, counted on; None: none
     yet. `pages_counted`: as in `Crawler`. `patience_s`: the setting by default;
-    `outage_patience_s`: the same by default.
+    `outage_patience_s`: the same by default; `slow_s`: as in `CrawlLimits`, by default as the setting `wait` says.
     """
     settings, environment = session.settings, session.environment
     patience_s = settings.patience_s if patience_s is None else patience_s
@@ -211,6 +213,7 @@ def make_crawler(
         max_time_s=settings.max_time_s,
         patience_s=patience_s,
         outage_patience_s=patience_s if outage_patience_s is None else outage_patience_s,
+        slow_s=(math.inf if settings.wait else SLOW_S) if slow_s is None else slow_s,
         idle_s=environment.idle_s if environment else 1.0,
         settle_s=settings.settle_s,
         retry_first_s=settings.retry_first_s,

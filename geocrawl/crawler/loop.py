@@ -113,6 +113,8 @@ class CrawlLimits:
     """The longest wait, without an answer, for hosts in back-off that have addresses never visited."""
     outage_patience_s: float
     """The longest wait for a fault of this machine, such as a proxy that is down."""
+    slow_s: float
+    """How long nothing but probes of slow services may be under way before the run ends without them; inf: no limit."""
     idle_s: float
     """The longest sleep without work, because another process may have queued some."""
     settle_s: float
@@ -141,6 +143,8 @@ class _Outlook(NamedTuple):
     """When an address can be leased; None: nothing waits."""
     hosts: Sequence[WaitingHost] | None
     """The hosts for which a run without a visit under way may wait; None: it waits in any case."""
+    waits_for_slow: bool
+    """Whether nothing but probes of slow services is under way, and no page is left to be visited."""
 
 
 @dataclass(slots=True, eq=False)
@@ -211,6 +215,8 @@ class Crawler:
         """How many times in a row nothing could be leased at that time."""
         self._returns_at = -math.inf
         """When the last of the visits that were given back may be made, monotonic."""
+        self._slow_since = math.inf
+        """Since when nothing but probes of slow services is under way, monotonic; inf: something else is."""
         self._told = ""
         self._fault: OwnFault | None = None
         self._defect: BaseException | None = None
@@ -339,10 +345,11 @@ class Crawler:
                 await self._news.wait()
                 continue
             found: Lease | _Outlook | None = None
-            idle = not self._under_way
+            idle, are_slow = not self._under_way, self._are_slow()
             try:
                 await self._learning.write()
-                found = await self._store.run_steps(self._lease_in_steps(pages=self._pages_left() > 0, idle=idle))
+                steps = self._lease_in_steps(pages=self._pages_left() > 0, idle=idle, are_slow=are_slow)
+                found = await self._store.run_steps(steps)
             finally:
                 if not isinstance(found, Lease):
                     self._slots.put_back()
@@ -366,8 +373,11 @@ class Crawler:
             woken.cancel()
             slept.cancel()
 
-    def _lease_in_steps(self, *, pages: bool, idle: bool) -> Generator[None, None, Lease | _Outlook]:
-        """Lease an address, or read when one may be had; `idle`: no visit is under way. The store's runner calls it."""
+    def _lease_in_steps(self, *, pages: bool, idle: bool, are_slow: bool) -> Generator[None, None, Lease | _Outlook]:
+        """Lease an address, or read when one may be had. The store's runner calls it.
+
+        `idle`: no visit is under way; `are_slow`: nothing but probes of slow services is.
+        """
         lease = yield from self._queue.lease_in_steps(pages=pages)
         if lease is not None:
             return lease
@@ -377,7 +387,15 @@ class Crawler:
         if idle and ready_at is not None and ready_at - self._clock.now() > soon_s:
             others_at_work = may_be_pages and self._queue.others_at_work()
             hosts = None if others_at_work else self._queue.waiting_hosts(pages=may_be_pages)
-        return _Outlook(may_be_pages, ready_at, hosts)
+        waits_for_slow = are_slow and not (may_be_pages and self._queue.pages_wait())
+        return _Outlook(may_be_pages, ready_at, hosts, waits_for_slow)
+
+    def _are_slow(self) -> bool:
+        """Return whether nothing is under way but probes at hosts that answer late."""
+        visits = list(self._under_way)
+        return bool(visits) and all(
+            visit.lease.entry.purpose is Purpose.PROBE and self._slots.is_slow(visit.lease.host) for visit in visits
+        )
 
     def _begin(self, lease: Lease) -> None:
         """Begin the visit of a leased address in the slot that was taken for it."""
@@ -402,8 +420,12 @@ class Crawler:
 
     def _pause_s(self, outlook: _Outlook, *, idle: bool) -> float | None:
         """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""
-        pages_left, ready_at, hosts = outlook
+        pages_left, ready_at, hosts, waits_for_slow = outlook
         now = self._clock.now()
+        self._slow_since = min(self._slow_since, self._clock.monotonic()) if waits_for_slow else math.inf
+        if self._clock.monotonic() - self._slow_since >= self._limits.slow_s:
+            self.stop("slow", at_once=True)
+            return None
         wait_s = self._limits.idle_s if ready_at is None else ready_at - now
         if idle and ready_at is None:
             self._end("done" if pages_left else "max-pages")

@@ -61,8 +61,8 @@ class RunSummary:
     seconds: float = 0.0
     stopped: str = ""
     """Reason why the run ended: done, max-pages, max-time, signal, resting (only failed addresses are left, to be
-    retried later), patience (hosts with addresses never visited are in back-off for too long), outage (a fault of this
-    machine lasts too long).
+    retried later), slow (only services that answer late are left), patience (hosts with addresses never visited are in
+    back-off for too long), outage (a fault of this machine lasts too long).
     """
     interrupted: bool = False
     """Whether the signal that stopped the run was Ctrl-C."""
@@ -270,6 +270,7 @@ class CrawlReport:
             "max-pages": "the limit of pages is reached (--max-pages)",
             "max-time": "the time is up (--max-time)",
             "signal": "stopped; `geocrawl crawl` continues from here",
+            "slow": "only slow services were left; `geocrawl crawl --wait` waits for them",
             "patience": "hosts are in back-off for longer than --patience; run `geocrawl crawl` later",
             "outage": "this machine could send no requests for longer than --patience; then run `geocrawl crawl`",
         }
@@ -345,6 +346,7 @@ class HarvestReport:
             "max-time": "the time is up (--max-time); the same command continues",
             "signal": "stopped; the same command continues from here",
             "resting": "some addresses failed and will be retried; run the same command later",
+            "slow": "only slow services were left; the same command with --wait waits for them",
             "patience": "hosts are in back-off for longer than --patience; run the same command later",
             "outage": "this machine could send no requests for longer than --patience; then run the same command",
         }

@@ -118,7 +118,7 @@ class Slot:
         if known_s > 0.0 or self._slots.is_slow(self._host):
             self._give_up()
         else:
-            timer = loop.call_later(LONG_WAIT_S, self._give_up)
+            timer = loop.call_later(LONG_WAIT_S, self._waits_long)
         is_cut_off = False
         try:
             yield
@@ -137,3 +137,7 @@ class Slot:
 
     def _give_up(self) -> None:
         self._is_away = self._is_away or self._slots.rest()
+
+    def _waits_long(self) -> None:
+        self._slots.note(self._host, LONG_WAIT_S)
+        self._give_up()

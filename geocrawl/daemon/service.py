@@ -192,6 +192,7 @@ class BudgetedCrawl:
                     pages_counted=self._pages_counted,
                     patience_s=min(_PATIENCE_S, self.session.settings.patience_s),
                     outage_patience_s=math.inf,
+                    slow_s=math.inf,
                 )
                 if self._interrupted:
                     self._crawler.stop(self._interrupted)

@@ -54,6 +54,9 @@ class CrawlQueue(Protocol):
         """Return the hosts that have addresses never visited, the first to be ready first. `pages=False`: those that
         have probes."""
 
+    def pages_wait(self) -> bool:
+        """Return whether a run would wait for pages that were never visited; those under way count."""
+
     def may_lease_pages(self) -> bool:
         """Return whether the limit on pages that the processes of a run share lets another one be leased."""
 

@@ -40,6 +40,9 @@ class _BrokenPromise:
     def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
         return [WaitingHost("a.example", self._clock.now() + self._ready_in_s, 1)]
 
+    def pages_wait(self) -> bool:
+        return True
+
     def may_lease_pages(self) -> bool:
         return True
 
@@ -77,6 +80,7 @@ def crawl(
             max_time_s=HOUR_S,
             patience_s=60.0,
             outage_patience_s=60.0,
+            slow_s=30.0,
             idle_s=1.0,
             settle_s=8.0,
             retry_first_s=60.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
@@ -16,7 +17,8 @@ from geocrawl.crawler.report import RunSummary
 from geocrawl.crawler.slots import LONG_WAIT_S
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport, Response
 from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
-from geocrawl.settings import Settings
+from geocrawl.model import Url
+from geocrawl.settings import SLOW_S, Settings
 from geocrawl.store import Store
 from geocrawl.urls import read_url
 from tests.support.soak import Silent
@@ -55,20 +57,24 @@ class _Transport(ReplayTransport):
 
 
 def crawl(
-    seeds: list[str], *, stop_at: float = 0.0, delay_s: float = 0.0, probes: bool = False, **more: int
+    seeds: list[str],
+    *,
+    pages: Sequence[str] = (),
+    stop_at: float = 0.0,
+    delay_s: float = 0.0,
+    probes: bool = False,
+    **more: int,
 ) -> tuple[_Transport, RunSummary]:
+    """Crawl `seeds` as pages or, with `probes`, as services beside `pages`."""
     clock = VirtualClock()
     transport = _Transport(clock)
     settings = Settings(strategy="bfs", workers=2, delay_s=delay_s, **more)  # type: ignore[arg-type]
     environment = Environment(clock, transport, lambda: transport.pages, new_loop=clock.new_loop)
     with Store.open(Path(":memory:"), clock=clock) as store:
         session = wiring.make_session(settings, store, clock, environment=environment)
-        urls = [url for url in map(read_url, seeds) if url is not None]
-        if probes:
-            session.frontier.add_candidates(candidates_at(urls), again=True)
-        else:
-            session.add_seeds(urls, again=False)
-        max_pages = 0 if probes else 1000
+        session.frontier.add_candidates(candidates_at(_read(seeds if probes else [])), again=True)
+        session.add_seeds(_read(pages if probes else seeds), again=False)
+        max_pages = 0 if probes and not pages else 1000
         crawler = wiring.make_crawler(
             session, Silent(), fetchers.make_session_fetcher(session), max_pages=max_pages, patience_s=10.0
         )
@@ -76,8 +82,13 @@ def crawl(
             summary = runner.run(_run(crawler, stop_at))
         waiting = store.database.connection.execute("SELECT count(*) FROM host WHERE lease_until > 0").fetchone()
         assert waiting == (0,), "no lease is left"
-        assert (session.frontier.ready_at() is not None) == bool(stop_at), "what was cut off waits"
+        is_cut_off = summary.stopped in ("signal", "slow")
+        assert (session.frontier.ready_at() is not None) == is_cut_off, "what was cut off waits"
     return transport, summary
+
+
+def _read(addresses: Sequence[str]) -> list[Url]:
+    return [url for url in map(read_url, addresses) if url is not None]
 
 
 async def _run(crawler: Crawler, stop_at: float) -> RunSummary:
@@ -142,3 +153,31 @@ def test_a_stop_waits_for_visits_that_wait_and_cuts_them_off_in_the_end() -> Non
     assert summary.stopped == "signal"
     assert summary.pages < 12
     assert transport.asked[-1][1] < 3.0 + Settings().settle_s + 1.0
+
+
+SERVICES = [f"{host}wms{n}" for host in SILENT for n in range(3)]
+
+
+def test_a_run_that_waits_for_slow_services_alone_ends_and_leaves_them_queued() -> None:
+    transport, summary = crawl(SERVICES, probes=True)
+    assert (summary.stopped, summary.probes) == ("slow", 0)
+    assert summary.seconds == pytest.approx(len(SILENT) / 2 * LONG_WAIT_S + SLOW_S, abs=1.5)
+    assert len(transport.asked) < len(SERVICES)
+
+
+def test_a_run_that_is_to_wait_probes_all_of_them() -> None:
+    _, summary = crawl(SERVICES, probes=True, wait=True)
+    assert (summary.stopped, summary.probes + summary.failures) == ("max-pages", len(SERVICES))
+
+
+def test_a_slow_service_does_not_end_a_run_that_has_pages_to_read() -> None:
+    pages = [f"{QUICK[0]}{n}" for n in range(40)]
+    transport, summary = crawl(SERVICES, probes=True, pages=pages, delay_s=DELAY_S)
+    assert (summary.stopped, summary.pages) == ("slow", len(pages))
+    assert summary.seconds > SLOW_S + max(at for url, at in transport.asked if url in pages)
+
+
+def test_quick_services_keep_a_run_going() -> None:
+    transport, summary = crawl([*SERVICES, *(f"{QUICK[0]}wms{n}" for n in range(40))], probes=True, delay_s=DELAY_S)
+    assert summary.stopped == "slow"
+    assert len({url for url, _ in transport.asked if url.startswith(f"{QUICK[0]}wms")}) >= 40

@@ -18,8 +18,8 @@ import pytest
 
 from geocrawl.model import Lease, Rank
 from geocrawl.store.database.connection import Statement
+from geocrawl.store.frontier.economy import Economy
 from geocrawl.store.frontier.frontier import SqlFrontier
-from geocrawl.store.frontier.lease import Economy
 from geocrawl.store.frontier.plan import Current
 from geocrawl.store.frontier.settle import CURRENT, Settlement
 from geocrawl.store.frontier.statements import COUNT

@@ -109,6 +109,7 @@ class Run:
             max_depth=40,
             maps=False,
             patience_s=45.0,
+            wait=True,
             retry_first_s=10.0,
             backoff_first_s=5.0,
             backoff_max_s=30.0,

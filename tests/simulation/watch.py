@@ -7,7 +7,7 @@ from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
 from geocrawl.model import BATCH_TIER, Entry, Rank, State, Visit
-from geocrawl.store.frontier.lease import promise
+from geocrawl.store.frontier.economy import promise
 from tests.simulation.processes import Process
 
 if TYPE_CHECKING:

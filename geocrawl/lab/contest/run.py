@@ -127,6 +127,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         max_attempts=1,
         allow_private=True,
         maps=False,
+        wait=True,
     )
 
 

@@ -164,6 +164,10 @@ class SqlFrontier(SqlLearningLog):
         """Return the hosts that have addresses never visited, the first to be ready first."""
         return self._leases.waiting_hosts(pages=pages)
 
+    def pages_wait(self) -> bool:
+        """Return whether a run would wait for pages that were never visited; those under way count."""
+        return self._leases.pages_wait(self.clock.now())
+
     def retries(self) -> tuple[int, float | None]:
         """Return how many failed addresses will be tried again, and when the first of them is due."""
         count, first = self._connection.execute(_RETRIES).fetchone()

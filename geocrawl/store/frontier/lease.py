@@ -42,6 +42,7 @@ from geocrawl.store.frontier.budgets import (
     service_pattern_key,
 )
 from geocrawl.store.frontier.depth import Depths
+from geocrawl.store.frontier.economy import Economy
 from geocrawl.store.frontier.hosts import PARK_S
 from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.options import FrontierOptions
@@ -388,6 +389,13 @@ class Leases:
         rows = self._connection.execute(sql.WAITING_HOSTS, values).fetchall()
         return [WaitingHost(*row) for row in rows]
 
+    def pages_wait(self, now: float) -> bool:
+        """Return whether a page waits, or is under way, that was never visited, at a host for which a run would wait:
+        not a dead one, nor one that rests for longer than its patience."""
+        until = now + self._settings.patience_s
+        asked = {"until": until, "dead_after": self._settings.backoff_after}
+        return self._connection.execute(sql.ANY_PAGE, asked).fetchone() is not None
+
     def others_at_work(self) -> bool:
         """Return whether other processes have leased hosts with queued URLs; for a process that has leased none."""
         return self._connection.execute(sql.ANY_LEASED).fetchone() is not None
@@ -423,134 +431,6 @@ class Leases:
     def _least(self, *, pages: bool) -> int:
         """Return the lowest tier that may be leased."""
         return self._least_tier if pages else max(PROBE_TIER, self._least_tier)
-
-
-# --------------------------------------------------------------------------- waiting for better pages
-
-
-MOMENT_S = 10.0
-"""The longest wait for one lease of a host."""
-REST_S = 600.0
-"""The longest rest of a host for which pages are held."""
-_HALVES_S = 60.0
-"""A page that is to be had so much later counts half."""
-_LOOK_LATE_S = 1.0
-"""Pause before looking again whether the last lease above the lowest tier has ended."""
-LOOK_S = 0.1
-"""Pause before looking again whether another process has ended its lease: nothing wakes this one."""
-
-
-class _Better(NamedTuple):
-    """A page that may be had soon."""
-
-    rank: Rank
-    until: float | None
-    """When to look again, for a page of a leased host."""
-
-
-class Economy:
-    """Holds back pages that promise much less than the best that waits at a busy host or one that rests for a moment.
-
-    A host is asked by one worker at a time. Without a bar, every other worker would read whatever other hosts offer,
-    however little it promises, and spend the page budget on it.
-
-    - Of a strategy whose scores are expected yields (`by_yield`) a page is taken when its score is at least the share
-      `economy` of the best one's. So that waiting costs no pages, hosts that rest for minutes count, too: a page that
-      is to be had in a minute counts half, one in nine minutes a tenth (`promise`).
-    - The rest of a batch (best-N-first) comes before all else, in any order.
-    - By depth (bfs): a page is taken when none of lesser depth waits. Any other: when none of a higher tier waits.
-    - A page of the lowest tier is taken when nothing else waits that a run would wait for.
-    - A host counts as resting for a moment while it is ready within `hosts.PARK_S`, and as busy for `MOMENT_S` after
-      its lease was first seen. So nothing is held for long by a slow host, nor by a process that was killed; hosts
-      that failed `backoff_after` times in a row are taken for dead and hold nothing.
-
-    The best page is read by indexes: the first of the hosts that are not leased, and one page of each host that is
-    leased, or has a probe before its pages: about as many as workers.
-    """
-
-    def __init__(
-        self, connection: Connection, settings: Settings, *, owner: str, by_yield: bool, by_depth: bool
-    ) -> None:
-        """`owner`: text of this process's leases. `by_yield`, `by_depth`: as in `ports.Strategy`. A crawl with less
-        patience than a moment holds nothing."""
-        self._connection = connection
-        self._owner = owner
-        self._settings = settings
-        self._share = settings.economy if settings.patience_s >= MOMENT_S else 0.0
-        self._by_yield = by_yield
-        self._by_depth = by_depth
-        self._leases: dict[int, tuple[int, float]] = {}
-        """Host → its lease's token, and when that lease was first seen."""
-
-    def held_until(self, rank: Rank, now: float) -> float | None:
-        """Return when to look again whether the best ready entry, which is of this rank, may be leased; None: it may be
-        leased at once.
-
-        Everything but the time at which a lease was first seen is read from the database, because other processes
-        change it.
-        """
-        if rank.tier == LATE_TIER:
-            return self._waited_for(now)
-        if not self._share or rank.tier > BATCH_TIER:
-            return None
-        better = self._better(now)
-        if self._by_yield:
-            better.append(_Better(Rank(rank.tier, self._promised(now)), None))
-        if all(self._is_near(rank, known.rank) for known in better):
-            return None
-        row = self._connection.execute(sql.NEXT_BETTER, {"least": rank.tier, "score": rank.score}).fetchone()
-        ends = [known.until for known in better if known.until is not None]
-        return min((at for at in (*row, *ends) if at is not None), default=now + MOMENT_S)
-
-    def _waited_for(self, now: float) -> float | None:
-        """Return when to look again whether all but the lowest tier was served; None when it was.
-
-        Hosts that a run would not wait for do not count: dead ones, and those that rest for longer than its patience.
-        """
-        settings = self._settings
-        asked = {"least": LATE_TIER + 1, "until": now + settings.patience_s, "dead_after": settings.backoff_after}
-        ready_at, is_leased = self._connection.execute(sql.WAITED_FOR, asked).fetchone()
-        looks = [at for at in (ready_at, now + _LOOK_LATE_S if is_leased else None) if at is not None]
-        return min(looks, default=None)
-
-    def _is_near(self, rank: Rank, better: Rank) -> bool:
-        if rank >= better:
-            return True
-        if self._by_yield and better.tier < BATCH_TIER:
-            return rank.score >= self._share * better.score
-        return rank.tier == better.tier and not self._by_depth
-
-    def _promised(self, now: float) -> float:
-        """Return the greatest promise of the pages at hosts that rest for minutes; 0 without any."""
-        settings = self._settings
-        soon = {"now": now, "until": now + min(REST_S, settings.patience_s)}
-        resting = {**soon, "tier": BATCH_TIER, "dead_after": settings.backoff_after}
-        rows = self._connection.execute(sql.RESTING, resting).fetchall()
-        return max((promise(score, next_at - now) for score, next_at in rows), default=0.0)
-
-    def _better(self, now: float) -> list[_Better]:
-        """Return the ranks of pages; one of these is the best that may be had soon."""
-        found: list[_Better] = []
-        seen: dict[int, tuple[int, float]] = {}
-        rows = self._connection.execute(sql.BEST_PAGES_SOON, {"tier": BATCH_TIER, "soon": now + PARK_S}).fetchall()
-        for tier, score, host_id, token, owner in rows:
-            if host_id is None:
-                found.append(_Better(Rank(tier, score), None))
-                continue
-            known = self._leases.get(host_id)
-            seen[host_id] = known if known and known[0] == token else (token, now)
-            ends_at = seen[host_id][1] + MOMENT_S
-            if now < ends_at:
-                # Nothing wakes this process when another one ends a lease.
-                look_at = ends_at if owner == self._owner else min(ends_at, now + LOOK_S)
-                found.append(_Better(Rank(tier, score), look_at))
-        self._leases = seen
-        return found
-
-
-def promise(score: float, rest_s: float) -> float:
-    """Return what a page of this score is worth now that is to be had after a rest; a moment costs nothing."""
-    return score / (1.0 + max(rest_s - PARK_S, 0.0) / _HALVES_S)
 
 
 # --------------------------------------------------------------------------- batches

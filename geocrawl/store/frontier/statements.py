@@ -251,6 +251,19 @@ WAITED_FOR = select(
 """Read for what a run waits before it serves lower tiers: when the first host with URLs of a tier or higher ones is
 ready, of those that `WAITING_HOSTS` finds, and whether any is leased."""
 
+_page_never_failed = (
+    select(literal(1))
+    .where(_url.host_id == _host.id, _url.state == State.WAITING, _url.purpose == Purpose.PAGE, _url.attempts == 0)
+    .exists()
+)
+ANY_PAGE = (
+    select(literal(1))
+    .where(_host.waiting > 0, _host.next_at <= bindparam("until"), _host.errors < bindparam("dead_after"))
+    .where(_page_never_failed)
+    .limit(1)
+)
+"""Read whether a page whose visit did not fail waits at a host that is ready in time and not dead."""
+
 # --------------------------------------------------------------------------- urls
 
 WRITE_URL = update(URL).where(_url.id == bindparam("url"))

@@ -10,7 +10,7 @@ from geocrawl.model import BATCH_TIER
 from geocrawl.settings import Settings
 from geocrawl.store.database.core import compiler
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.lease import LOOK_S, MOMENT_S
+from geocrawl.store.frontier.economy import LOOK_S, MOMENT_S
 from tests.support.world import World, candidate, link
 
 DELAY_S = 1.0
