@@ -361,8 +361,14 @@ class Settings:
         600.0,
         "a server error (5xx) counts for its address only, unless another address of the host has one within this time",
     )
-    robots_ttl_s: Duration = setting(86400.0, "how long a robots.txt is cached")
-    robots_error_ttl_s: Duration = setting(3600.0, "back-off of an origin whose robots.txt is unreachable")
+    robots_ttl_s: Duration = setting(
+        86400.0, "how long a robots.txt is cached, and how long its rules outlive answers that are no robots.txt"
+    )
+    robots_error_ttl_s: Duration = setting(
+        3600.0,
+        "back-off of an origin whose robots.txt is unreachable; one that is known is asked for again after this time "
+        "when an answer is no robots.txt",
+    )
     ignore_robots: bool = setting(
         False,
         "ignore robots.txt, at your own responsibility; only for `geocrawl probe`",

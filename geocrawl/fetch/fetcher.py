@@ -91,7 +91,7 @@ class PoliteFetcher:
             recorder=recorder,
             on_received=on_received,
         )
-        cache = RobotsCache(politeness, product_token(user_agent), keeps_failures=not for_visitors)
+        cache = RobotsCache(politeness, product_token(user_agent), settings, keeps_failures=not for_visitors)
         rules = AddressRules(settings.allow, settings.deny)
         self._parts = Parts(settings, clock, http, politeness, rests or RetryAfterMemory(), rules)
         others = BorrowedHosts(self._parts)

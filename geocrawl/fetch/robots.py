@@ -6,6 +6,11 @@
 5xx, no answer                   not now: nothing is allowed for a while (2.3.1.4), until this has been so for 30
                                  days; from then on no rules, and everything is allowed
 
+Where rules are known, an answer that is no robots.txt does not lift them at once: they hold for `robots_ttl` from the
+first such answer on, and robots.txt is asked for again meanwhile, after `robots_error_ttl` at the latest unless
+Retry-After is longer. The RFC would let a 4xx lift them (2.3.1.3) and a 5xx forbid everything (2.3.1.4); a login page,
+a filter or an overload of an hour should do neither. docs/safety.md has the whole table.
+
 Rules come from memory or the store, else by asking for robots.txt in the turn of its host. Redirects are followed five
 times, to other hosts too (2.3.1.2). Another host is borrowed for the request (`guests`): its delay, back-off and
 daily limit apply, and what it answers changes its own state. Its own robots.txt applies as well, except to itself: a
@@ -42,13 +47,18 @@ _DELAYS = re.compile(rf"\s*(?:{_RULE_FIELDS}|crawl[- ]delay)(?:[\s:]|$)", re.IGN
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 _OTHER_CRAWLERS = "!"  # no product token contains this character
 _MARKUP = re.compile(r"\s*<")
+_NOT_BLANK = re.compile(r"^[^\S\n]*[^#\s]", re.MULTILINE)
+_RECORD = re.compile(rf"^[^\S\n]*(?:{_RULE_FIELDS}|crawl[- ]delay|site-?map)[\s:]", re.IGNORECASE | re.MULTILINE)
+_NO_TEXT = 404
+"""Status that is recorded for a page, or anything else, in the place of a robots.txt: the same as for none."""
 _SITEMAP_LINE = re.compile(
     r"^[^\S\n]*site-?map[^\S\n]*(?::|(?=[^\S\n]https?://))[^\S\n]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE
 )
 MAX_SITEMAPS = 20
 """Sitemap lines of one robots.txt that are followed: a site with more names an index of sitemaps."""
 UNREACHABLE_S = 30 * 86_400.0
-"""A robots.txt that could not be read for so long counts as one that is not there: RFC 9309, 2.3.1.4."""
+"""A robots.txt that could not be read for so long counts as one that is not there: RFC 9309, 2.3.1.4. Rules that
+expired longer ago are not known any more, and the store drops them."""
 _LOOKED_WITHIN_S = 14 * 86_400.0
 """The longest time between two looks that belong to one time of being unreachable: nobody knows what was in a
 longer one, and a clock that was ten years behind for a moment leaves such a time."""
@@ -79,9 +89,10 @@ class RobotsCache:
     A record that is kept costs no wait for the store.
     """
 
-    def __init__(self, store: Politeness, token: str, *, keeps_failures: bool = True) -> None:
+    def __init__(self, store: Politeness, token: str, settings: Settings, *, keeps_failures: bool = True) -> None:
         """`keeps_failures`: whether to store that a robots.txt is unreachable."""
         self._keeps_failures = keeps_failures
+        self._settings = settings
         self._store = store
         self._token = token
         self._parsed: OrderedDict[str, tuple[RobotsRecord, Rules | None]] = OrderedDict()
@@ -103,9 +114,10 @@ class RobotsCache:
 
     async def put(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
         """Keep a new record, here and in the store, and return it with its rules."""
-        if is_unreachable(record.status):
-            record = following(await self._store.read_robots(record.origin), record)
-        if record.body is not None or self._keeps_failures:
+        is_failure = record.body is None
+        if not has_text(record):
+            record = following(await self._store.read_robots(record.origin), record, self._settings)
+        if self._keeps_failures or not is_failure:
             await self._store.write_robots(record)
         return self._remember(record)
 
@@ -131,6 +143,11 @@ def product_token(user_agent: str) -> str:
     return match[0].lower() if match else "geocrawl"
 
 
+def has_text(record: RobotsRecord) -> bool:
+    """Return whether a robots.txt was read, be it an empty one."""
+    return bool(record.status is not None and 200 <= record.status < 300)
+
+
 def is_unreachable(status: int | None) -> bool:
     """Return whether the status of an answer to /robots.txt, None for no answer, means that it is unreachable."""
     return status is None or status >= 500
@@ -145,21 +162,41 @@ def record_of(
         text = None
     elif 200 <= status < 300:
         text = read_text(body)
+        if not is_robots_txt(body, text):
+            status, text = _NO_TEXT, ""
     ttl = settings.robots_ttl_s if text is not None else settings.robots_error_ttl_s
     if text is None and retry_after_s is not None:
         ttl = max(retry_after_s, settings.backoff_first_s)
     return RobotsRecord(origin, status, text, now, now + ttl)
 
 
-def following(former: RobotsRecord | None, now: RobotsRecord) -> RobotsRecord:
-    """Return the record of an answer as it follows a former one: a robots.txt that is still unreachable has been so
-    since the first of these answers (`fetched_at`), and for too long counts as one without rules."""
-    if former is None or not (is_unreachable(former.status) and is_unreachable(now.status)):
+def following(former: RobotsRecord | None, now: RobotsRecord, settings: Settings) -> RobotsRecord:
+    """Return the record of an answer that is no robots.txt as it follows a former one.
+
+    Known rules stay, at most `robots_ttl` from the first such answer on (`fetched_at`). A robots.txt that is still
+    unreachable has been so since the first of these answers, and for too long counts as one without rules.
+    """
+    if former is None or now.body:
+        return now
+    if former.body and now.fetched_at - former.expires_at <= UNREACHABLE_S:
+        since = now.fetched_at if has_text(former) else former.fetched_at
+        if now.fetched_at - since < settings.robots_ttl_s:
+            again_at = now.expires_at
+            if now.body is not None:
+                again_at = min(again_at, now.fetched_at + settings.robots_error_ttl_s)
+            return replace(now, body=former.body, fetched_at=since, expires_at=again_at)
+    if not (is_unreachable(former.status) and is_unreachable(now.status)):
         return now
     if now.fetched_at - former.expires_at > _LOOKED_WITHIN_S:
         return now
     is_given_up = now.fetched_at - former.fetched_at >= UNREACHABLE_S
     return replace(now, fetched_at=former.fetched_at, body="" if is_given_up else now.body)
+
+
+def is_robots_txt(body: bytes, text: str) -> bool:
+    """Return whether an answer is a robots.txt: it has a record or only comments, or is empty. `text`: what
+    `read_text` made of the body."""
+    return not body.strip() or bool(text and (_RECORD.search(text) or not _NOT_BLANK.search(text)))
 
 
 def read_text(body: bytes, limit: int = ROBOTS_BODY_BYTES) -> str:
@@ -250,9 +287,10 @@ class OriginRobots:
                 return answer
             known = await self._put(answer, host)
         record, rules = known
-        if rules is None:
+        if rules is None or host.in_backoff:  # rules are known, but the server asks to be left alone for now
             detail = f"robots.txt of {url.origin} is unreachable" + (f" ({record.status})" if record.status else "")
-            wait = max(record.expires_at - self._parts.clock.now(), 1.0)
+            again_at = record.expires_at if rules is None else host.state.next_at
+            wait = max(again_at - self._parts.clock.now(), 1.0)
             return Failure(url, FailureCode.ROBOTS, detail, retry_after_s=wait, status=record.status)
         host.adopt_crawl_delay(rules.crawl_delay_s)
         return rules

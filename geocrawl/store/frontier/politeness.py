@@ -53,13 +53,15 @@ _FORGET_PLACES = delete(IP_PLACE).where(
 _FORGOTTEN_S = 3600.0
 _READ_ROBOTS = select(*ROBOTS.c).where(ROBOTS.c.origin == bindparam("origin"))
 _WRITE_ROBOTS = upsert(ROBOTS, "origin")
-_UNREACHABLE_KEPT_S = 30 * DAY_S
-"""Since when a robots.txt has been unreachable is kept for as long as that may count (`fetch.robots.UNREACHABLE_S`)."""
+_KEPT_S = 30 * DAY_S
+"""Since when a robots.txt has been unreachable, and the last rules that were read, are kept for as long as that may
+count (`fetch.robots.UNREACHABLE_S`)."""
+_HAS_NO_TEXT = or_(ROBOTS.c.body.is_(None), func.length(ROBOTS.c.body) <= len(zlib.compress(b"")))
 _BEFORE: BindParameter[float] = bindparam("before", type_=Float)
 EXPIRED_ROBOTS = (
     select(ROBOTS.c.origin)
     .where(ROBOTS.c.expires_at < _BEFORE)
-    .where(or_(ROBOTS.c.status.between(0, 499), ROBOTS.c.expires_at < _BEFORE - _UNREACHABLE_KEPT_S))
+    .where(or_(ROBOTS.c.status.between(0, 499) & _HAS_NO_TEXT, ROBOTS.c.expires_at < _BEFORE - _KEPT_S))
     .limit(bindparam("most"))
 )
 """Origins whose answers have expired at :before and tell nothing any more, at most :most."""

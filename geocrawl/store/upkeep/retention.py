@@ -1,12 +1,12 @@
 """Keep the database bounded over the years: delete old probes, but not the health that follows from them, and keep the
 database within a limit on its size.
 
-Answers for robots.txt are deleted when they have expired. Above the limit, what a request brings back and what is
-history is deleted first: the other answers for robots.txt; probes, but for the last two of each endpoint; changes of
-descriptions, the oldest first; layers of services all of whose endpoints are gone, which a next valid answer brings
-back. Then waiting pages, those of the lowest tier and of these the oldest; then kept pages, the lowest scores first;
-then thumbnails, the oldest first. Otherwise the catalogue is never touched. SQLite fills the space that becomes free
-before the file grows again; the file itself does not shrink.
+Answers for robots.txt are deleted when they have expired, those with rules 30 days later. Above the limit, what a
+request brings back and what is history is deleted first: the other answers for robots.txt; probes, but for the last
+two of each endpoint; changes of descriptions, the oldest first; layers of services all of whose endpoints are gone,
+which a next valid answer brings back. Then waiting pages, those of the lowest tier and of these the oldest; then kept
+pages, the lowest scores first; then thumbnails, the oldest first. Otherwise the catalogue is never touched. SQLite
+fills the space that becomes free before the file grows again; the file itself does not shrink.
 
 What is to go is found without the write lock and deleted in short transactions (`database/steps.py`).
 """

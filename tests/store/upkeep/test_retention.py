@@ -115,7 +115,7 @@ def test_a_long_robots_txt_takes_little_room_and_is_read_as_it_was(world: World)
 def test_expired_robots_txt_go_without_any_limit(world: World) -> None:
     write_robots(world, 20, "Disallow: /")
     expire = "UPDATE robots SET expires_at = ? WHERE origin NOT IN ('http://h0.example', 'http://h1.example')"
-    world.database.connection.execute(expire, (world.clock.now() - 1.0,))
+    world.database.connection.execute(expire, (world.clock.now() - 31 * 86_400.0,))
     assert tidied(world, 0) == {"probes": 0, "expired robots.txt": 18}
     assert world.database.connection.execute("SELECT count(*) FROM robots").fetchone() == (2,)
 
@@ -133,9 +133,11 @@ def test_expired_robots_txt_go_without_a_daemon(world: World) -> None:
     assert 24 <= len(rows) <= 24 + 256 and ("http://w1999.example",) in rows
 
 
-def test_since_when_a_robots_txt_is_unreachable_is_kept_for_a_month(world: World) -> None:
+def test_known_rules_and_since_when_a_robots_txt_is_unreachable_are_kept_for_a_month(world: World) -> None:
     robots, now = SqlPoliteness(world.database, world.settings), world.clock.now()
     asyncio.run(robots.write_robots(RobotsRecord("http://down.example", 503, None, now, now + 600)))
+    asyncio.run(robots.write_robots(RobotsRecord("http://rules.example", 200, "Disallow: /", now, now + 600)))
+    asyncio.run(robots.write_robots(RobotsRecord("http://none.example", 404, "", now, now + 600)))
     for days, is_kept in ((20, True), (40, False)):
         at = now + 86_400 * days
         asyncio.run(
@@ -144,6 +146,8 @@ def test_since_when_a_robots_txt_is_unreachable_is_kept_for_a_month(world: World
             )
         )
         assert (asyncio.run(robots.read_robots("http://down.example")) is not None) is is_kept
+        assert (asyncio.run(robots.read_robots("http://rules.example")) is not None) is is_kept
+        assert asyncio.run(robots.read_robots("http://none.example")) is None
 
 
 def test_robots_txt_and_history_go_before_any_waiting_page(world: World) -> None:
