@@ -361,14 +361,8 @@ class Settings:
         600.0,
         "a server error (5xx) counts for its address only, unless another address of the host has one within this time",
     )
-    robots_ttl_s: Duration = setting(
-        86400.0, "how long a robots.txt is cached, and how long its rules outlive answers that are no robots.txt"
-    )
-    robots_error_ttl_s: Duration = setting(
-        3600.0,
-        "back-off of an origin whose robots.txt is unreachable; one that is known is asked for again after this time "
-        "when an answer is no robots.txt",
-    )
+    robots_ttl_s: Duration = setting(86400.0, "how long a robots.txt is cached, and outlives answers that are none")
+    robots_error_ttl_s: Duration = setting(3600.0, "wait before a robots.txt that cannot be read is asked for again")
     ignore_robots: bool = setting(
         False,
         "ignore robots.txt, at your own responsibility; only for `geocrawl probe`",

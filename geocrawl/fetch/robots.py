@@ -287,7 +287,7 @@ class OriginRobots:
                 return answer
             known = await self._put(answer, host)
         record, rules = known
-        if rules is None or host.in_backoff:  # rules are known, but the server asks to be left alone for now
+        if rules is None or (record.body and host.in_backoff):  # known rules, but the host asks to be left alone
             detail = f"robots.txt of {url.origin} is unreachable" + (f" ({record.status})" if record.status else "")
             again_at = record.expires_at if rules is None else host.state.next_at
             wait = max(again_at - self._parts.clock.now(), 1.0)
