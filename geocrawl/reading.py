@@ -6,9 +6,9 @@ the event loop. The processes are anyio's: started when they are needed, kept fo
 ended, and ended with the event loop or with the task that waits for them.
 
 docs/decisions/010 has the figures. An answer that is read in the event loop is so short that even a malicious one
-costs about half a second. Short answers of three sorts may cost far more: RDF (rdflib needs 3.5 s for 64 KB of one
-Turtle list), gzip files, and images (4 million pixels of one colour are 3 KB), of which none is decoded in the event
-loop: a process of its own decodes them one after the other, for a moment each, whatever other answers are read.
+costs about half a second. Short answers of two sorts may cost far more: gzip files, and images (4 million pixels of one
+colour are 3 KB), of which none is decoded in the event loop: a process of its own decodes them one after the other, for
+a moment each, whatever other answers are read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-import re
 import resource
 import signal
 import time
@@ -277,15 +276,6 @@ class InLoop:
 
 MOST_IMAGE_BYTES = 1024 * 1024
 """A longer image is read in a process, though none is decoded by a reader."""
-_HEAD_BYTES = 4_096
-_RDF_TYPE = re.compile(r"turtle|n-triples|text/n3|rdf\+|ld\+json")
-_RDF = {
-    b"@": (b"@prefix", b"@base", b'"@context"', b'"@graph"', b'"@id"'),
-    b"rdf": (b"rdf:rdf", b"22-rdf-syntax-ns"),
-}
-"""Strings in the head of RDF documents, in lower case, by what they have in common: few pages contain even that. They
-are searched one by one, because a pattern of all takes 0.2 ms a page."""
-_SPARQL_PREFIX = re.compile(rb"\s*prefix\s")
 
 
 def is_heavy(page: Page, in_loop_bytes: int) -> bool:
@@ -293,9 +283,4 @@ def is_heavy(page: Page, in_loop_bytes: int) -> bool:
     body = page.body
     if is_picture(body):
         return len(body) > MOST_IMAGE_BYTES
-    if len(body) > in_loop_bytes or body.startswith(GZIP_START):
-        return True
-    head = body[:_HEAD_BYTES].lower()
-    is_rdf = any(sign in head for hint, signs in _RDF.items() if hint in head for sign in signs)
-    is_rdf = is_rdf or _SPARQL_PREFIX.match(head) is not None
-    return is_rdf or _RDF_TYPE.search(page.content_type) is not None
+    return len(body) > in_loop_bytes or body.startswith(GZIP_START)

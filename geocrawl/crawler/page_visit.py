@@ -17,6 +17,7 @@ from geocrawl.model import (
     GUESS,
     NOT_PERMITTED,
     SCRIPT_SRC,
+    SITEMAP,
     Candidate,
     Document,
     Evidence,
@@ -143,6 +144,7 @@ class ReceivedAnswers:
 
 _RANKED_BY_PLACE = ADDRESS_ONLY | {RECORDS, CONFIGURATION}
 """Places of links whose rank does not come from the text around them."""
+_ARCHIVE = "stop:archive"
 _SCRIPT = "stop:script"
 """Reason for refusing a script that the reader did not choose."""
 
@@ -212,8 +214,8 @@ class PageLinks:
 
         These are links of every page of the host, so each sitemap is read once.
         """
-        links = (Link(url, where="sitemap") for url in sitemaps if not self._records_only)
-        return [RankedLink(link, own, self._refusals.reason(link.url)) for link in links]
+        links = (Link(url, where="sitemap", rel=SITEMAP) for url in sitemaps if not self._records_only)
+        return [RankedLink(link, own, self._refusal(link)) for link in links]
 
     def of_redirect(self, source: Url, target: Url, own: Rank) -> RankedLink:
         """Return the link from a page to its redirect's target, with the page's depth and rank."""
@@ -263,9 +265,13 @@ class PageLinks:
         return list(best.values())
 
     def _refusal(self, link: Link) -> str:
-        """Return the reason for refusing a link, '' for none. Scripts are refused unless the reader chose them."""
+        """Return the reason for refusing a link, '' for none. Scripts are refused unless the reader chose them, and
+        gzip files unless they are sitemaps."""
         reason = self._refusals.reason(link.url)
-        return "" if link.where in (SCRIPT_SRC, CONFIGURATION) and reason == _SCRIPT else reason
+        if link.where in (SCRIPT_SRC, CONFIGURATION) and reason == _SCRIPT:
+            return ""
+        is_packed = link.rel.lower() == SITEMAP and link.url.identity.partition("?")[0].endswith(".gz")
+        return "" if is_packed and reason == _ARCHIVE else reason
 
     def _records(self, document: Document, own: Rank) -> list[RankedLink]:
         """Return links to a catalogue's pages of records and to a viewer's files, with the rank of the page that names

@@ -65,6 +65,8 @@ ADDRESS_ONLY = frozenset(
 SCRIPT_SRC = "script-src"
 """`Link.where` of a script or configuration that belongs to a page: visited, but read for addresses only."""
 CONFIGURATION = "configuration"
+SITEMAP = "sitemap"
+"""`Link.rel` of a link to a sitemap."""
 """`Link.where` of a file that a map viewer loads: visited with the rank of the page or file that names it."""
 
 

@@ -72,6 +72,8 @@ def is_binary(body: bytes, content_type: str) -> bool:
 def text_form(text: str, content_type: str) -> TextFormat:
     """Return the format of decoded text, by its beginning more than by `content_type`."""
     head = text[:_HEAD_CHARS].lstrip("\ufeff")
+    if not head.lstrip().startswith(("<?", "<!")) and looks_like_turtle(head, content_type):
+        return TextFormat.TEXT
     if not head.lstrip().startswith("<"):
         return TextFormat.HTML if "html" in content_type and "<" in text else TextFormat.TEXT
     declared = head.lstrip().startswith("<?xml")
@@ -180,7 +182,7 @@ class PageReader:
             content.links = [RawLink(address, "sitemap") for address in addresses[: self._max_links]]
             return content
         if looks_like_turtle(text, content_type):
-            content.links = read_turtle(text, url)
+            content.links = read_turtle(text, url)[: self._max_links]
         elif may_mention_services(text.lower()):
             content.links = list(addresses_in_text(_BLANK_LINE.sub(BOUNDARY, text[:MAX_TEXT_CHARS])))
         return content

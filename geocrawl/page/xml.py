@@ -16,7 +16,7 @@ from lxml import etree
 
 from geocrawl.formats.text import fold
 from geocrawl.formats.xml import XLINK_HREF, child, children, first, first_text, local_name, namespace_of, parse_text
-from geocrawl.model import Url
+from geocrawl.model import SITEMAP, Url
 from geocrawl.page.content import (
     MAX_ANCHOR_CHARS,
     MAX_CONTEXT_CHARS,
@@ -28,7 +28,7 @@ from geocrawl.page.content import (
 )
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
 from geocrawl.page.naming import kind_of_protocol
-from geocrawl.page.rdf import MAX_CHARS, read_rdf_xml
+from geocrawl.page.rdf import read_rdf_xml
 from geocrawl.page.viewers import read_xml_configuration
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
 
@@ -102,21 +102,11 @@ def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
     """Return the links of a GetRecords or GetRecordById answer: those of its records, then the next page."""
     links = [found for record in records_in(root) for found in read_record(record, SIGNAL)]
     results = child(root, "SearchResults")
-    for graph in _graphs(results):
+    graphs = (element for element in children(results) if _RDF in str(element.tag))  # outputSchema DCAT
+    for graph in islice(graphs, _MAX_GRAPHS):
         links += read_rdf_xml(graph, url)
     following = _next_page(results, url, has_links=bool(links)) if results is not None else None
     return [*links, RawLink(following.address, RECORDS)] if following is not None else links
-
-
-def _graphs(results: etree._Element | None) -> Iterator[etree._Element]:
-    """Yield the RDF records (outputSchema DCAT), in total at most as long as one RDF document may be."""
-    chars = 0
-    graphs = (element for element in children(results) if _RDF in str(element.tag))
-    for graph in islice(graphs, _MAX_GRAPHS):
-        chars += len(etree.tostring(graph))
-        if chars > MAX_CHARS:
-            return
-        yield graph
 
 
 def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:
@@ -315,20 +305,26 @@ def _of_any(root: etree._Element, where: str, known: Container[str]) -> Iterator
     for href, element in _hrefs(root):
         if href in known:
             continue
-        anchor, context = ("", "") if where == "sitemap" else _texts_around(element)
-        yield RawLink(href, where, anchor, context, (element.get("rel") or "").lower())
+        if where == "sitemap":
+            yield RawLink(href, where, rel=SITEMAP if local_name(root) == "sitemapindex" else "")
+        else:
+            yield RawLink(href, where, *_texts_around(element), (element.get("rel") or "").lower())
 
 
 def _hrefs(root: etree._Element) -> Iterator[tuple[str, etree._Element]]:
     """Yield each address with its element, in document order."""
+    is_sitemap = local_name(root) in _SITEMAP_ROOTS
     for element in root.iter("*"):
         for name in ("href", XLINK_HREF):
             value = element.get(name)
             if value and (_URL.match(value) or (name == "href" and local_name(element).lower() in _RELATIVE_HREF)):
                 yield value, element
         text = element.text
-        if text and len(text) < MAX_HREF_CHARS and (match := _URL.fullmatch(text)):
-            yield match[1], element
+        if text and len(text) < MAX_HREF_CHARS:
+            if match := _URL.fullmatch(text):
+                yield match[1], element
+            elif is_sitemap and local_name(element) == "loc":
+                yield text.strip(), element  # relative, against sitemaps.org
 
 
 def _texts_around(element: etree._Element) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,22 @@ def test_a_sitemap_that_only_robots_txt_names_is_read_once(tmp_path: Path, strat
     assert "s.example/hidden" in web.asked
     assert "s.example/sitemap.xml" not in web.asked, "it is not guessed"
     assert asked(tmp_path / "c.db") == {"http://s.example/ows": "sitemap"}
+
+
+def test_a_sitemap_in_gzip_is_read_whatever_its_name_and_no_other_archive(tmp_path: Path) -> None:
+    index = "<sitemapindex><sitemap><loc>/list.gz</loc></sitemap><sitemap><loc>/all.zip</loc></sitemap></sitemapindex>"
+    listed = b"http://s.example/hidden\nhttp://s.example/data.gz\n"
+    web = Answers(
+        {
+            "s.example/robots.txt": ("text/plain", b"Sitemap: http://s.example/maps.gz\n"),
+            "s.example/": PAGE,
+            "s.example/hidden": PAGE,
+            "s.example/maps.gz": ("application/octet-stream", gzip.compress(index.encode())),
+            "s.example/list.gz": ("application/x-gzip", gzip.compress(listed)),
+        }
+    )
+    crawl(web, tmp_path / "c.db", "http://s.example/", "bfs")
+    assert set(web.asked) == {"s.example/", "s.example/maps.gz", "s.example/list.gz", "s.example/hidden"}
 
 
 @pytest.mark.parametrize("strategy", ["bfs", "gws"])

@@ -50,3 +50,10 @@ def test_a_text_with_some_addresses_is_no_sitemap(text: str) -> None:
 def test_every_listed_address_becomes_a_link(paths: list[str]) -> None:
     lines = [f"http://h.example/list/{path}" for path in paths]
     assert len(read("\n".join(lines), "text/plain").links) == len(lines)
+
+
+def test_addresses_in_sitemaps_may_be_relative() -> None:
+    text = "<urlset><url><loc> /a?b=1 </loc></url><url><loc><![CDATA[c]]></loc><note>d</note></url></urlset>"
+    assert hrefs(read(text, "text/xml", "http://h.example/m/sitemap.xml")) == [
+        "http://h.example/a?b=1", "http://h.example/m/c"
+    ]  # fmt: skip

@@ -17,15 +17,6 @@ IN_LOOP = 64 * 1024
     [
         (b"<html><p>" + b"a " * 40_000, "text/html"),
         (gzip.compress(b"<html>" * 100_000), "application/gzip"),
-        (b"@prefix a: <b> .", "text/plain"),
-        (b"\n PREFIX a: <b>", ""),
-        (b"<a> <b> <c> .", "text/turtle"),
-        (b"<a> <b> <c> .", "application/n-triples"),
-        (b'{"@context": {}}', "application/json"),
-        (b'[{"@id": "a"}]', ""),
-        (b"{}", "application/ld+json"),
-        (b"<?xml version='1.0'?><rdf:RDF/>", "text/xml"),
-        (b"<R xmlns='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/>", "text/xml"),
         (flat_image(256) + b"\0" * 1_200_000, "image/png"),
     ],
 )
@@ -39,6 +30,7 @@ def test_long_and_odd_answers_are_heavy(body: bytes, content_type: str) -> None:
         (b"", ""),
         (b"<html><p>" + b"a " * 30_000, "text/html"),
         (b'{"type": "Catalog", "links": []}', "application/json"),
+        (b"@prefix a: <b> .", "text/turtle"),
         (flat_image(1000), "image/png"),
         (b"II*\0" + b"\0" * 200_000, "image/tiff"),
         (flat_image(256) + b"\0" * 200_000, "image/png"),
