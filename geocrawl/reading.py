@@ -22,6 +22,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -99,6 +100,8 @@ def _prepare(limits: Limits) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    with suppress(OSError):  # where memory ends, this process is the one to go
+        Path("/proc/self/oom_score_adj").write_text("1000")
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = limits.memory_bytes if hard == resource.RLIM_INFINITY else min(limits.memory_bytes, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
@@ -152,15 +155,15 @@ class ReadingProcesses:
         self._threads = ThreadPoolExecutor(max(processes, 1), thread_name_prefix="reading")
         """Threads for reading only: asyncio's default threads may all be waiting for name servers."""
 
-    def takes(self, page: Page) -> bool:
-        """Return whether an answer is long or of a sort that costs more than its length suggests."""
-        return self._processes > 0 and is_heavy(page, self._in_loop_bytes)
+    def takes(self, page: Page, *, suspect: bool = False) -> bool:
+        """Return whether an answer is suspect, long, or of a sort that costs more than its length suggests."""
+        return suspect or (self._processes > 0 and is_heavy(page, self._in_loop_bytes))
 
     async def run(self, page: Page, think: Callable[[], T]) -> T | Failure:
         """Return what `think` returns, in a process; a Failure when the process was ended. Raises ReadingFault."""
         from anyio import CapacityLimiter  # most crawls read no answer in a process
 
-        self._limiter = self._limiter or CapacityLimiter(self._processes)  # it belongs to the running loop
+        self._limiter = self._limiter or CapacityLimiter(max(self._processes, 1))  # it belongs to the running loop
         return await self._run(page, think, self._limiter, self._limits)
 
     async def with_picture(self, page: Page) -> Page:
@@ -257,7 +260,7 @@ class InLoop:
         """`decode` runs in the event loop, too."""
         self._decode = decode
 
-    def takes(self, answer: Page) -> bool:
+    def takes(self, answer: Page, *, suspect: bool = False) -> bool:
         """Return False: every answer is read in the event loop."""
         return False
 

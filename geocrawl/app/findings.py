@@ -362,6 +362,7 @@ def check_status(
         yield _check_due(status)
     yield _check_clock(status, now)
     yield _check_snapshot(status.open_snapshot, place)
+    yield _check_killers(status)
     yield _check_watches(status)
 
 
@@ -430,6 +431,17 @@ def _check_snapshot(snapshot: OpenSnapshot | None, place: DatabaseUrl) -> Findin
     )
     advice = f"end that program, or run SELECT pg_terminate_backend({snapshot.pid})"
     return Finding("snapshot-open", Severity.WARNING, "snapshot", sentence, advice, snapshot.age_s)
+
+
+def _check_killers(status: CatalogStatus) -> Finding:
+    """Return which addresses wait for a person, because they got two processes killed that visited nothing else."""
+    if not status.killers:
+        return Finding("killers-none", Severity.OK, "kills", "no address is set aside")
+    sentence = (
+        f"{counted(len(status.killers), 'address')} ended geocrawl twice: {', '.join(map(plain, status.killers[:5]))}"
+    )
+    advice = "report it; `geocrawl retry --reason killed` visits them again"
+    return Finding("killers-waiting", Severity.WARNING, "kills", sentence, advice, len(status.killers))
 
 
 def _check_watches(status: CatalogStatus) -> Finding:

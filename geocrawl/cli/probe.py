@@ -67,6 +67,7 @@ _EXPLANATIONS = {
     "timeout-connect": "The server could not be reached in time.",
     "reading-time": "Reading the answer takes too long.",
     "reading-memory": "Reading the answer needs too much memory.",
+    "killed": "Reading the answer ended geocrawl twice; `geocrawl retry --reason killed` tries again.",
     "reading-crash": "Reading the answer failed; it is tried again.",
     "dns": "The host name does not exist.",
 }

@@ -355,7 +355,10 @@ class Crawler:
                     self._slots.put_back()
             if isinstance(found, Lease):
                 self._promised_at, self._broken_promises = -math.inf, 0
-                self._begin(found)
+                if found.entry.is_visited_alone:
+                    await self._visit_alone(found)
+                else:
+                    self._begin(_UnderWay(found))
                 continue
             pause_s = self._pause_s(found, idle=idle)
             if pause_s is None:
@@ -397,9 +400,19 @@ class Crawler:
             visit.lease.entry.purpose is Purpose.PROBE and self._slots.is_slow(visit.lease.host) for visit in visits
         )
 
-    def _begin(self, lease: Lease) -> None:
+    async def _visit_alone(self, lease: Lease) -> None:
+        """Visit an address that was under way when processes were killed, after all others and before new ones."""
+        self._under_way.add(under_way := _UnderWay(lease))  # given back when the run ends before its visit begins
+        self._slots.put_back()
+        while self._visits:
+            await asyncio.wait(self._visits)
+        if not self._is_halted and self._slots.take():
+            self._begin(under_way)
+            await asyncio.wait(self._visits)
+
+    def _begin(self, under_way: _UnderWay) -> None:
         """Begin the visit of a leased address in the slot that was taken for it."""
-        under_way, slot = _UnderWay(lease), Slot(self._slots, lease.host)
+        slot = Slot(self._slots, under_way.lease.host)
         self._under_way.add(under_way)
 
         def end(visit: asyncio.Task[None]) -> None:

@@ -20,6 +20,7 @@ from geocrawl.model import (
     SITEMAP,
     Candidate,
     Document,
+    Entry,
     Evidence,
     Failure,
     FailureCode,
@@ -392,7 +393,7 @@ class PageVisitor:
             return not_modified(lease, answer, host, self._clock.now())
         if not 200 <= answer.status < 300:
             return self._refused_by_server(lease, answer, host)
-        document = await self._read(answer, lease.entry.depth)
+        document = await self._read(answer, lease.entry)
         if isinstance(document, Failure):
             return self._failed(lease, document, host)
         answer, document = await self._with_scripts_run(lease, answer, document, turn)
@@ -406,16 +407,16 @@ class PageVisitor:
         rendered = await self._scripted.rendered(page, document, turn) if self._scripted else None
         if rendered is None:
             return page, document
-        after = await self._read(rendered.page, lease.entry.depth)
+        after = await self._read(rendered.page, lease.entry)
         if isinstance(after, Failure):  # what the scripts wrote cannot be read: the page without them can
             return page, joined(document, document, rendered)
         return rendered.page, joined(after, document, rendered)
 
-    async def _read(self, page: Page, depth: int) -> Document | Failure:
+    async def _read(self, page: Page, entry: Entry) -> Document | Failure:
         """Read a page in the event loop, or in the pool when that may take long."""
-        if self._pool.takes(page):
-            return await self._pool.run(page, partial(self._reader.read, page, depth=depth))
-        return self._reader.read(page, depth=depth)
+        if self._pool.takes(page, suspect=entry.is_suspect):
+            return await self._pool.run(page, partial(self._reader.read, page, depth=entry.depth))
+        return self._reader.read(page, depth=entry.depth)
 
     def _failed(self, lease: Lease, failure: Failure, host: HostState) -> Visit:
         state, reason, retry_s = State.FAILED, str(failure.code), None

@@ -87,8 +87,11 @@ class ProbeVisitor:
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
         probe, time = self._probes[candidate.endpoint.kind], TimeBudget(self._probe_time_s)
-        result = await run_interview(probe, candidate, turn, self._pool, lease.entry.validators, time=time)
-        content = await self._check_content(result, candidate, turn, time) if isinstance(result, Verdict) else None
+        entry, suspect = lease.entry, lease.entry.is_suspect
+        result = await run_interview(probe, candidate, turn, self._pool, entry.validators, time=time, suspect=suspect)
+        content = None
+        if isinstance(result, Verdict):
+            content = await self._check_content(result, candidate, turn, time, suspect=suspect)
         host = turn.host
         if isinstance(result, NotAllowed):
             return self._refused(lease, result, host)
@@ -99,7 +102,7 @@ class ProbeVisitor:
         return self._judged(lease, result, content, host, candidate)
 
     async def _check_content(
-        self, verdict: Verdict, candidate: Candidate, turn: Turn, time: TimeBudget
+        self, verdict: Verdict, candidate: Candidate, turn: Turn, time: TimeBudget, *, suspect: bool
     ) -> ContentReport | None:
         """Check the content of a valid service, within the budgets of the visit and of the host."""
         if verdict.service is None or verdict.status is not Status.VALID:
@@ -113,7 +116,7 @@ class ProbeVisitor:
             self._map_requests_spent[host] += 1
 
         begin = partial(check.run, candidate.endpoint, verdict.service)
-        return await run_content_check(begin, turn, self._pool, most, spend, time)
+        return await run_content_check(begin, turn, self._pool, most, spend, time, suspect=suspect)
 
     def _refused(self, lease: Lease, found: NotAllowed, host: HostState) -> Visit:
         return Visit(
@@ -235,7 +238,8 @@ class _Conversation(Generic[Result]):
     answers.
     """
 
-    def __init__(self, begin: Begin[Result], pool: ReadingPool) -> None:
+    def __init__(self, begin: Begin[Result], pool: ReadingPool, suspect: bool) -> None:
+        self._suspect = suspect
         self._begin: Begin[Result] = begin
         self._pool = pool
         self._generator: Generator[Ask, Page | Failure, Result] = begin()
@@ -250,15 +254,15 @@ class _Conversation(Generic[Result]):
     async def next(self, answer: Page | Failure) -> Ask | Result:
         """Return the request after an answer, or the result. An answer that cannot be read counts as a failure."""
         self._answers.append(answer)
-        if isinstance(answer, Page) and self._pool.takes(answer):
+        if isinstance(answer, Page) and self._pool.takes(answer, suspect=self._suspect):
             self._heavy = answer
         if self._heavy is None:
             return _step(self._generator, answer)
         result = await self._replayed(self._heavy)
         if isinstance(result, Failure):
             self._answers[-1] = result
-            heavy = (page for page in self._answers if isinstance(page, Page) and self._pool.takes(page))
-            self._heavy = next(heavy, None)
+            pages = (page for page in self._answers if isinstance(page, Page))
+            self._heavy = next((page for page in pages if self._pool.takes(page, suspect=self._suspect)), None)
             if self._heavy is None:
                 self._generator = self._begin()
                 return _advanced(self._generator, self._answers)
@@ -299,15 +303,16 @@ async def run_interview(
     validators: Validators | None = None,
     *,
     time: TimeBudget,
+    suspect: bool = False,
 ) -> Verdict | NotAllowed | NotModified:
     """Make the requests of a probe's interview, one after the other, and return its verdict.
 
     Return `NotAllowed` as soon as a request must not be made, and `NotModified` when the first answer is a 304. The
     first request is sent with `validators`. Requests after the `time` are answered with a Failure (timeout-total). What
     was tolerated of the answers' connections and coding is part of the verdict; as a 304 says nothing of that, such a
-    service is read in full.
+    service is read in full. `suspect`: as in `ReadingPool.takes`.
     """
-    conversation = _Conversation(partial(probe.interview, candidate), pool)
+    conversation = _Conversation(partial(probe.interview, candidate), pool, suspect)
     asked, given, retry_after_s = 0, None, None
     tolerated: dict[str, Deviation] = {}
     step = conversation.first()
@@ -343,13 +348,15 @@ async def run_content_check(
     most: int,
     on_request: Callable[[], object],
     time: TimeBudget,
+    *,
+    suspect: bool = False,
 ) -> ContentReport:
     """Make the requests of the content check that `begin` begins, at most `most` of them, and return its report.
 
     `on_request` is called before each request. Requests beyond `most` are answered with a Failure (`budget`), those
     after the `time` with another (`timeout-total`).
     """
-    conversation = _Conversation(begin, pool)
+    conversation = _Conversation(begin, pool, suspect)
     left = most
     step = conversation.first()
     while isinstance(step, Ask):

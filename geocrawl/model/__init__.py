@@ -5,6 +5,8 @@ the Unix epoch, UTC, as floats; durations have their unit in the name (`_s`, `_m
 """
 
 from geocrawl.model.frontier import (
+    ALONE_AFTER_KILLS,
+    MOST_KILLS,
     Entry,
     Feedback,
     FrontierStats,
@@ -74,6 +76,7 @@ from geocrawl.model.web import (
 
 __all__ = [
     "ADDRESS_ONLY",
+    "ALONE_AFTER_KILLS",
     "ANSWER",
     "BATCH_TIER",
     "CONFIGURATION",
@@ -82,6 +85,7 @@ __all__ = [
     "HARVEST_TIER",
     "LAMBDA",
     "LATE_TIER",
+    "MOST_KILLS",
     "NOT_PERMITTED",
     "SCRIPT_SRC",
     "SIBLING",

@@ -22,6 +22,12 @@ class State(StrEnum):
     REFUSED = "refused"
 
 
+ALONE_AFTER_KILLS = 2
+"""Kills after which a URL is visited alone."""
+MOST_KILLS = ALONE_AFTER_KILLS + 2
+"""Kills after which a URL waits for a person: two of them alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A row of the frontier, leased to a worker."""
@@ -40,6 +46,18 @@ class Entry:
     """The candidate to be probed; None for a page."""
     validators: Validators | None = None
     """Validators of the last answer that was read in full, while a 304 to them is accepted."""
+    kills: int = 0
+    """Number of processes that were killed while they visited the URL, since its last settled visit."""
+
+    @property
+    def is_suspect(self) -> bool:
+        """Return whether its answers are read in bounded processes alone: what it sent may have killed a process."""
+        return self.kills > 0
+
+    @property
+    def is_visited_alone(self) -> bool:
+        """Return whether nothing else is visited meanwhile, so that another kill is its own."""
+        return self.kills >= ALONE_AFTER_KILLS
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,11 @@ class Reader(Protocol):
 class ReadingPool(Protocol):
     """Processes and threads for work that would block the event loop."""
 
-    def takes(self, answer: Page) -> bool:
-        """Return whether reading this answer may take so long that it must go through `run`. Costs microseconds."""
+    def takes(self, answer: Page, *, suspect: bool = False) -> bool:
+        """Return whether reading this answer may take so long that it must go through `run`. Costs microseconds.
+
+        `suspect`: what its address sent may have killed a process, so all of it must.
+        """
 
     async def run(self, answer: Page, think: Callable[[], T]) -> T | Failure:
         """Return what `think` returns, which reads `answer`; a Failure when a limit on time or memory ended it.

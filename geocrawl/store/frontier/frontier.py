@@ -284,8 +284,9 @@ class SqlFrontier(SqlLearningLog):
             return 0
         with changing(self._database) as queue:
             dead = leased_by_dead_processes(self._connection, self._database.life)
-            self._leases.end(dead, self.clock.now(), queue, killed=True)
-        return len(dead)
+            for hosts in dead:
+                self._leases.end(hosts, self.clock.now(), queue, killed=True)
+        return sum(map(len, dead))
 
     # ----------------------------------------------------------------------- ranks and counts
 

@@ -77,11 +77,11 @@ def leased_by(connection: Connection, owner: str) -> list[tuple[int, str]]:
     return [(host_id, name) for host_id, holder, name in leased if holder == owner]
 
 
-def leased_by_dead_processes(connection: Connection, life: Life) -> list[tuple[int, str]]:
-    """Return id and name of the hosts that processes have leased which have ended."""
+def leased_by_dead_processes(connection: Connection, life: Life) -> list[list[tuple[int, str]]]:
+    """Return id and name of the hosts that processes have leased which have ended, by process."""
     leased = connection.execute(_LEASED_HOSTS).fetchall()
-    ended = {holder for holder in {row[1] for row in leased} if holder and life.has_ended(holder, connection)}
-    return [(host_id, name) for host_id, holder, name in leased if holder in ended]
+    ended = [holder for holder in {row[1] for row in leased} if holder and life.has_ended(holder, connection)]
+    return [[(host_id, name) for host_id, owner, name in leased if owner == holder] for holder in sorted(ended)]
 
 
 def politeness(state: HostState, now: float) -> dict[str, object]:

@@ -9,6 +9,7 @@ is leased before all of it is done.
 from __future__ import annotations
 
 import heapq
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from geocrawl.model import (
     BATCH_TIER,
     HARVEST_TIER,
     LATE_TIER,
+    MOST_KILLS,
     Candidate,
     Entry,
     HostState,
@@ -44,7 +46,7 @@ from geocrawl.store.frontier.budgets import (
 from geocrawl.store.frontier.depth import Depths
 from geocrawl.store.frontier.economy import Economy
 from geocrawl.store.frontier.hosts import PARK_S
-from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
+from geocrawl.store.frontier.lifecycle import KILLED, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.plan import Limits
 from geocrawl.store.frontier.queue import Queue, changing
@@ -54,9 +56,7 @@ from geocrawl.urls import query_group
 _REQUESTS_BUT_MAPS = 12
 """Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
 _ANY_TIER = -(2**31)
-_KILLS_AN_ATTEMPT = 4
-"""Kills of the process that count as one failed attempt: a slow address is under way at every kill, whatever its
-cause."""
+_MOST_TOLD_KILLERS = 100
 _READ_AT_ONCE = 200
 """URLs of one host that are read to be refused one after the other."""
 
@@ -88,6 +88,7 @@ class _Head(NamedTuple):
     anchor: str | None
     """Of the evidence."""
     sub_queue: int | None
+    kills: int
 
     @property
     def pattern(self) -> int | None:
@@ -357,6 +358,7 @@ class Leases:
             head.hops,
             candidate,
             Validators(*row) if row else None,
+            head.kills,
         )
 
     # ----------------------------------------------------------------------- other work on leases
@@ -405,9 +407,10 @@ class Leases:
 
         The host's delay begins now, since its last request may just have been answered; `killed`: that request may even
         be under way, so the delay begins `Settings.at_work_s` later. What the process read may have got it killed, so
-        the kill counts: after `_KILLS_AN_ATTEMPT` times as many kills as attempts may fail, the address fails instead
-        of coming first for ever.
+        the kill counts for all that was under way: first they are read in bounded processes, then each is visited
+        alone, and after two kills alone it fails (`killed`), because it would stop every process for ever.
         """
+        hosts = list(hosts)
         under_way_s = self._settings.at_work_s if killed else 0.0
         for host_id, name in hosts:
             freed = {
@@ -420,13 +423,17 @@ class Leases:
             self._connection.execute(sql.FREE_UNSETTLED, freed)
             self._connection.execute(sql.PARK, {"host": host_id, "later": now + PARK_S})
             if killed:
-                self._count_kill(host_id, queue)
+                self._count_kill(host_id, queue, alone=len(hosts) == 1)
 
-    def _count_kill(self, host_id: int, queue: Queue) -> None:
-        """Count a kill for the URL that a host was leased for, and let the URL fail when it was the last."""
-        for url_id, kills in self._connection.execute(sql.COUNT_KILLED, {"host": host_id}).fetchall():
-            if kills >= self._settings.max_attempts * _KILLS_AN_ATTEMPT:
-                queue.change(url_id, State.FAILED, INTERNAL_ERROR)
+    def _count_kill(self, host_id: int, queue: Queue, *, alone: bool) -> None:
+        """Count a kill for the URL that a host was leased for, and set the URL aside when it was the last."""
+        for url_id, kills in self._connection.execute(sql.COUNT_KILLED, {"host": host_id, "alone": alone}).fetchall():
+            if kills >= MOST_KILLS:
+                queue.change(url_id, State.FAILED, KILLED)
+                self._connection.execute(sql.WRITE_URL, {"url": url_id, "revisit_at": None})
+                self._connection.execute(sql.FORGET_DUE, {"url": url_id})
+                told = json.loads(self._database.meta(KILLED) or "[]")
+                self._database.write_meta(KILLED, json.dumps([*told, url_id][-_MOST_TOLD_KILLERS:]))
 
     def _least(self, *, pages: bool) -> int:
         """Return the lowest tier that may be leased."""

@@ -28,8 +28,8 @@ CANDIDATE = "candidate"
 UNRANKED = "unranked"
 """Reason of a page that the present strategy dropped from the queue; another strategy may requeue it."""
 
-INTERNAL_ERROR = "internal-error"
-"""Reason of a URL whose visits ended the process as often as a visit may fail (`crawler.visits` has the same)."""
+KILLED = "killed"
+"""Reason of a URL that got two processes killed which visited nothing else; it waits for a person (`retry`)."""
 
 _TOO_BUSY = frozenset({"http-429", "http-503"})
 

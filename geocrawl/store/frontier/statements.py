@@ -33,7 +33,7 @@ from sqlalchemy import (
     update,
 )
 
-from geocrawl.model import LATE_TIER, Purpose, State
+from geocrawl.model import ALONE_AFTER_KILLS, LATE_TIER, Purpose, State
 from geocrawl.store.database.constructs import greatest, in_list, least, upsert
 from geocrawl.store.database.schema.tables import (
     COUNTER,
@@ -193,11 +193,19 @@ COUNT_KILLED = (
     .values(kills=_url.kills + 1)
     .where(
         _url.state == State.WAITING,
+        or_(_url.kills < ALONE_AFTER_KILLS, bindparam("alone") == 1),
         _url.id == select(_host.lease_url).where(_host.id == bindparam("host")).scalar_subquery(),
     )
     .returning(_url.id, _url.kills)
 )
-"""Count a kill of the process that visited the URL for which a host was leased."""
+"""Count a kill of the process that visited the URL for which a host was leased; `alone`: 1 when it visited no other.
+"""
+FORGET_DUE = (
+    update(ENDPOINT)
+    .values(due_at=None)
+    .where(ENDPOINT.c.id == select(_url.endpoint_id).where(_url.id == bindparam("url")).scalar_subquery())
+)
+"""Let the endpoint of a URL be due for no probe."""
 _pace_s = greatest(bindparam("delay_s"), least(func.coalesce(_host.crawl_delay_s, 0), bindparam("most_s")))
 FREE_UNSETTLED = WRITE_HOST.values(
     lease_until=0,
@@ -303,7 +311,7 @@ def facts(*wanted: bool) -> ClauseElement:
 _queued = (
     select(
         *(_url.id, _url.key, _url.address, _url.purpose, _url.depth, _url.tier, _url.score, _url.attempts, _url.hops),
-        *(_url.revisit_s, _url.endpoint_id, _url.sub_queue),
+        *(_url.revisit_s, _url.endpoint_id, _url.sub_queue, _url.kills),
     )
     .where(_url.host_id == bindparam("host"), _url.state == State.WAITING)
     .order_by(*_BEST_FIRST)
@@ -314,10 +322,10 @@ _stored = EVIDENCE.alias("stored")
 _first_evidence = select(func.min(_stored.c.id)).where(_stored.c.endpoint_id == ENDPOINT.c.id).scalar_subquery()
 HEADS = (
     select(
-        *(column for column in _queued.c if column.name not in ("endpoint_id", "sub_queue")),
+        *(column for column in _queued.c if column.name not in ("endpoint_id", "sub_queue", "kills")),
         *(ENDPOINT.c.last_ok.is_(None), ENDPOINT.c.site, ENDPOINT.c.kind, ENDPOINT.c.key, ENDPOINT.c.url),
         *(ENDPOINT.c.weak, EVIDENCE.c.signal, EVIDENCE.c.page, EVIDENCE.c.link, EVIDENCE.c.anchor),
-        _queued.c.sub_queue,
+        *(_queued.c.sub_queue, _queued.c.kills),
     )
     .select_from(_queued)
     .outerjoin(ENDPOINT, and_(_queued.c.purpose == Purpose.PROBE, ENDPOINT.c.id == _queued.c.endpoint_id))

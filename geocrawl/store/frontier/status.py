@@ -31,6 +31,7 @@ from geocrawl.store.database.schema.tables import BLOCKED, ENDPOINT, HOST, PROBE
 from geocrawl.store.database.views import is_shown
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
+from geocrawl.store.frontier.lifecycle import KILLED
 from geocrawl.wording import day_of
 
 
@@ -127,6 +128,8 @@ class CatalogStatus:
     """The last five runs, newest first."""
     failures: tuple[tuple[str, str, float], ...]
     """(address without secrets, reason, time) of the last five visits that failed."""
+    killers: tuple[str, ...]
+    """Addresses without secrets that got processes killed twice while they were visited alone."""
     held: Mapping[str, int]
     """Sizes of the strategy's state at its last dump, such as the nodes of its graph; empty for most."""
 
@@ -196,6 +199,7 @@ _FAILURES = (
 )
 
 
+_KILLER = select(URL.c.address).where(URL.c.id == bindparam("url"), URL.c.state == State.FAILED, URL.c.reason == KILLED)
 _SAMPLE = 5_000
 """Pages, waiting or not, among which the order of waiting ones is compared with that of their priorities."""
 _SAMPLED = (
@@ -276,8 +280,15 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         layers=layers,
         runs=_runs(connection, now),
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
+        killers=_killers(connection),
         held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
     )
+
+
+def _killers(connection: Connection) -> tuple[str, ...]:
+    told = json.loads(stored_fact(connection, KILLED) or "[]")
+    rows = (connection.execute(_KILLER, {"url": url_id}).fetchone() for url_id in dict.fromkeys(told))
+    return tuple(masked(row[0]) for row in rows if row is not None)
 
 
 def _next(connection: Connection) -> dict[str, float]:
