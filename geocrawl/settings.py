@@ -181,8 +181,9 @@ _AT_WORK_S = 10.0
 """Longest time for which a server is assumed to keep working on a request that was cut off, seconds."""
 
 _RUNS = ("crawl", "harvest", "daemon")
-_REQUESTS = (*_RUNS, "probe", "identify", "seeds check")
+_REQUESTS = (*_RUNS, "probe", "check-list", "identify", "seeds check")
 """Commands that send requests."""
+_PAGES = ("pages list", "pages show", "pages export")
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,8 +366,8 @@ class Settings:
     robots_error_ttl_s: Duration = setting(3600.0, "wait before a robots.txt that cannot be read is asked for again")
     ignore_robots: bool = setting(
         False,
-        "ignore robots.txt, at your own responsibility; only for `geocrawl probe`",
-        option=Option(("probe",)),
+        "ignore robots.txt, at your own responsibility; only for `geocrawl probe` and `check-list`",
+        option=Option(("probe", "check-list")),
         unused="crawl daemon",
     )
     max_attempts: AtLeastOne = setting(3, "maximum attempts to visit one URL")
@@ -504,7 +505,7 @@ class Settings:
         False,
         "print keys, tokens and passwords in addresses in full, not as ***",
         option=Option(
-            ("probe", "search", "show", "export", "seeds list", "pages list", "pages show", "pages export"),
+            ("probe", "check-list", "search", "show", "export", "seeds list", *_PAGES),
             name="--secrets",
         ),
     )

@@ -26,7 +26,7 @@ from geocrawl.errors import EnvironmentFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.files import SECRET, make_folder
 from geocrawl.model import Candidate, Endpoint, Entry, FrontierStats, Kind, Lease, SettlementResult, Url, Verdict, Visit
-from geocrawl.ports import Observer
+from geocrawl.ports import ContentCheck, Observer
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import DatabaseUrl
@@ -158,12 +158,13 @@ def run_probes(
     wants_lead: Callable[[Candidate, Candidate], bool],
     share_with: DatabaseUrl | None = None,
     say: Callable[[str], object] = lambda text: None,
+    content_check: Callable[[ContentCheck], ContentCheck] = lambda check: check,
 ) -> RunSummary:
     """Probe the candidates until each has a verdict or a signal comes.
 
     `wants_lead(asked, named)`: whether to also probe the endpoint `named`, which an answer of `asked` names.
     `share_with`: the path of a catalogue with which to share politeness. `say` is called with a line for a person when
-    another process's lease delays a probe, or politeness cannot be shared.
+    another process's lease delays a probe, or politeness cannot be shared. `content_check`: as in `SessionKind`.
     """
     clock = SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
@@ -172,7 +173,7 @@ def run_probes(
 
         def begin(store: Store) -> Session:
             stored = replace(with_stored_depth(settings, store), siblings=0, wait=True)
-            kind = SessionKind(named_only=True, wants_lead=wants_lead)
+            kind = SessionKind(named_only=True, wants_lead=wants_lead, content_check=content_check)
             session = wiring.make_session(stored, store, clock, kind, guest_of=politeness, say=say)
             session.frontier.add_candidates(candidates, again=True)
             return session
@@ -245,16 +246,23 @@ def _workspace(database: DatabaseUrl | None) -> Iterator[DatabaseUrl]:
     if database is not None:
         yield database
         return
+    with scratch_database() as path:
+        yield path
+
+
+@contextmanager
+def scratch_database() -> Iterator[DatabaseUrl]:
+    """Yield the path of a database that is removed in the end."""
     with tempfile.TemporaryDirectory(prefix="geocrawl-probe-") as folder:
         yield Path(folder) / "scratch.db"
 
 
 def _key(endpoint: Endpoint) -> str:
     """Return the key of an address as one kind: each key is probed once."""
-    return f"{endpoint.kind} {_place(endpoint)}"
+    return f"{endpoint.kind} {endpoint_place(endpoint)}"
 
 
-def _place(endpoint: Endpoint) -> str:
+def endpoint_place(endpoint: Endpoint) -> str:
     """Return an endpoint's key without the trailing slash that some kinds have, so that it is equal for all kinds."""
     return endpoint.key.rstrip("/")
 
@@ -290,7 +298,7 @@ class _Lines:
     def wants_lead(self, asked: Candidate, named: Candidate) -> bool:
         """Return whether `named` is the address of the list that was `asked`, under another kind not probed yet."""
         asked_key, named_key = _key(asked.endpoint), _key(named.endpoint)
-        is_other_kind = asked_key != named_key and _place(asked.endpoint) == _place(named.endpoint)
+        is_other_kind = asked_key != named_key and endpoint_place(asked.endpoint) == endpoint_place(named.endpoint)
         return self._any_kind and is_other_kind and asked_key in self._asked and named_key not in self._asked
 
     def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:

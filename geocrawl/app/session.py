@@ -15,7 +15,7 @@ from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.paced_host import RetryAfterMemory
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, FrontierStats, Rank, Url
 from geocrawl.page.document import PageReader
-from geocrawl.ports import Clock, Politeness, ReadingPool, StoreRunner, Strategy
+from geocrawl.ports import Clock, ContentCheck, Politeness, ReadingPool, StoreRunner, Strategy
 from geocrawl.settings import Settings
 from geocrawl.store.upkeep.seeds import seed_addresses
 from geocrawl.urls import read_url
@@ -58,6 +58,8 @@ class SessionKind:
     """Visit only the endpoints that a person named, and what `wants_lead` adds to them."""
     wants_lead: Callable[[Candidate, Candidate], bool] = lambda asked, named: True
     """`wants_lead(asked, named)`: whether to probe the endpoint `named`, which an answer of `asked` names."""
+    content_check: Callable[[ContentCheck], ContentCheck] = lambda check: check
+    """Returns the content check to run in place of a kind's own."""
 
 
 CRAWL = SessionKind(learns=True)

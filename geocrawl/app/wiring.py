@@ -283,10 +283,11 @@ def _make_scripted_pages(
 
 def _make_probe_visitor(session: Session, guesses: Guesses | None) -> ProbeVisitor:
     settings = session.settings
+    checks = content_checks(layers=settings.map_layers) if settings.maps else ()
     return ProbeVisitor(
         probes=probes(),
         pool=session.pool,
-        content_checks=content_checks(layers=settings.map_layers) if settings.maps else (),
+        content_checks=tuple(map(session.kind.content_check, checks)),
         recogniser=session.detector,
         clock=session.clock,
         retry_first_s=settings.retry_first_s,

@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "retry": "geocrawl.cli.maintenance:retry",
     "demo": "geocrawl.cli.demo:demo",
     "probe": "geocrawl.cli.probe:probe",
+    "check-list": "geocrawl.cli.check_list:check_list_",
     "harvest": "geocrawl.cli.probe:harvest",
     "mine": "geocrawl.cli.mine:mine",
     "recognise": "geocrawl.cli.recognise:recognise",
@@ -100,7 +101,7 @@ COMMANDS: Mapping[str, str] = {
 
 PANELS: Mapping[str, tuple[str, ...]] = {
     "Find services": (
-        *("crawl", "retry", "harvest", "mine", "probe", "recognise", "identify", "seeds", "topics"),
+        *("crawl", "retry", "harvest", "mine", "probe", "check-list", "recognise", "identify", "seeds", "topics"),
         *("kinds", "strategies", "demo"),
     ),
     "Use the catalogue": (
