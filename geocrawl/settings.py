@@ -250,7 +250,7 @@ class Settings:
         unused="daemon",
     )
     economy: Annotated[Number, Field(le=1)] = setting(
-        0.75,
+        0.5,
         "skip pages whose expected value is below this share of the best queued page",
         empty="read everything",
         option=Option(("crawl", "daemon"), metavar="SHARE"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from geocrawl.model import BATCH_TIER, LATE_TIER, Rank
@@ -20,6 +21,35 @@ _LOOK_LATE_S = 1.0
 """Pause before looking again whether the last lease above the lowest tier has ended."""
 LOOK_S = 0.1
 """Pause before looking again whether another process has ended its lease: nothing wakes this one."""
+
+
+_MOST_PROBING = 32
+"""Number of hosts with a probe before their pages whose best page is looked at."""
+
+
+class _Busy(NamedTuple):
+    """A host that is leased, or was a moment ago."""
+
+    token: int
+    """Of the lease."""
+    since: float
+    """When the lease was first seen, or earlier: by what the leases before it have used up of the host's moment."""
+    ended: float | None = None
+    """When the host was first seen free again."""
+
+    def used_s(self, now: float) -> float:
+        """Return how much of the host's moment is used up; it comes back while the host is free."""
+        if self.ended is None:
+            return now - self.since
+        return max(min(self.ended - self.since, MOMENT_S) - (now - self.ended), 0.0)
+
+    def freed(self, now: float) -> _Busy:
+        """Return the host as one that is seen free."""
+        return self._replace(ended=now) if self.ended is None else self
+
+    def leased(self, token: int, now: float) -> _Busy:
+        """Return the host as one that is seen with this lease."""
+        return self if token == self.token else _Busy(token, now - self.freed(now).used_s(now))
 
 
 class _Better(NamedTuple):
@@ -43,11 +73,12 @@ class Economy:
     - By depth (bfs): a page is taken when none of lesser depth waits. Any other: when none of a higher tier waits.
     - A page of the lowest tier is taken when nothing else waits that a run would wait for.
     - A host counts as resting for a moment while it is ready within `hosts.PARK_S`, and as busy for `MOMENT_S` after
-      its lease was first seen. So nothing is held for long by a slow host, nor by a process that was killed; hosts
+      its lease was first seen. One that is leased again at once has only what is left of that moment, which comes
+      back while the host is free. So nothing is held for long by a slow host, nor by a process that was killed; hosts
       that failed `backoff_after` times in a row are taken for dead and hold nothing.
 
-    The best page is read by indexes: the first of the hosts that are not leased, and one page of each host that is
-    leased, or has a probe before its pages: about as many as workers.
+    The best page is read by indexes: the first of the hosts that are not leased, those behind a few probes, and one
+    page of each leased host whose head promises enough. So a look costs the same however many hosts wait.
     """
 
     def __init__(
@@ -61,8 +92,8 @@ class Economy:
         self._share = settings.economy if settings.patience_s >= MOMENT_S else 0.0
         self._by_yield = by_yield
         self._by_depth = by_depth
-        self._leases: dict[int, tuple[int, float]] = {}
-        """Host → its lease's token, and when that lease was first seen."""
+        self._busy: dict[int, _Busy] = {}
+        """By host."""
 
     def held_until(self, rank: Rank, now: float) -> float | None:
         """Return when to look again whether the best ready entry, which is of this rank, may be leased; None: it may be
@@ -75,9 +106,10 @@ class Economy:
             return self._waited_for(now)
         if not self._share or rank.tier > BATCH_TIER:
             return None
-        better = self._better(now)
+        more_than = rank.score / self._share if self._by_yield else -math.inf
+        better = self._better(rank, more_than, now)
         if self._by_yield:
-            better.append(_Better(Rank(rank.tier, self._promised(now)), None))
+            better.append(_Better(Rank(rank.tier, self._promised(more_than, now)), None))
         if all(self._is_near(rank, known.rank) for known in better):
             return None
         row = self._connection.execute(sql.NEXT_BETTER, {"least": rank.tier, "score": rank.score}).fetchone()
@@ -102,31 +134,33 @@ class Economy:
             return rank.score >= self._share * better.score
         return rank.tier == better.tier and not self._by_depth
 
-    def _promised(self, now: float) -> float:
-        """Return the greatest promise of the pages at hosts that rest for minutes; 0 without any."""
+    def _promised(self, more_than: float, now: float) -> float:
+        """Return the greatest promise of the pages at hosts that rest for minutes and score more; 0 without any."""
         settings = self._settings
         soon = {"now": now, "until": now + min(REST_S, settings.patience_s)}
-        resting = {**soon, "tier": BATCH_TIER, "dead_after": settings.backoff_after}
+        resting = {**soon, "tier": BATCH_TIER, "dead_after": settings.backoff_after, "more_than": more_than}
         rows = self._connection.execute(sql.RESTING, resting).fetchall()
         return max((promise(score, next_at - now) for score, next_at in rows), default=0.0)
 
-    def _better(self, now: float) -> list[_Better]:
-        """Return the ranks of pages; one of these is the best that may be had soon."""
+    def _better(self, rank: Rank, more_than: float, now: float) -> list[_Better]:
+        """Return the ranks of pages, among them that of the best one that may be had soon and scores more."""
         found: list[_Better] = []
-        seen: dict[int, tuple[int, float]] = {}
-        rows = self._connection.execute(sql.BEST_PAGES_SOON, {"tier": BATCH_TIER, "soon": now + PARK_S}).fetchall()
-        for tier, score, host_id, token, owner in rows:
+        busy: dict[int, _Busy] = {}
+        looked_at = {"tier": BATCH_TIER, "soon": now + PARK_S, "probing": _MOST_PROBING}
+        looked_at |= {"at_tier": rank.tier, "at_score": rank.score, "more_than": more_than}
+        for tier, score, host_id, token, owner in self._connection.execute(sql.BEST_PAGES_SOON, looked_at).fetchall():
             if host_id is None:
                 found.append(_Better(Rank(tier, score), None))
                 continue
-            known = self._leases.get(host_id)
-            seen[host_id] = known if known and known[0] == token else (token, now)
-            ends_at = seen[host_id][1] + MOMENT_S
-            if now < ends_at:
+            known = self._busy.get(host_id, _Busy(token, now)).leased(token, now)
+            busy[host_id] = known
+            if tier is not None and known.used_s(now) < MOMENT_S:
                 # Nothing wakes this process when another one ends a lease.
-                look_at = ends_at if owner == self._owner else min(ends_at, now + LOOK_S)
+                look_at = known.since + MOMENT_S
+                look_at = look_at if owner == self._owner else min(look_at, now + LOOK_S)
                 found.append(_Better(Rank(tier, score), look_at))
-        self._leases = seen
+        freed = {host_id: known.freed(now) for host_id, known in self._busy.items() if host_id not in busy}
+        self._busy = busy | {host_id: known for host_id, known in freed.items() if known.used_s(now)}
         return found
 
 

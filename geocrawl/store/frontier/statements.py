@@ -131,25 +131,43 @@ _resting = (
     .limit(1)
 )
 _page = URL.alias("page")
-_behind_probe = _head(_url.id, _host.id, _is_lower).correlate(HOST).scalar_subquery()
+_probing = (
+    select(_head(_url.id, _host.id, _is_lower).correlate(HOST).scalar_subquery().label("page"))
+    .where(*_READY, _host.best_tier > bindparam("tier"), _soon)
+    .order_by(*_BEST_HOST_FIRST)
+    .limit(bindparam("probing"))
+    .subquery("probing")
+)
+_may_hold = or_(
+    _host.best_tier >= bindparam("tier"),
+    and_(
+        tuple_(_host.best_tier, _host.best_score) > tuple_(bindparam("at_tier"), bindparam("at_score")),
+        _host.best_score > bindparam("more_than"),
+    ),
+)
 _not_under_way = _head(_url.id, _host.id, _is_lower, _url.id.is_distinct_from(_host.lease_url))
+_behind_lease = case((_may_hold, _not_under_way.correlate(HOST).scalar_subquery()))
 BEST_PAGES_SOON = union_all(
     select(_resting.subquery("resting")),
-    select(_page.c.tier, _page.c.score, null(), null(), null())
-    .join_from(HOST, _page, _page.c.id == _behind_probe)
-    .where(*_READY, _host.best_tier > bindparam("tier"), _soon),
+    select(_page.c.tier, _page.c.score, null(), null(), null()).join_from(
+        _probing, _page, _page.c.id == _probing.c.page
+    ),
     select(_page.c.tier, _page.c.score, _host.id, _host.lease_token, _host.lease_owner)
-    .join_from(HOST, _page, _page.c.id == _not_under_way.correlate(HOST).scalar_subquery())
+    .join_from(HOST, _page, _page.c.id == _behind_lease, isouter=True)
     .where(_host.lease_until > 0),
 )
 """Read the rank of the best page of a tier or lower ones at hosts that are ready soon: of the first host whose head is
-a page, of each host with a probe before its pages, and, with its lease, of each leased host without the URL under way.
+a page, of the first hosts with a probe before their pages, and, with its lease, of each leased host without the URL
+under way; NULL where the head of its queue already says that no page there holds the rank (`at_tier`, `at_score`)
+back, because it scores `more_than` or less.
 """
 RESTING = select(_host.best_score, _host.next_at).where(
     *(*_FREE, _host.parked == 1, _host.next_at <= bindparam("until"), _host.next_at > bindparam("now")),
     *(_host.best_tier < bindparam("tier"), _host.errors < bindparam("dead_after")),
+    _host.best_score > bindparam("more_than"),
 )
-"""Find hosts that rest for minutes and whose head is a page below the tier: its score, and when the rest ends."""
+"""Find hosts that rest for minutes and whose head is a page below the tier that scores more: its score, and when the
+rest ends."""
 _ready_at = select(func.min(_host.next_at).label("at")).where(*_READY)
 _unparked_at = select(func.min(_host.next_at).label("at")).where(*_FREE, _host.parked == 1)
 _freed_at = select(func.min(_host.lease_until).label("at")).where(_host.lease_until > 0)

@@ -74,6 +74,23 @@ def test_no_busy_host_is_waited_for_longer_than_a_moment(tmp_path: Path) -> None
     assert world.lease().host.name == "poor.example"
 
 
+def test_a_host_that_is_leased_again_at_once_is_waited_for_no_longer(tmp_path: Path) -> None:
+    world = made(tmp_path, by_yield=True)
+    links = [link(f"rich.example/{n}", 1, 0.9) for n in range(3)]
+    world.settle(world.lease(), *links, link("poor.example/", 1, 0.1))
+    rich = world.lease()
+    assert world.frontier.lease() is None
+    world.clock.time += MOMENT_S * 0.6
+    world.settle(rich, next_at=world.clock.now() + DELAY_S)
+    assert world.frontier.lease() is None
+    world.clock.time += DELAY_S
+    assert names(world, 1) == ["rich.example"]
+    assert world.frontier.lease() is None
+    assert world.frontier.ready_at() == pytest.approx(world.clock.now() + MOMENT_S * 0.4 + DELAY_S)
+    world.clock.time += MOMENT_S * 0.4 + DELAY_S
+    assert names(world, 1) == ["poor.example"]
+
+
 @pytest.mark.parametrize(("rest_s", "poor"), [(120.0, 0.13), (120.0, 0.08), (500.0, 0.04), (30.0, 0.25)])
 def test_a_page_of_a_tenth_waits_while_the_better_host_rests_for_minutes(
     tmp_path: Path, rest_s: float, poor: float
@@ -171,14 +188,21 @@ def test_the_best_page_is_found_by_indexes(tmp_path: Path) -> None:
     """A queue of any length costs the same: no step of the queries reads a whole table or sorts."""
     world = made(tmp_path)
     for statement, values in (
-        (sql.BEST_PAGES_SOON, {"tier": BATCH_TIER, "soon": 0.0}),
+        (
+            sql.BEST_PAGES_SOON,
+            {"tier": BATCH_TIER, "soon": 0.0, "probing": 9, "at_tier": 1, "at_score": 0.1, "more_than": 0.2},
+        ),
         (sql.NEXT_BETTER, {"least": 1, "score": 0.5}),
-        (sql.RESTING, {"tier": BATCH_TIER, "now": 0.0, "until": 600.0, "dead_after": 3}),
+        (sql.RESTING, {"tier": BATCH_TIER, "now": 0.0, "until": 600.0, "dead_after": 3, "more_than": 0.2}),
     ):
         prepared = compiler("sqlite").prepared(statement, values)
         explained = f"EXPLAIN QUERY PLAN {prepared.text(values)}"
         steps = [row[3] for row in world.database.connection.execute(explained, prepared.bind(values))]
-        reads = [step for step in steps if step.startswith(("SCAN", "SEARCH")) and not step.startswith("SCAN resting")]
+        reads = [
+            step
+            for step in steps
+            if step.startswith(("SCAN", "SEARCH")) and not step.startswith(("SCAN resting", "SCAN probing"))
+        ]
         assert reads
         assert all("INDEX" in step or "INTEGER PRIMARY KEY" in step for step in reads if "CONSTANT" not in step), steps
         assert not any("TEMP B-TREE" in step for step in steps), steps
@@ -211,7 +235,9 @@ def test_a_lease_that_lasts_longer_than_a_moment_is_no_time_to_look_again(tmp_pa
     assert (slow.host.name, rich.host.name) == ("slow.example", "rich.example")
     assert world.frontier.lease() is None
     world.clock.time += MOMENT_S / 2
-    world.settle(rich)
+    world.settle(rich, next_at=world.clock.now() + MOMENT_S / 2)
+    assert world.frontier.lease() is None, "the rich host rests for as long as it was leased"
+    world.clock.time += MOMENT_S / 2
     assert names(world, 1) == ["rich.example"]
     world.clock.time += MOMENT_S * 0.75
     assert world.frontier.lease() is None, "the rich host is waited for"
