@@ -131,7 +131,7 @@ def _print_layers(results: LayerResults, format_: str, offset: int) -> None:
 
 def _layer(hit: LayerHit) -> dict[str, Any]:
     """Return a layer for JSON."""
-    more = {"crs": hit.layer.crs, "box": hit.layer.box, "abstract": hit.layer.abstract}
+    more = {"crs": hit.systems, "box": hit.layer.box, "abstract": hit.layer.abstract}
     return {name: value for name, value in layer_values(hit).items() if name != "crs"} | more
 
 

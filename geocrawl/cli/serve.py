@@ -55,7 +55,7 @@ def serve(
     options = Options(path, host, port, public_url, rate, preview, mail, *own)
     shown = in_url(host)
     listening = listen(options)
-    with _csw(settings, CswOptions(file_of(path, "CSW"), host, csw_port, csw_url)) if csw else nullcontext():
+    with _csw(settings, CswOptions(file_of(path, "CSW"), host, csw_port, csw_url, rate)) if csw else nullcontext():
         if csw:
             typer.echo(f"Serving CSW at http://{shown}:{csw_port}/", err=True)
         typer.echo(f"Serving {path} at http://{shown}:{port}/ (Ctrl-C ends it)", err=True)

@@ -79,9 +79,16 @@ class LayerHit:
     """A layer that a search found."""
 
     layer: Layer
-    """The layer; extent and reference systems are its own, then those that it inherits."""
+    """The layer with its own reference systems; its extent is its own, or the one that it inherits."""
     service: Service
     """Its service, without the costly columns."""
+    inherited: tuple[str, ...] = ()
+    """Reference systems of its groups."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Return its reference systems, its own first."""
+        return tuple(dict.fromkeys((*self.layer.crs, *self.inherited)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

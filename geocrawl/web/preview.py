@@ -26,9 +26,9 @@ from geocrawl.settings import MIB, Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.web.answers import Problem, SizedCache, wanted_language
-from geocrawl.web.guard import Client
 from geocrawl.web.preview_exchanges import Exchange, Relay
 from geocrawl.web.preview_requests import ServicePreviews
+from geocrawl.web.rates import Client
 from geocrawl.web.reader import identity_of
 from geocrawl.web.site import detail_of, number_of, site_of
 from geocrawl.web.texts import Words

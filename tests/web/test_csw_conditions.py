@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from geocrawl.errors import EnvironmentFault
 from geocrawl.query import fold
 from geocrawl.web.csw.process import PROGRAM, CswOptions, CswProcess, configuration_of, find_interpreter
 from geocrawl.web.csw.pycsw_side.conditions import SEARCHED, rewritten, text_query
-from geocrawl.web.csw.pycsw_side.repository import open_catalogue
+from geocrawl.web.csw.pycsw_side.repository import Repository, open_catalogue
 
 COLUMNS = frozenset({"anytext", "title", "wkt_geometry", "identifier", "links", "source"})
 BOX = "POLYGON((5.00 47.00, 5.00 55.00, 15.00 55.00, 15.00 47.00, 5.00 47.00))"
@@ -99,16 +101,49 @@ def test_the_modules_that_are_lent_need_no_geocrawl(tmp_path: Path) -> None:
     program = (
         "import importlib.util as u, sys\n"
         "for file in sys.argv[1:]:\n"
-        "    spec = u.spec_from_file_location('lent', file); module = u.module_from_spec(spec)\n"
+        "    spec = u.spec_from_file_location('lent', file)\n"
+        "    module = sys.modules['lent'] = u.module_from_spec(spec)\n"
         "    spec.loader.exec_module(module)\n"
+        "    if hasattr(module, 'Rates'):\n"
+        "        rates = module.Rates(60)\n"
+        "        print([rates.wait_s(rates.client('a', 0.0)) > 0 for _ in range(22)].count(True))\n"
+        "        continue\n"
         "    print(module.spellings('臺灣') if hasattr(module, 'spellings') else module.masked('a?token=b'))\n"
         "assert not any(name.startswith('geocrawl') for name in sys.modules)\n"
     )
-    command = [sys.executable, "-I", "-S", "-c", program, configuration["fold"], configuration["sanitize"]]
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        program,
+        *(configuration[name] for name in ("fold", "sanitize", "rates")),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
-    assert done.stdout.splitlines() == ["('台 湾',)", "a?token=***"]
+    assert done.stdout.splitlines() == ["('台 湾',)", "a?token=***", "2"]
     for file in PROGRAM.glob("*.py"):
         assert "import geocrawl" not in file.read_text() and "from geocrawl" not in file.read_text()
+
+
+def test_csw_has_the_rate_of_the_pages_unless_a_proxy_asks_for_all(tmp_path: Path) -> None:
+    options = CswOptions(tmp_path / "c.db", requests_per_minute=600)
+    assert configuration_of(options)["requests_per_minute"] == 600
+    behind = replace(options, url="https://maps.example.org/csw")
+    assert configuration_of(behind)["requests_per_minute"] == 0
+
+
+def test_the_values_of_a_domain_are_bounded_over_all_properties_of_a_request(catalogue: Path) -> None:
+    with closing(sqlite3.connect(catalogue)) as writer:
+        services = writer.execute("UPDATE service SET abstract = id || ?", ["x" * 60_000]).rowcount
+        writer.commit()
+    repository = Repository.__new__(Repository)  # without pycsw, whose list of columns it would ask for
+    repository.columns, repository._domain_chars = COLUMNS | {"abstract", "organization"}, 500_000
+    repository.database, repository._connection = catalogue, open_catalogue(catalogue, repository.columns)
+    few = repository.query_domain("organization", "")
+    assert few and services > 9, "a property of few values is listed whole"
+    assert len(repository.query_domain("abstract", "")) == 8
+    assert repository.query_domain("title", "") == [], "the properties before were enough"
+    repository.close()
 
 
 def test_a_missing_interpreter_is_told_with_how_to_make_it(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from contextlib import closing
 from html import unescape
 from pathlib import Path
 
+import pytest
 from lxml import etree
 from starlette.testclient import TestClient
 
@@ -172,6 +173,54 @@ def test_programs_page_through_the_same_layers_and_take_them_along(client: TestC
     assert contents[:2] == ("layers", "features") and contents[2] < contents[3]
     refused = client.get(LAYERS, params={"ids": "1"})
     assert (refused.status_code, "name services" in refused.json()["detail"]) == (400, True)
+
+
+@pytest.fixture
+def dear(catalogue: Path, serve: Serve) -> TestClient:
+    """The demo's catalogue with a service of 1,000 layers: thousands of systems in its root, one in each layer."""
+    with closing(sqlite3.connect(catalogue)) as writer:
+        writer.execute("DELETE FROM layer WHERE service_id = 1")
+        root = json.dumps([f"EPSG:{number}" for number in range(2_000, 8_000)])
+        columns = "service_id, position, parent, name, title, abstract, crs, styles, keywords, queryable, item, formats"
+        rows: list[tuple[object, ...]] = [(1, 0, None, "", "all", "", root, "[]", "[]", 0, "layer", "[]")]
+        rows += [
+            (1, n, 0, f"r{n}", f"Zauberfluss {n}", "x" * 300, f'["EPSG:{n}"]', "[]", "[]", 0, "layer", "[]")
+            for n in range(1, 1_001)
+        ]
+        writer.executemany(f"INSERT INTO layer ({columns}) VALUES ({','.join('?' * 12)})", rows)
+        writer.execute("UPDATE search_text SET layers = 'zauberfluss' WHERE rowid = 1")
+        writer.commit()
+    return serve(catalogue)
+
+
+def test_a_thousand_layers_name_their_own_systems_and_those_of_their_service_once(dear: TestClient) -> None:
+    answer = dear.get(LAYERS, params={"q": "zauberfluss", "limit": 1_000})
+    assert len(answer.content) < 2_000_000
+    whole = answer.json()
+    assert len(whole["features"]) == whole["numberReturned"] == 1_000
+    assert [each["properties"]["crs"] for each in whole["features"][:2]] == [["EPSG:1"], ["EPSG:2"]]
+    assert {number: len(codes) for number, codes in whole["geocrawl:inheritedCrs"].items()} == {"1": 100}
+    table = dear.get(LAYERS, params={"q": "zauberfluss", "f": "csv"})
+    assert len(table.content) < 1_000_000
+    assert [row["crs"] for row in rows(table.content)] == [f"EPSG:{n}" for n in range(1, 1_001)]
+    page = dear.get(LAYERS, params={"q": "zauberfluss"}, headers=HTML).text
+    assert "EPSG:7, EPSG:2000, EPSG:2001, EPSG:2002" in page and "5997" in page.replace(",", "")
+    qgis = dear.get(LAYERS, params={"q": "zauberfluss", "f": "qlr"}).text
+    assert qgis.count("<authid>EPSG:3857</authid>") == 100, "a system that it inherits, which every program knows"
+
+
+def test_layers_whose_texts_are_long_come_in_more_pages(dear: TestClient, catalogue: Path) -> None:
+    with closing(sqlite3.connect(catalogue)) as writer:
+        writer.execute("UPDATE layer SET abstract = ? WHERE service_id = 1", ["洪" * 6_000])
+        writer.commit()
+    address, paged, largest = f"{LAYERS}?q=zauberfluss&limit=1000", list[str](), 0
+    while address:
+        answer = dear.get(address)
+        largest = max(largest, len(answer.content))
+        paged += [each["id"] for each in answer.json()["features"]]
+        address = next((each["href"] for each in answer.json()["links"] if each["rel"] == "next"), "")
+    assert paged == [f"1/{n}" for n in range(1, 1_001)] and largest < 5_000_000
+    assert len(dear.get(LAYERS, params={"q": "zauberfluss", "f": "csv"}).content) < 5_000_000
 
 
 def test_layers_open_in_qgis_as_one_file(client: TestClient) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from geocrawl.web.guard import Rates
+from geocrawl.web.rates import Rates
 from tests.web.conftest import Serve
 
 HTML = {"Accept": "text/html"}

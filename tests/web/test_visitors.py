@@ -24,10 +24,11 @@ from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.web import connections
 from geocrawl.web.answers import MAX_WAITING, Problem, Workers
-from geocrawl.web.guard import Guard, Rates
+from geocrawl.web.guard import Guard
 from geocrawl.web.options import MAX_AT_ONCE_OF_CLIENT
 from geocrawl.web.preview import REQUESTS_PER_DAY, Previews, preview_settings
 from geocrawl.web.preview_exchanges import Relay, picture
+from geocrawl.web.rates import Rates
 from tests.support.crawls import url
 from tests.web.conftest import Serve, served
 from tests.web.test_preview import hosts

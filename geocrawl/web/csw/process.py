@@ -141,6 +141,8 @@ class CswOptions:
     port: int = 8081
     url: str = ""
     """Address under which clients reach it, behind a reverse proxy; '' for its own."""
+    requests_per_minute: int = 0
+    """Requests of one client, as of the pages; 0: no limit."""
 
 
 def find_interpreter(named: str) -> Path:
@@ -172,6 +174,9 @@ def configuration_of(options: CswOptions) -> dict[str, Any]:
         "hosts": [*_LOCAL, shown, *([public] if public else [])] if is_local or public else [],
         "fold": str(PACKAGE / "query" / "fold.py"),
         "sanitize": str(PACKAGE / "sanitize.py"),
+        "rates": str(PACKAGE / "web" / "rates.py"),
+        # A reverse proxy asks for all clients, and bounds them.
+        "requests_per_minute": 0 if public else options.requests_per_minute,
         "pycsw": _pycsw(options.url or f"http://{shown}:{options.port}/"),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +28,10 @@ from geocrawl.wording import iso
 _MOST_IN_QGIS = 100
 """Most layers of one layer definition: QGIS asks every server of it at once."""
 _GEOJSON = "application/geo+json"
+_MOST_SYSTEMS = 100
+"""Most reference systems that an answer names of a layer, and of a service; its own document has all."""
+_MOST_BYTES = 2 << 20
+"""Most bytes of the texts of one answer; a thousand layers have a third of it. The next page goes on with the rest."""
 
 
 async def layers_document(request: Request) -> Response:
@@ -35,6 +40,8 @@ async def layers_document(request: Request) -> Response:
     results = await _search(request, criteria)
     base = base_url(request)
     before, after = criteria.offsets(results.total)
+    if (returned := _within_bytes(results.hits)) < len(results.hits):
+        results, after = replace(results, hits=results.hits[:returned]), criteria.offset + returned
     pages = {"self": criteria.offset, "next": after, "prev": before}
     links = [_page_link(request, offset, rel) for rel, offset in pages.items() if offset is not None]
     return document(
@@ -47,22 +54,53 @@ async def layers_document(request: Request) -> Response:
             "geocrawl:servicesLookedThrough": results.looked_through,
             **({"geocrawl:didYouMean": results.suggestion} if results.suggestion else {}),
             "features": [_feature(hit, base) for hit in results.hits],
+            "geocrawl:inheritedCrs": _inherited(results.hits),
             "links": links,
         },
         _GEOJSON,
     )
 
 
+def _within_bytes(hits: Sequence[LayerHit]) -> int:
+    """Return how many of the hits, at least one, an answer has room for."""
+    left = _MOST_BYTES
+    for number, hit in enumerate(hits):
+        layer, of = hit.layer, hit.service
+        texts = (layer.title, layer.name, layer.abstract, *layer.crs[:_MOST_SYSTEMS], of.title, of.provider, of.url)
+        left -= len("".join(texts).encode("utf-8", "replace"))
+        if left < 0 and number:
+            return number
+    return len(hits)
+
+
+def _inherited(hits: Sequence[LayerHit]) -> dict[str, list[str]]:
+    """Return the reference systems that layers inherit, once for each service."""
+    systems = dict[str, dict[str, None]]()
+    for hit in hits:
+        of_service = systems.setdefault(str(hit.service.id), {})
+        if len(of_service) < _MOST_SYSTEMS:
+            of_service |= dict.fromkeys(hit.inherited[:_MOST_SYSTEMS])
+    return {number: list(codes)[:_MOST_SYSTEMS] for number, codes in systems.items() if codes}
+
+
 async def layers_table(request: Request) -> Response:
     """Return the layers as CSV (RFC 4180), after a mark by which Excel knows UTF-8; 1,000 unless `limit` says fewer."""
-    hits = (await _search(request, read_search(request).up_to(MAX_LIMIT))).hits
-    return attachment(csv_bytes(LAYER_TABLE, map(layer_row, hits)), "layers.csv", FILES["csv"].media_type)
+    hits = await _rows_found(request)
+    table = await asyncio.to_thread(csv_bytes, LAYER_TABLE, map(layer_row, hits))
+    return attachment(table, "layers.csv", FILES["csv"].media_type)
 
 
 async def layers_geopackage(request: Request) -> Response:
     """Return the layers as a GeoPackage of their extents, as many as in a table."""
-    hits = (await _search(request, read_search(request).up_to(MAX_LIMIT))).hits
+    hits = await _rows_found(request)
     return attachment(await asyncio.to_thread(_geopackage, hits), "layers.gpkg", FILES["gpkg"].media_type)
+
+
+async def _rows_found(request: Request) -> list[LayerHit]:
+    """Return the layers of a file, with a bounded number of their own reference systems."""
+    hits = (await _search(request, read_search(request).up_to(MAX_LIMIT))).hits
+    some = (replace(hit, layer=replace(hit.layer, crs=hit.layer.crs[:_MOST_SYSTEMS])) for hit in hits)
+    return list(some)[: _within_bytes(hits)]
 
 
 def _geopackage(hits: Sequence[LayerHit]) -> bytes:
@@ -80,7 +118,7 @@ async def layers_for_qgis(request: Request) -> Response:
     layers = [
         Definition(f"geocrawl_{hit.service.id}_{hit.layer.position}", hit.layer.title or hit.layer.name, source)
         for hit in results.hits
-        if (source := source_of(hit.service, hit.layer)) is not None
+        if (source := source_of(hit.service, replace(hit.layer, crs=hit.systems))) is not None
     ]
     if not layers:
         raise Problem(404, "QGIS opens none of these layers by itself; add their services as connections")
@@ -115,7 +153,7 @@ def _feature(hit: LayerHit, base: str) -> dict[str, Any]:
             "title": layer.title,
             "name": layer.name,
             "description": layer.abstract,
-            "crs": list(layer.crs),
+            "crs": list(layer.crs[:_MOST_SYSTEMS]),
             "service": {
                 "id": of.id,
                 "type": of.kind,

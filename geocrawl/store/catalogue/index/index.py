@@ -12,13 +12,23 @@ import numpy as np
 from sqlalchemy import ColumnElement, Float, bindparam, case, func, select
 
 from geocrawl.filters import QueryError
-from geocrawl.model.catalogue import Layer
+from geocrawl.model.catalogue import Box, Layer
 from geocrawl.model.health import availability
 from geocrawl.query.fold import lines_of_words
 from geocrawl.store.catalogue.index.full_text import full_text
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.store.catalogue.search.layers import pattern_of
-from geocrawl.store.catalogue.search.port import FACTS, PROVEN, QUERIED, Changes, Facts, LayerWords, Numbers, Phrase
+from geocrawl.store.catalogue.search.port import (
+    FACTS,
+    PROVEN,
+    QUERIED,
+    Changes,
+    Facts,
+    Groups,
+    LayerWords,
+    Numbers,
+    Phrase,
+)
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary, shipped_vocabulary, with_synonyms
 from geocrawl.store.catalogue.services import read_hits, read_layer
 from geocrawl.store.database.connection import Connection
@@ -196,20 +206,29 @@ class SqlSearchIndex:
         """Return the words of the layers with a name of some services, by their positions, `most` of them."""
         return self._connection.execute(_LAYER_TEXTS, {"ids": service_ids, "most": most}).fetchall()
 
-    def layer(self, service_id: int, position: int) -> Layer | None:
-        """Return a layer with the extent and the reference systems that it inherits; None for one that is gone."""
-        path: list[Layer] = []
-        at: int | None = position
-        while at is not None and len(path) < _MOST_GROUPS:
-            layer = read_layer(self._connection, service_id, at)
-            if layer is None:
-                break
-            path.append(layer)
-            at = layer.parent
-        if not path:
+    def layer(self, service_id: int, position: int, groups: Groups) -> tuple[Layer, tuple[str, ...]] | None:
+        """Return a layer with the extent that it inherits, and the reference systems of its groups; None for one that
+        is gone."""
+        layer = read_layer(self._connection, service_id, position)
+        if layer is None:
             return None
-        box = next((layer.box for layer in path if layer.box is not None), None)
-        return replace(path[0], box=box, crs=tuple(dict.fromkeys(code.upper() for layer in path for code in layer.crs)))
+        box, inherited = self._group(service_id, layer.parent, groups, 1)
+        return replace(layer, box=layer.box or box, crs=_codes(layer.crs)), inherited
+
+    def _group(
+        self, service_id: int, position: int | None, groups: Groups, depth: int
+    ) -> tuple[Box | None, tuple[str, ...]]:
+        """Return the extent and the reference systems that the layers of a group inherit. `groups` keeps them, because
+        a group may have thousands, and thousands of layers."""
+        if position is None or depth == _MOST_GROUPS:
+            return None, ()
+        if (known := groups.get((service_id, position))) is None:
+            group = read_layer(self._connection, service_id, position)
+            if group is None:
+                return None, ()
+            box, inherited = self._group(service_id, group.parent, groups, depth + 1)
+            known = groups[service_id, position] = group.box or box, _codes((*group.crs, *inherited))
+        return known
 
     def availabilities(self, ids: Sequence[int], since: float, now: float) -> Mapping[int, float | None]:
         """Return the share of the time in which the last answer of each service's best endpoint was valid; None, or no
@@ -223,6 +242,10 @@ class SqlSearchIndex:
     def _facts(rows: Sequence[Any], proofs: Iterable[tuple[int, str, int]]) -> Sequence[Facts]:
         of_service = {number: (level, bool(is_alive)) for number, level, is_alive in proofs}
         return [(*row, *of_service.get(row[0], ("", False))) for row in rows]
+
+
+def _codes(systems: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(code.upper() for code in systems))
 
 
 def offers_reference_system(connection: Connection, code: str) -> bool:

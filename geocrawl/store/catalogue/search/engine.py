@@ -26,7 +26,7 @@ from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.search.cql2 import read_filter
 from geocrawl.store.catalogue.search.layers import AT_ONCE, MOST_READ, MOST_SERVICES, LayerRanking
 from geocrawl.store.catalogue.search.plan import Concept, Plan, Planner, differences, read_as
-from geocrawl.store.catalogue.search.port import LayerWords, Phrase, SearchIndex
+from geocrawl.store.catalogue.search.port import Groups, LayerWords, Phrase, SearchIndex
 from geocrawl.store.catalogue.search.ranking import (
     Matched,
     Scores,
@@ -238,11 +238,11 @@ class SearchEngine:
 
     def _found_layers(self, texts: Sequence[LayerWords]) -> Iterator[LayerHit]:
         """Yield what is shown of layers; those that were deleted just now are missing."""
-        services = self._services([number for number, *_ in texts])
+        services, groups = self._services([number for number, *_ in texts]), Groups()
         for number, position, _ in texts:
-            service, layer = services.get(number), self._index.layer(number, position)
-            if service is not None and layer is not None:
-                yield LayerHit(layer, service)
+            service, found = services.get(number), self._index.layer(number, position, groups)
+            if service is not None and found is not None:
+                yield LayerHit(found[0], service, found[1])
 
     def numbers(self, text: str = "", filters: Filters = Filters()) -> frozenset[int]:  # noqa: B008 frozen
         """Return the numbers of all services that `search` finds, twins included, without an order.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.model.catalogue import SIDES, Column, Layer, Service, columns
+from geocrawl.model.catalogue import SIDES, Box, Column, Layer, Service, columns
 
 S = TypeVar("S")
 Numbers = NDArray[np.int64]
@@ -60,6 +60,10 @@ LayerWords = tuple[int, int, str]
 """The words of a layer that has a name: number of its service, position, and title, name and keywords as one text."""
 
 
+Groups: TypeAlias = dict[tuple[int, int], tuple[Box | None, tuple[str, ...]]]
+"""Service and position of a group → the extent and the reference systems that its layers inherit."""
+
+
 class SearchIndex(Protocol):
     """An index of the catalogue's texts and facts. Every method raises DatabaseFault when it cannot be read."""
 
@@ -92,8 +96,9 @@ class SearchIndex(Protocol):
         """Return the words of the layers with a name of some services, by their positions, `most` of them."""
         ...
 
-    def layer(self, service_id: int, position: int) -> Layer | None:
-        """Return a layer with the extent and the reference systems that it inherits; None for one that is gone."""
+    def layer(self, service_id: int, position: int, groups: Groups) -> tuple[Layer, tuple[str, ...]] | None:
+        """Return a layer with the extent that it inherits, and the reference systems of its groups; None for one that
+        is gone. `groups`: what groups hand down, kept for the next layer."""
         ...
 
     def availabilities(self, ids: Sequence[int], since: float, now: float) -> Mapping[int, float | None]:

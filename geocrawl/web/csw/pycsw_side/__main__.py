@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from io import BytesIO
@@ -52,6 +53,9 @@ class Application:
         """Answer as `configuration` says."""
         self._pycsw = configuration["pycsw"]
         self._hosts = configuration["hosts"]
+        rates = _loaded(configuration["rates"])
+        self._rates = rates.Rates(configuration["requests_per_minute"])
+        self._lock = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
         """Answer one request."""
@@ -69,6 +73,9 @@ class Application:
         return [body]
 
     def _check(self, environ: dict[str, Any]) -> None:
+        with self._lock:
+            if self._rates.wait_s(self._rates.client(environ.get("REMOTE_ADDR", ""), time.monotonic())):
+                raise _Refused("429 Too Many Requests")
         host = environ.get("HTTP_HOST", "")
         name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
         if self._hosts and name.lower() not in self._hosts:
@@ -100,7 +107,7 @@ def _loaded(file: str) -> ModuleType:
     """Return a module of geocrawl that imports the standard library alone, by its file."""
     spec = importlib.util.spec_from_file_location(Path(file).stem, file)
     assert spec is not None and spec.loader is not None, "a Python file"
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where dataclasses look for it
     spec.loader.exec_module(module)
     return module
 

@@ -22,6 +22,8 @@ PREFIX = "urn:geocrawl:service:"
 _MOST_RECORDS = 1_000
 _MOST_VALUES = 1_000
 """Most different values of a property that GetDomain lists."""
+_MOST_DOMAIN_CHARS = 500_000
+"""Most characters of all values that one GetDomain lists; later ones are left out."""
 _ANSWER_S = 20.0
 _MOST_OFFSET = 2**62
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
@@ -92,6 +94,7 @@ class Repository:
         self.queryables = _queryables(context)
         self.columns = frozenset(context.md_core_model["mappings"].values())
         self._connection = open_catalogue(self.database, self.columns)
+        self._domain_chars = _MOST_DOMAIN_CHARS
 
     def close(self) -> None:
         """Close the catalogue."""
@@ -111,9 +114,16 @@ class Repository:
         if domainquerytype == "range":
             return self._rows(f"SELECT min({column}), max({column}) FROM record")
         counted = f"{column}, count(*)" if count else column
-        return self._rows(
-            f"SELECT {counted} FROM record WHERE {column} IS NOT NULL GROUP BY {column} LIMIT {_MOST_VALUES}"
-        )
+        if self._domain_chars <= 0:  # the properties before were enough
+            return []
+        statement = f"SELECT {counted} FROM record WHERE {column} IS NOT NULL GROUP BY {column} LIMIT {_MOST_VALUES}"
+        rows = list[tuple[Any, ...]]()
+        for row in self._rows(statement):
+            self._domain_chars -= len(str(row[0]))
+            if self._domain_chars < 0:
+                break
+            rows.append(row)
+        return rows
 
     def query_insert(self, direction: str = "max") -> str:
         """Return when the newest service was found, or the oldest."""
