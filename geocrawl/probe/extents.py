@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING
 
 from geocrawl.formats.json import number_of, text_of
@@ -151,9 +155,33 @@ _LONG = re.compile(
 _PLAIN = re.compile(r"\A(epsg|esri|iau|ignf|sr-org)\s*:{1,2}\s*([\w.-]{1,40})\Z", re.IGNORECASE)
 _PARTS = re.compile(r"[:/#]+")
 _CRS84 = frozenset({"CRS84", "84"})
-_GEOGRAPHIC = re.compile(r"\AEPSG:4\d{3}\Z")
-"""EPSG's numbers from 4000 to 4999, which are latitude and longitude, with few exceptions."""
+_NUMBER = re.compile(r"\AEPSG:(\d{1,9})\Z")
 _MAX_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Codes:
+    """A set of EPSG's codes, as ranges."""
+
+    edges: tuple[int, ...]
+    """First code of each range, and the code after its last one, in turns."""
+
+    def __contains__(self, code: int) -> bool:
+        return bisect_right(self.edges, code) % 2 == 1
+
+
+@cache
+def _systems() -> tuple[_Codes, _Codes]:
+    """Return the shipped codes of systems in degrees, and of those whose first axis points north."""
+    import tomllib
+
+    data = tomllib.loads(resources.files("geocrawl").joinpath("data/reference_systems.toml").read_text("utf-8"))
+
+    def codes(ranges: str) -> _Codes:
+        pairs = (part.partition("-") for part in ranges.split())
+        return _Codes(tuple(edge for first, _, last in pairs for edge in (int(first), int(last or first) + 1)))
+
+    return codes(data["degrees"]), codes(data["northing_first"])
 
 
 def crs_code(text: str) -> str:
@@ -173,24 +201,33 @@ def crs_code(text: str) -> str:
     return f"{authority}:{code}"
 
 
+def is_northing_first(code: str) -> bool:
+    """Return whether EPSG has the axis to the north before the one to the east, by a system's code (`EPSG:4326`)."""
+    number = _NUMBER.match(code)
+    return number is not None and int(number[1]) in _systems()[1]
+
+
 def is_latitude_first(text: str) -> bool:
-    """Return whether corners in this spelling have latitude before longitude.
+    """Return whether corners in this spelling, of a system in degrees, have latitude before longitude.
 
     That is EPSG's order, to which URNs and addresses commit themselves and the short `EPSG:4326` does not.
     """
-    return _LONG.match("".join(text.split())) is not None and _GEOGRAPHIC.match(crs_code(text)) is not None
+    code = crs_code(text)
+    return _LONG.match("".join(text.split())) is not None and is_geographic(code) and is_northing_first(code)
 
 
 def is_geographic(text: str) -> bool:
-    """Return whether coordinates in a reference system are degrees near to WGS 84: EPSG:4326 and its like, CRS:84."""
+    """Return whether coordinates in a reference system are degrees from Greenwich: EPSG:4326 and its like, CRS:84."""
     code = crs_code(text)
-    return code == "CRS:84" or _GEOGRAPHIC.match(code) is not None
+    if number := _NUMBER.match(code):
+        return int(number[1]) in _systems()[0]
+    return code == "CRS:84"
 
 
 # --------------------------------------------------------------------------- boxes in other reference systems
-# Degrees on other ellipsoids (NAD83, ETRS89, GDA94 …) differ by a metre or two and are used unchanged; spherical
-# Mercator is transformed by its formula. Boxes in any other reference system are ignored: a wrong box would be worse
-# than none.
+# Degrees of other data differ by a metre or two (NAD83, ETRS89, GDA94 …), of old national ones by some hundred metres,
+# and are used unchanged; spherical Mercator is transformed by its formula. Boxes in any other reference system are
+# ignored: a wrong box would be worse than none.
 
 
 Box = tuple["Polygon | None", tuple[str, ...]]
@@ -199,7 +236,8 @@ Box = tuple["Polygon | None", tuple[str, ...]]
 NO_BOX: Box = (None, ())
 _EARTH_M = 6378137.0
 _MAX_CODE_DIGITS = 9
-_DEGREES = frozenset({4326, 4979, 4269, 4258, 4283, 7844, 4674, 4167, 4612, 6668, 4490, 4617, 104145})
+_ESRI_DEGREES = frozenset({104145})
+"""NAD83 (2011), which has a code of Esri's."""
 _MERCATOR = frozenset({3857, 102100, 102113, 900913, 3785, 41001, 54004})
 
 
@@ -220,7 +258,7 @@ def in_system(code: str, west: object, south: object, east: object, north: objec
 
 def in_numbered_system(number: int, west: object, south: object, east: object, north: object) -> Box:
     """Return the box of sides, x first, in the reference system that EPSG or Esri has under a number."""
-    if number in _DEGREES:
+    if number in _systems()[0] or number in _ESRI_DEGREES:
         return _degrees(west, south, east, north)
     if number not in _MERCATOR:
         return NO_BOX

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.probe.extents import crs_code, is_geographic, is_latitude_first
+from geocrawl.probe.extents import crs_code, in_system, is_geographic, is_latitude_first, is_northing_first
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,34 @@ def test_a_code_is_its_own_code_and_bounded(text: str) -> None:
     code = crs_code(text)
     assert len(code) <= 200
     assert crs_code(code) == code
+
+
+@pytest.mark.parametrize(
+    ("code", "in_degrees", "northing_first"),
+    [
+        ("EPSG:4326", True, True),
+        ("EPSG:7844", True, True),  # GDA2020
+        ("EPSG:6706", True, True),  # RDN2008
+        ("EPSG:4490", True, True),  # CGCS2000
+        ("EPSG:7035", True, False),  # RGSPM06 (lon-lat)
+        (
+            "EPSG:4549",
+            False,
+            True,
+        ),  # CGCS2000 / 3-degree Gauss-Kruger CM 120E: no degrees, though between 4000 and 4999
+        ("EPSG:4807", False, True),  # NTF (Paris), in grads from Paris
+        ("EPSG:31467", False, True),  # DHDN / 3-degree Gauss-Kruger zone 3
+        ("EPSG:25832", False, False),
+        ("EPSG:3857", False, False),
+        ("EPSG:999999999", False, False),
+        ("CRS:84", True, False),
+    ],
+)
+def test_units_and_axes_are_those_of_epsg(code: str, in_degrees: bool, northing_first: bool) -> None:
+    assert (is_geographic(code), is_northing_first(code)) == (in_degrees, northing_first)
+
+
+def test_degrees_of_any_system_are_a_box() -> None:
+    box, codes = in_system("EPSG:6706", 7, 44, 8, 45)
+    assert box is not None and (box.bounds, codes) == ((7.0, 44.0, 8.0, 45.0), ())
+    assert in_system("EPSG:4549", 7, 44, 8, 45) == (None, ())

@@ -230,6 +230,25 @@ def test_an_extent_is_asked_for_in_a_system_that_is_advertised() -> None:
     assert choose(service(layer("old", 9, 46, 20, 50), version="1.1.1"), 1)[0].latitude_first is False
 
 
+def test_an_extent_in_degrees_is_asked_for_in_the_systems_of_a_country_before_one_that_is_not_offered() -> None:
+    offered = ("EPSG:6706", "EPSG:25832", "EPSG:4258", "EPSG:4265")
+    (targets,) = choose_places(service(layer("parcels", 7, 44, 8, 45, crs=offered)), 1)
+    assert [(target.crs, target.latitude_first) for target in targets] == [
+        ("EPSG:6706", True),
+        ("EPSG:4258", True),
+        ("EPSG:4326", True),
+    ]
+    assert {target.sides for target in targets} == {(7.0, 44.0, 8.0, 45.0)}
+
+
+@pytest.mark.parametrize(("version", "stated"), [("1.3.0", (44.0, 7.0, 45.0, 8.0)), ("1.1.1", (7.0, 44.0, 8.0, 45.0))])
+def test_an_extent_in_another_system_of_degrees_has_the_axes_of_that_system(
+    version: str, stated: tuple[float, float, float, float]
+) -> None:
+    parcels = Layer("p", "P", crs=("EPSG:4258", "EPSG:4326"), bounds=("EPSG:4258", *stated))
+    assert choose(service(parcels, version=version), 1)[0].sides == (7.0, 44.0, 8.0, 45.0)
+
+
 def test_a_service_without_layers_is_only_advertised() -> None:
     proof, asks = prove(lambda ask: page(ask, b""), Layer("", "A group"))
     assert (proof.level, proof.attempts, asks) == (Level.ADVERTISED, (), [])

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 
 from geocrawl.model import Dimension, Failure, Layer, Page, Service, Url
 from geocrawl.probe.content import MAX_ADDRESS_CHARS, Subject, Value, exception_of, spread, value_of
@@ -22,6 +23,8 @@ from geocrawl.probe.extents import (
     crs_code,
     image_size,
     in_system,
+    is_geographic,
+    is_northing_first,
     metres_a_unit,
     middle_of,
     to_mercator,
@@ -134,7 +137,8 @@ _MARGIN = 1.2
 """Distance to keep from a limit on the scale, because servers measure degrees differently."""
 _GEOGRAPHIC = ("EPSG:4326", "CRS:84")
 _KNOWN = frozenset({*_GEOGRAPHIC, *MERCATOR_CODES})
-
+_MOST_OTHERS = 2
+"""Most of a layer's other reference systems in degrees that are requested: some list hundreds."""
 _WORLD: Sides = (-180.0, -90.0, 180.0, 90.0)
 
 
@@ -146,7 +150,7 @@ class Target:
     crs: str
     sides: Sides
     latitude_first: bool = False
-    """Whether the standard requires latitude first: EPSG:4326 in 1.3.0."""
+    """Whether the standard requires latitude first, and the sides have it second: EPSG:4326 and its like in 1.3.0."""
     whole: Sides | None = None
     """The layer's extent, if limits on the scale allow only a part of it to be requested."""
     styles: tuple[str, ...] = ()
@@ -213,39 +217,42 @@ def _targets(service: Service, layer: Layer) -> tuple[Target, ...]:
     box = _box(line, bounds, is_new=is_new)
     if box is None and bounds is None and (not codes or not codes.keys().isdisjoint(_KNOWN)):
         box = _WORLD
-    places: dict[str, Sides] = {}
-    for code, sides in _places(codes, box, bounds):
-        places.setdefault(code, sides)
+    places: dict[str, tuple[Sides, bool]] = {}
+    for code, sides, as_stated in _places(codes, box, bounds):
+        places.setdefault(code, (sides, as_stated))
     targets = (
         Target(
             layer.name,
             code,
             sides,
-            latitude_first=is_new and box is not None and crs_code(code).upper() == "EPSG:4326",
+            latitude_first=is_new and not as_stated and is_northing_first(crs_code(code)),
             styles=next((owner.styles for owner in line if owner.styles), ()),
             dimensions=tuple(dimensions.values()),
         )
-        for code, sides in places.items()
+        for code, (sides, as_stated) in places.items()
     )
     return tuple(_within_scales(target, scales) if scales is not None else target for target in targets)
 
 
-def _places(codes: Mapping[str, str], box: Sides | None, bounds: Bounds | None) -> Iterator[tuple[str, Sides]]:
-    """Yield (reference system, extent), the first choice first.
+def _places(codes: Mapping[str, str], box: Sides | None, bounds: Bounds | None) -> Iterator[tuple[str, Sides, bool]]:
+    """Yield (reference system, extent, whether its axes are as stated), the first choice first; x comes first else.
 
-    Degrees and Mercator metres come first; then an extent as stated; then EPSG:4326 unstated, because most servers
-    transform into it. Without a box in degrees, an extent is taken as stated even if it makes no sense: servers know
-    their own.
+    Degrees and Mercator metres come first; then an extent as stated; then degrees of other systems; then EPSG:4326
+    unstated, because most servers transform into it. Without a box in degrees, an extent is taken as stated even if it
+    makes no sense: servers know their own.
     """
     if box is not None:
-        yield from ((codes.get(code, code), box) for code in _GEOGRAPHIC if code in codes)
+        yield from ((codes.get(code, code), box, False) for code in _GEOGRAPHIC if code in codes)
         if not codes:
-            yield "EPSG:4326", box
-        yield from ((codes[code], to_mercator(box)) for code in MERCATOR_CODES if code in codes)
+            yield "EPSG:4326", box, False
+        yield from ((codes[code], to_mercator(box), False) for code in MERCATOR_CODES if code in codes)
     if bounds is not None and (box is None or crs_code(bounds[0]).upper() not in _KNOWN):
-        yield bounds[0], bounds[1:]
-    if box is not None and codes.keys().isdisjoint(_GEOGRAPHIC):
-        yield "EPSG:4326", box
+        yield bounds[0], bounds[1:], True
+    if box is not None:
+        others = (stated for code, stated in codes.items() if is_geographic(code) and code not in _GEOGRAPHIC)
+        yield from ((stated, box, False) for stated in islice(others, _MOST_OTHERS))
+        if codes.keys().isdisjoint(_GEOGRAPHIC):
+            yield "EPSG:4326", box, False
 
 
 def _box(line: list[Layer], bounds: Bounds | None, *, is_new: bool) -> Sides | None:
@@ -253,7 +260,7 @@ def _box(line: list[Layer], bounds: Bounds | None, *, is_new: bool) -> Sides | N
     stated = next((layer.box for layer in line if layer.box is not None and not layer.box.is_empty), None)
     if stated is None and bounds is not None:
         code, (west, south, east, north) = crs_code(bounds[0]).upper(), bounds[1:]
-        if code == "EPSG:4326" and is_new:
+        if is_new and is_northing_first(code):
             west, south, east, north = south, west, north, east
         stated, _ = in_system(code, west, south, east, north)
     if stated is None:
