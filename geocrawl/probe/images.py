@@ -6,6 +6,7 @@ error message drawn in it. Status and Content-Type do not reveal this, so the pi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,19 @@ def decodable(offered: Iterable[str]) -> tuple[str, ...]:
     """
     ranks = {name: rank for name in offered if (rank := _rank(name)) is not None}
     return tuple(sorted(ranks, key=lambda name: ranks[name]))
+
+
+_NO_IMAGE = re.compile(r"\A(?!image/)[^/]*/|\+|jpegxl", re.IGNORECASE)
+"""Media types of other things, and of images that cannot be decoded."""
+
+
+def requestable(offered: Iterable[str]) -> tuple[str, ...]:
+    """Return the formats to request images in, the first choice first: `decodable` ones, else those of unknown names.
+
+    Some servers have names of their own (`tiles`, Tianditu's), for images as any other.
+    """
+    names = tuple(offered)
+    return decodable(names) or tuple(name for name in names if name and not _NO_IMAGE.search(name))
 
 
 def drawable(offered: Iterable[str]) -> tuple[str, ...]:

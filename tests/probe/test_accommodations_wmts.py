@@ -145,6 +145,14 @@ def test_a_format_that_can_be_decoded_is_requested(formats: tuple[str, ...], wri
     assert (delivers(report), len(asked)) == (True, 1)
 
 
+@pytest.mark.parametrize(
+    ("name", "is_tried"), [("tiles", True), ("image/new", True), ("application/vnd.mapbox-vector-tile", False)]
+)
+def test_a_format_of_an_unknown_name_is_tried(name: str, is_tried: bool) -> None:
+    report, asked = probed(capabilities(formats=(name,)), lambda request: tile("PNG"))
+    assert (delivers(report), bool(asked)) == (is_tried, is_tried)
+
+
 def test_another_format_is_requested_where_one_is_refused() -> None:
     def answer(request: Request) -> Reply:
         is_jpeg = request.get("FORMAT") == "image/jpeg"

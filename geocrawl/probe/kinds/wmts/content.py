@@ -35,7 +35,7 @@ from geocrawl.probe.content import (
     value_of,
 )
 from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_web_mercator, to_mercator
-from geocrawl.probe.images import decodable
+from geocrawl.probe.images import requestable
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.kinds.wmts.probe import restful_document
 from geocrawl.probe.levels import Grid, Limits, Matrix, MatrixSet, filled, fitting, limits_of, matrix_of
@@ -97,7 +97,7 @@ class Tiles:
 
     def _manners(self, layer: TileLayer) -> Iterator[Manner]:
         for url in self.addresses:
-            for name in formats_of(layer) if url is not None else decodable(layer.templates):
+            for name in formats_of(layer) if url is not None else requestable(layer.templates):
                 yield Manner(url, name, layer.styles[0] if layer.styles else "")
                 break
 
@@ -123,8 +123,8 @@ def addresses_of(root: etree._Element, endpoint: Url, *, by_kvp: bool) -> tuple[
 
 
 def formats_of(layer: TileLayer) -> tuple[str, ...]:
-    """Return the layer's formats that can be decoded, as it states them, the first choice first."""
-    known = decodable(layer.formats)
+    """Return the layer's formats that may be images, in the order in which it states them."""
+    known = requestable(layer.formats)
     return tuple(name for name in layer.formats if name in known)
 
 
