@@ -30,6 +30,7 @@ from geocrawl.model import Deviation, Failure, Item, Layer, Page, Url
 from geocrawl.probe.answer import Finding, answer_deviations, by_status, finding_without_body, rejection
 from geocrawl.probe.extents import NO_BOX, Box, crs_code, in_system
 from geocrawl.probe.interview import Answer, Question
+from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.registry import kind_of_json
 from geocrawl.probe.stream import read_whole
 from geocrawl.urls import read_url, with_parameters
@@ -204,9 +205,10 @@ def _own(value: JsonObject, base: Url) -> Url | None:
 def on_host_of(url: Url, base: Url, own: Url | None) -> Url:
     """Return the address on the host that answered, if a document names an internal host (`localhost` …).
 
-    `own`: the document's address by its own link; a prefix of its path is then replaced, too.
+    `own`: the document's address by its own link; a prefix of its path is then replaced, too. A document that knows the
+    host that answered means another one where it names it.
     """
-    if url.host == base.host:
+    if url.host == base.host or (own is not None and own.host == base.host and not is_inner(url.host)):
         return url
     path = url.address[len(url.origin) :]
     if own is not None and own.host == url.host:

@@ -241,3 +241,17 @@ def test_a_collection_of_maps_or_coverages_alone_is_one_layer() -> None:
         verdict, _ = ask(probe_of(Kind.OGCAPI), API, {API: answer(body)})
         assert verdict.service is not None
         assert [layer.name for layer in verdict.service.layers] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("own", "asked_at"),
+    [
+        ("https://data.example.org/api/", "https://features.example.org/all"),  # knows its host: means another one
+        ("http://inner.example.net/api/", "https://data.example.org/all"),
+    ],
+)
+def test_a_link_to_another_host_is_followed_where_the_document_knows_its_own(own: str, asked_at: str) -> None:
+    links = [{"rel": "self", "href": own}, {"rel": "conformance", "href": f"{API}conforms"}]
+    landing = {"links": [*links, {"rel": "data", "href": "https://features.example.org/all"}]}
+    _, asked = ask(probe_of(Kind.OGCAPI), API, {API: answer(landing), "*": answer(COLLECTIONS)})
+    assert asked[1] == asked_at

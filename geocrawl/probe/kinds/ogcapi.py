@@ -8,7 +8,7 @@ host of the landing page: links to another host come from servers behind a proxy
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from urllib.parse import quote
@@ -439,17 +439,24 @@ def _root(landing: Answer, candidate: Candidate) -> tuple[Candidate, ...]:
 # Check the content of an OGC API: request one feature or record of a collection, or a map if it has no items.
 #
 # The standards define the paths of both: `/collections/{id}/items` (OGC 17-069r4, 7.15) and `/collections/{id}/map`
-# (OGC 20-058, 7). A map that may be a drawn message is compared with a part of it.
+# (OGC 20-058, 7). Where there are no items, the API's documents are requested again, whose links count (17-069r4, 7.1).
+# A map that may be a drawn message is compared with a part of it.
 
 
 def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
     """Request content of one collection after another until some is delivered."""
     attempts = Attempts()
+    stated: Mapping[str, Url] | None = None
     for layer in choose(service, most):
         is_map = not has_items(layer)
         url = _content_url(endpoint.url, layer.name, is_map=is_map)
         answer = yield Ask(url, Purpose.MAP)
         look = judge_image(answer, (PIXELS, PIXELS)) if is_map else judge_features(answer)
+        if not is_map and look[0] in _NO_ITEMS and isinstance(answer, Page):
+            stated = (yield from _stated_items(endpoint.url)) if stated is None else stated
+            if (own := stated.get(layer.name, url)) != url:
+                url, answer = own, (yield Ask(own, Purpose.MAP))
+                look = judge_features(answer)
         # MapProxy has a map of the whole only where its scale is configured.
         if is_map and look[0] in _NO_WHOLE and (within := _part(url, layer, whole=True)) is not None:
             url, answer = within, (yield Ask(within, Purpose.MAP))
@@ -460,6 +467,21 @@ def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInt
         if attempts.is_enough:
             break
     return attempts.report(endpoint)
+
+
+def _stated_items(endpoint: Url) -> Generator[Ask, Page | Failure, Mapping[str, Url]]:
+    """Request the landing page and the collections that it links to; return the addresses of their items by name."""
+    value = json_of((yield Ask(endpoint, Purpose.MAP)))
+    if value is None:  # a page for people
+        value = json_of((yield Ask(with_parameters(endpoint, {"f": "json"}), Purpose.MAP))) or {}
+    base = endpoint
+    if "collections" not in value and (listed := linked(value, base, _COLLECTIONS)) is not None:
+        value, base = json_of((yield Ask(listed, Purpose.MAP))) or {}, listed
+    found = {}
+    for collection in objects(value.get("collections"))[:MAX_ITEMS]:
+        if (items := linked(collection, base, ("items",))) is not None:
+            found[first_line(collection, "id", "name")] = with_parameters(items, {"limit": "1"})
+    return found
 
 
 def choose(service: Service, most: int) -> tuple[Layer, ...]:
@@ -493,6 +515,7 @@ def _joined(sides: Sides) -> str:
     return ",".join(f"{side:.9g}" for side in sides)
 
 
+_NO_ITEMS = frozenset({ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR, ContentOutcome.NOT_AN_IMAGE})
 _NO_WHOLE = frozenset({ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR})
 
 
