@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from lxml import etree
 
 from geocrawl.formats.json import JsonObject, read_json
+from geocrawl.formats.text import gunzipped
 from geocrawl.formats.xml import attribute, line_of, local_name, read_xml
 from geocrawl.model import (
     NOT_PERMITTED,
@@ -297,6 +298,39 @@ def judge_image(answer: Page | Failure, size: tuple[int, int] | None) -> Look:
     if size is not None and (picture.width, picture.height) != size:
         return ContentOutcome.WRONG_SIZE, f"{detail}, asked for {size[0]} × {size[1]}"
     return ContentOutcome.OK, detail
+
+
+_MAX_VECTOR_BYTES = 4 * 1024 * 1024
+_LAYER_FIELD = 0x1A
+"""Number and type of the field `layers` of a tile (Mapbox Vector Tile Specification 2.1, 4.1; protobuf's encoding)."""
+
+
+def judge_vector_tile(answer: Page | Failure) -> Look:
+    """Return (outcome, detail): OK for a vector tile with layers (Mapbox Vector Tile Specification 2.1), BLANK for one
+    without any, which has no bytes."""
+    if (failed := refusal(answer)) is not None or isinstance(answer, Failure):
+        return failed or (ContentOutcome.HTTP_ERROR, "")
+    layers = _count_layers(gunzipped(answer.body, _MAX_VECTOR_BYTES))
+    if layers is None:
+        return ContentOutcome.NOT_AN_IMAGE, f"no vector tile: {answer.content_type or 'no Content-Type'}"
+    return (ContentOutcome.OK if layers else ContentOutcome.BLANK), counted(layers, "layer")
+
+
+def _count_layers(tile: bytes) -> int | None:
+    """Return how many layers a tile has; None for invalid bytes."""
+    layers = at = 0
+    while at < len(tile):
+        if tile[at] != _LAYER_FIELD:
+            return None
+        length = shift = 0
+        while (at := at + 1) < len(tile) and shift < 64:
+            length |= (tile[at] & 0x7F) << shift
+            shift += 7
+            if tile[at] < 0x80:
+                break
+        at += 1 + length
+        layers += 1
+    return layers if at == len(tile) else None
 
 
 def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generator[Ask, Page | Failure, Look]:

@@ -207,3 +207,34 @@ def test_a_layer_leads_to_its_service() -> None:
         *(Kind.ARCGIS, SERVICE),
         f"{SERVICE}/3?f=json",
     )
+
+
+TILED = {
+    "currentVersion": 10.91,
+    "name": "Base",
+    "capabilities": "TilesOnly",
+    "type": "indexedVector",
+    "tileMap": "tilemap",
+    "defaultStyles": "resources/styles",
+    "tiles": ["tile/{z}/{y}/{x}.pbf"],
+    "fullExtent": MAP["fullExtent"],
+    "tileInfo": {
+        "rows": 512,
+        "cols": 512,
+        "origin": {"x": -20037508.34, "y": 20037508.34},
+        "spatialReference": MERCATOR,
+        "lods": [{"level": level, "resolution": 78271.516964 / 2**level} for level in range(9)],
+    },
+}
+
+
+def test_a_service_of_vector_tiles_is_one_item() -> None:
+    place = f"{SERVER}/Base/VectorTileServer"
+    verdict, asked = ask(probe_of(Kind.ARCGIS), place, {"*": answer(TILED)})
+    assert (verdict.status, asked) == (Status.VALID, [f"{place}?f=json"])
+    assert verdict.service is not None
+    assert [(layer.name, layer.crs, layer.item) for layer in verdict.service.layers] == [
+        ("Base", ("EPSG:3857",), Item.LAYER)
+    ]
+    folder = {**FOLDER, "services": [{"name": "Base", "type": "VectorTileServer"}, {"name": "x", "type": "GPServer"}]}
+    assert next(lead.endpoint.url.address for lead in leads_of(folder, url(SERVER))) == place

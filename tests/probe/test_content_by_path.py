@@ -29,6 +29,7 @@ from geocrawl.probe.registry import content_check_of
 from geocrawl.urls import query_parameters
 from tests.probe.content_runs import API, MAP, SERVER, TILE_MAP, TILES, TMS, drawn, outcomes, run
 from tests.probe.json_answers import answer
+from tests.probe.test_arcgis import TILED
 from tests.support.answers import page, url
 
 FEATURE: dict[str, object] = {"type": "Feature", "geometry": None, "properties": {}}
@@ -108,6 +109,29 @@ def test_a_map_that_a_server_has_no_whole_of_is_asked_for_by_its_extent() -> Non
     assert (asked, proof.level) == ([whole, f"{whole}&bbox=6,46,10,48"], Level.DELIVERS)
 
 
+@pytest.mark.parametrize(
+    "at_home", [answer({"links": [{"rel": "data", "href": "v2/all"}]}), page("<html>An API</html>")]
+)
+def test_items_are_where_the_document_links_to_them(at_home: Page) -> None:
+    items = {"rel": "items", "type": "application/geo+json", "href": f"{API}/v2/all/trees/features?f=json"}
+    listed = {"collections": [{"id": "trees", "links": [{**items, "type": "text/html", "href": "x.html"}, items]}]}
+    answers = {
+        API: at_home,
+        f"{API}?f=json": answer({"links": [{"rel": "data", "href": f"{API}/v2/all"}]}),
+        "https://data.example.org/v2/all": answer(listed),
+        f"{API}/v2/all": answer(listed),
+        f"{API}/v2/all/trees/features?f=json&limit=1": answer(FOUND),
+    }
+    proof, asked = run(
+        content_check_of(Kind.OGCAPI),
+        API,
+        collections("trees"),
+        lambda ask: answers.get(ask.url.address, answer({"code": "404", "description": "no"}, status=404)),
+    )
+    assert (asked[0], asked[-1]) == (f"{API}/collections/trees/items?limit=1&f=json", [*answers][-1])
+    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [ContentOutcome.OK])
+
+
 def test_an_api_without_collections_is_only_advertised() -> None:
     proof, asked = run(content_check_of(Kind.OGCAPI), API, collections(), lambda _: answer(FOUND))
     assert (proof.level, asked) == (Level.ADVERTISED, [])
@@ -162,6 +186,27 @@ def test_a_feature_service_is_asked_for_a_record() -> None:
     proof, asked = run(content_check_of(Kind.ARCGIS), f"{SERVER}/Wells/FeatureServer", service, lambda _: record)
     assert asked[0].startswith(f"{SERVER}/Wells/FeatureServer/4/query?where=1")
     assert (proof.level, proof.attempts[0].layer, proof.thumbnail) == (Level.DELIVERS, "4", b"")
+
+
+def test_vector_tiles_are_asked_for_in_the_middle_of_their_extent() -> None:
+    place, service = (
+        f"{SERVER}/Base/VectorTileServer",
+        Service(Kind.ARCGIS, "10.9", "Base", layers=(Layer("Base", "Base"),)),
+    )
+    answers = {f"{place}?f=json": answer(TILED), f"{place}/tile/5/15/16.pbf": page(b"\x1a\x02ab")}
+    proof, asked = run(content_check_of(Kind.ARCGIS), place, service, lambda ask: answers[ask.url.address])
+    assert (asked, outcomes(proof), proof.level) == ([*answers], [ContentOutcome.OK], Level.DELIVERS)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [{}, {"origin": {"x": 1}, "lods": 5}, {"origin": {"x": 0, "y": 0}, "cols": 1e300, "lods": [{"resolution": 1e300}]}],
+)
+def test_tiles_that_a_document_does_not_place_are_not_asked_for(stated: dict[str, object]) -> None:
+    service = Service(Kind.ARCGIS, "10.9", "Base", layers=(Layer("Base", "Base"),))
+    document = answer({**TILED, "tileInfo": stated})
+    proof, asked = run(content_check_of(Kind.ARCGIS), f"{SERVER}/B/VectorTileServer", service, lambda _: document)
+    assert (len(asked), proof.level) == (1, Level.ADVERTISED)
 
 
 def test_a_folder_has_no_content() -> None:

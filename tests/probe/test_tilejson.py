@@ -13,7 +13,7 @@ from geocrawl.demo.kinds import OFFICES
 from geocrawl.demo.rest_documents import vector_tile
 from geocrawl.model import ContentOutcome, ContentReport, Kind, Level, Page, Service, Status
 from geocrawl.ports import Ask
-from geocrawl.probe.kinds.tilejson import judge_vector_tile
+from geocrawl.probe.content import judge_vector_tile
 from geocrawl.probe.registry import content_check_of, probe_of
 from tests.probe.content_runs import drawn, message, outcomes, run
 from tests.probe.json_answers import answer, ask

@@ -1,4 +1,4 @@
-"""Probe an ArcGIS Server: request `?f=json` of a folder, a map, image or feature service, or a layer.
+"""Probe an ArcGIS Server: request `?f=json` of a folder, a layer, or a service of maps, images, features or tiles.
 
 A folder is a service here, too: its items are the services and folders that it lists, and each readable item is probed
 later. A service leads to the OGC services that it also offers (`supportedExtensions`; WMTS, if it has a cache of
@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from geocrawl.formats.json import (
     MAX_ITEMS,
     JsonObject,
+    integer_of,
     line_of,
     lines,
     list_of,
@@ -32,6 +33,7 @@ from geocrawl.model import (
     ContentOutcome,
     Deviation,
     Endpoint,
+    Failure,
     Item,
     Kind,
     Layer,
@@ -44,7 +46,15 @@ from geocrawl.model import (
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
+from geocrawl.probe.content import (
+    Attempts,
+    doubt,
+    judge_features,
+    judge_image,
+    judge_vector_tile,
+    sample_addresses,
+    spread,
+)
 from geocrawl.probe.extents import (
     Bounds,
     Sides,
@@ -55,7 +65,8 @@ from geocrawl.probe.extents import (
     middle_of,
 )
 from geocrawl.probe.interview import REFUSALS, Question, ask, lead, verdict_on
-from geocrawl.probe.json_answers import FOR_PEOPLE, examine_json
+from geocrawl.probe.json_answers import FOR_PEOPLE, examine_json, json_of
+from geocrawl.probe.levels import Grid, filled, sample_levels
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, LayerContext, Picture, View
 from geocrawl.urls import below, read_url, with_parameters
 
@@ -63,7 +74,7 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 _KEYS = frozenset({"serviceDescription", "mapName", "layers", "tables", "services", "folders", "geometryType"})
-_KEYS |= {"serviceDataType", "pixelSizeX"}
+_KEYS |= {"serviceDataType", "pixelSizeX", "tileMap", "defaultStyles"}
 
 
 def is_arcgis(value: JsonObject) -> bool:
@@ -109,7 +120,7 @@ KIND = KindDeclaration(
     protocol="ESRI:REST",
     media_type="application/json",
     description_query="f=json",
-    connections={"/featureserver": "arcgisfeature", "": "arcgismap"},
+    connections={"/featureserver": "arcgisfeature", "/vectortileserver": "", "": "arcgismap"},
     qgis_layers=(
         _qgis_layer("/mapserver", "raster", "format='PNG32' layer='{name}' url='{address}'"),
         _qgis_layer("/imageserver", "raster", "format='PNG32' layer='' url='{address}'"),
@@ -167,6 +178,8 @@ class DocumentType(Enum):
     MAP = auto()
     IMAGE = auto()
     FEATURES = auto()
+    TILES = auto()
+    """A service of vector tiles."""
     LAYER = auto()
     """A part of a map or feature service."""
 
@@ -177,6 +190,8 @@ def type_of(value: JsonObject) -> DocumentType:
         return DocumentType.FOLDER
     if "serviceDataType" in value or "pixelSizeX" in value:
         return DocumentType.IMAGE
+    if "tileMap" in value or "defaultStyles" in value:
+        return DocumentType.TILES
     if "id" in value and "layers" not in value and "type" in value:
         return DocumentType.LAYER
     return (
@@ -244,11 +259,11 @@ def _entries(folder: JsonObject) -> list[Layer]:
 
 
 def _contents(form: DocumentType, value: JsonObject, url: Url) -> tuple[list[Layer], tuple[str, ...]]:
-    """Return a service and below it its layers and tables; an image service or a layer alone."""
+    """Return a service and below it its layers and tables; images, vector tiles or a layer alone."""
     box, bounds, codes = _whole(value)
     kind = Item.FEATURE_TYPE if form is DocumentType.FEATURES else Item.LAYER
     root = Layer("", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind)
-    if form is DocumentType.IMAGE:
+    if form in (DocumentType.IMAGE, DocumentType.TILES):
         return [replace(root, name=root.title)], codes
     queryable = "query" in text_of(value.get("capabilities")).lower()
     if form is DocumentType.LAYER:
@@ -304,8 +319,8 @@ def _layers(parts: Sequence[JsonObject], kind: Item, queryable: bool) -> Iterato
 MAX_LEADS = 2_000
 """Most leads of one folder: large servers list some thousands of services."""
 _ROOT = re.compile(r"(.{0,2000}?/rest)/services(/.*)?\Z", re.IGNORECASE)
-_READABLE = frozenset({"MapServer", "ImageServer", "FeatureServer"})
-"""Types of services that have a map, an image or features; the others (GPServer, GeocodeServer …) are only listed."""
+_READABLE = frozenset({"MapServer", "ImageServer", "FeatureServer", "VectorTileServer"})
+"""Types of services that have a map, an image, features or tiles; others (GPServer …) are only listed."""
 _OFFERED = {"WMSServer": Kind.WMS, "WFSServer": Kind.WFS, "WCSServer": Kind.WCS}
 
 
@@ -367,19 +382,27 @@ def interview(candidate: Candidate) -> Interview:
 
 
 # --------------------------------------------------------------------------- content
-# Check the content of an ArcGIS service: request a small image of its map or raster, or one record of a layer.
+# Check the content of an ArcGIS service: request a small image of its map or raster, one record of a layer, or a vector
+# tile.
 #
 # An image that may be a drawn message is compared with that of the middle of the extent.
 #
-# Source: ArcGIS REST API: Export Map, Export Image, Query (Feature Service / Layer). A folder has no content.
+# Source: ArcGIS REST API: Export Map, Export Image, Query (Feature Service / Layer), Vector Tile Service. A folder has
+# no content.
 
 
 _EXPORTS = {"mapserver": "export", "imageserver": "exportImage"}
+_TILES = "vectortileserver"
 
 
 def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInterview:
-    """Request the whole extent and then its middle, or one record of each of a few layers."""
+    """Request the whole extent and then its middle, one record of each of a few layers, or vector tiles."""
     attempts = Attempts()
+    if _ending(endpoint.url) == _TILES:
+        addresses = _tiles_of((yield Ask(with_parameters(endpoint.url, {"f": "json"}), Purpose.MAP)), endpoint.url)
+        if (tried := (yield from sample_addresses(addresses, judge_vector_tile))) is not None:
+            attempts.add(service.title, "", tried.url, tried.answer, tried.look)
+        return attempts.report(endpoint)
     requests = list(_requests(endpoint.url, service, most))
     for index, (name, code, url, size) in enumerate(requests):
         answer = yield Ask(url, Purpose.MAP)
@@ -405,8 +428,12 @@ def _requests(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
 
 def _operation(endpoint: Url) -> str | None:
     """Return the operation of a service that draws images; None for one that draws none."""
-    place = endpoint.address.partition("?")[0].rstrip("/")
-    return _EXPORTS.get(place.rpartition("/")[2].lower())
+    return _EXPORTS.get(_ending(endpoint))
+
+
+def _ending(endpoint: Url) -> str:
+    """Return the type of a service, the last part of its path, in lower case."""
+    return endpoint.address.partition("?")[0].rstrip("/").rpartition("/")[2].lower()
 
 
 def _images(endpoint: Url, operation: str, service: Service) -> Iterator[_Request]:
@@ -436,6 +463,33 @@ def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
     for layer in spread([layer for layer in service.layers if layer.name], most):
         query = {"where": "1=1", "outFields": "*", "returnGeometry": "false", "resultRecordCount": "1", "f": "json"}
         yield layer.name, "", with_parameters(below(endpoint, f"{layer.name}/query"), query), None
+
+
+_LEVELS = 40
+_MANY = 2**30
+"""Most tiles beside each other that a level is taken to have, whatever a document states."""
+
+
+def _tiles_of(answer: Page | Failure, endpoint: Url) -> list[Url]:
+    """Return addresses of vector tiles in the middle of a service's extent, each of another level of detail."""
+    value = json_of(answer) or {}
+    info, (_, bounds, _) = object_of(value.get("tileInfo")), _whole(value)
+    x, y = (number_of(object_of(info.get("origin")).get(axis)) for axis in "xy")
+    template = next(iter(lines(list_of(value.get("tiles"))[:1])), "tile/{z}/{y}/{x}.pbf")
+    if bounds is None or x is None or y is None:
+        return []
+    levels = []
+    for lod in objects(info.get("lods"))[:_LEVELS]:
+        side = (number_of(lod.get("resolution")) or 0.0) * (number_of(info.get("cols")) or 0.0)
+        if side > 0:
+            last = [int(min(max(length / side, 0), _MANY)) for length in (bounds[3] - x, y - bounds[2])]
+            tile = partial(_tile, endpoint, template, integer_of(lod.get("level")))
+            levels.append(Grid(x, y, side, side, (0, last[0]), (0, last[1]), tile))
+    return [level.middle(bounds[1:]) for level in sample_levels(levels, bounds[1:])]
+
+
+def _tile(endpoint: Url, template: str, level: int, column: int, row: int) -> Url:
+    return below(endpoint, filled(template, {"z": level, "x": column, "y": row}))
 
 
 def _extent(layer: Layer) -> tuple[str, Sides] | None:

@@ -16,10 +16,8 @@ from geocrawl.formats.json import (
     read_json,
     text_of,
 )
-from geocrawl.formats.text import gunzipped
 from geocrawl.model import (
     Candidate,
-    ContentOutcome,
     Deviation,
     Endpoint,
     Failure,
@@ -33,7 +31,7 @@ from geocrawl.model import (
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.content import Attempts, Look, judge_image, refusal, sample_addresses
+from geocrawl.probe.content import Attempts, judge_image, judge_vector_tile, sample_addresses
 from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box, to_mercator
 from geocrawl.probe.interview import Question, run
 from geocrawl.probe.json_answers import examine_json, on_host_of
@@ -41,7 +39,6 @@ from geocrawl.probe.levels import EDGE_M, Grid, Level, filled, sample_levels
 from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, LayerContext, Levels, Tiles, View, by_tiles
 from geocrawl.urls import read_url
-from geocrawl.wording import counted
 
 
 def is_tilejson(value: JsonObject) -> bool:
@@ -175,11 +172,6 @@ def _are_vectors(value: JsonObject) -> bool:
 # --------------------------------------------------------------------------- content
 
 
-_MAX_VECTOR_BYTES = 4 * 1024 * 1024
-_LAYER_FIELD = 0x1A
-"""Number and type of the field `layers` of a tile (Mapbox Vector Tile Specification 2.1, 4.1; protobuf's encoding)."""
-
-
 def check_content(endpoint: Endpoint, service: Service, _most: int) -> ContentInterview:
     """Request the document, then tiles until one has content."""
     attempts = Attempts()
@@ -193,34 +185,6 @@ def check_content(endpoint: Endpoint, service: Service, _most: int) -> ContentIn
             name = service.layers[0].title if service.layers else service.title
             attempts.add(name, MERCATOR, tried.url, tried.answer, tried.look)
     return attempts.report(endpoint)
-
-
-def judge_vector_tile(answer: Page | Failure) -> Look:
-    """Return (outcome, detail): OK for a vector tile with layers (Mapbox Vector Tile Specification 2.1), BLANK for one
-    without any, which has no bytes."""
-    if (failed := refusal(answer)) is not None or isinstance(answer, Failure):
-        return failed or (ContentOutcome.HTTP_ERROR, "")
-    layers = _count_layers(gunzipped(answer.body, _MAX_VECTOR_BYTES))
-    if layers is None:
-        return ContentOutcome.NOT_AN_IMAGE, f"no vector tile: {answer.content_type or 'no Content-Type'}"
-    return (ContentOutcome.OK if layers else ContentOutcome.BLANK), counted(layers, "layer")
-
-
-def _count_layers(tile: bytes) -> int | None:
-    """Return how many layers a tile has; None for invalid bytes."""
-    layers = at = 0
-    while at < len(tile):
-        if tile[at] != _LAYER_FIELD:
-            return None
-        length = shift = 0
-        while (at := at + 1) < len(tile) and shift < 64:
-            length |= (tile[at] & 0x7F) << shift
-            shift += 7
-            if tile[at] < 0x80:
-                break
-        at += 1 + length
-        layers += 1
-    return layers if at == len(tile) else None
 
 
 # --------------------------------------------------------------------------- previews
