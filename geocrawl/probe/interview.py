@@ -15,7 +15,7 @@ from geocrawl.formats.xml import external_entity
 from geocrawl.model import ANSWER, Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding, is_slow, with_fingerprint
-from geocrawl.urls import capabilities_url, read_url, service_endpoint
+from geocrawl.urls import capabilities_url, query_parameters, read_url, service_endpoint
 
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
 """Reasons that another version may change."""
@@ -41,7 +41,9 @@ _MOST_TELLING = (
     "empty",
 )
 _FIRST_CHARS = 200
+_CAPABILITIES = "GetCapabilities"
 _LOWER_CASE = "lower-case-names"
+_OWN_SPELLING = "own-spelling"
 _MISSED = re.compile(
     r"missing|mandatory|required|not (?:given|specified|set|found|defined)|no (?:request|service)\b|must (?:be|have)",
     re.IGNORECASE,
@@ -105,6 +107,18 @@ def lower_case_question(endpoint: Url, service: str) -> Question:
     modern = capabilities_url(endpoint, service=service).address
     lower = read_url(modern.replace("SERVICE=", "service=").replace("REQUEST=", "request="))
     return Question(lower or endpoint, REFUSALS, _misses_a_parameter, _LOWER_CASE)
+
+
+def as_linked(candidate: Candidate) -> tuple[Question, ...]:
+    """Return the request of a candidate's link as it is written, if it spells GetCapabilities in a way of its own.
+
+    It follows ours: most servers read any spelling, and the link may name an old version.
+    """
+    link = read_url(candidate.evidence.link)
+    words = [value for name, value in query_parameters(link) if name.lower() == "request"] if link else []
+    if link is None or not words or words[0] == _CAPABILITIES or words[0].lower() != _CAPABILITIES.lower():
+        return ()
+    return (Question(link, REFUSALS, deviation=_OWN_SPELLING),)
 
 
 def _misses_a_parameter(answers: Sequence[Answer], _: Candidate) -> bool:

@@ -20,14 +20,14 @@ from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding, answer_deviations, examine
 from geocrawl.probe.extents import NO_BOX, Box, Sides, in_system
-from geocrawl.probe.interview import Question, run
+from geocrawl.probe.interview import REFUSALS, Answer, Question, run
 from geocrawl.probe.levels import Level, level_from_south
 from geocrawl.probe.ows.items import edges_of
 from geocrawl.probe.ows.owslib_reader import read_service
 from geocrawl.probe.previews import LayerContext, Levels, Tiles, View, by_tiles, is_in
 from geocrawl.probe.stream import read_whole
 from geocrawl.sanitize import ending_of
-from geocrawl.urls import request_url
+from geocrawl.urls import capabilities_url, request_url
 from geocrawl.wording import counted
 
 KIND = KindDeclaration(
@@ -105,9 +105,14 @@ def _titles(root: etree._Element) -> dict[str, str]:
 
 
 def interview(candidate: Candidate) -> Interview:
-    """Request the capabilities of WMS 1.1.1 with tile sets. One request."""
-    question = Question(_capabilities(candidate.endpoint.url))
-    return run(candidate, (question,), partial(examine, read=read_wmsc))
+    """Request the capabilities of WMS 1.1.1 with tile sets; of a named endpoint that fails there, those of the WMS."""
+    endpoint = candidate.endpoint.url
+    usual = Question(capabilities_url(endpoint), REFUSALS - {"exception"}, _is_named)
+    return run(candidate, (Question(_capabilities(endpoint)), usual), partial(examine, read=read_wmsc))
+
+
+def _is_named(_: Sequence[Answer], candidate: Candidate) -> bool:
+    return not candidate.evidence.is_guess
 
 
 def _capabilities(endpoint: Url) -> Url:

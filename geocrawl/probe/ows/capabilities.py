@@ -20,7 +20,7 @@ from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.ports import Interview
 from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
-from geocrawl.probe.interview import Question, by_version, is_file, lower_case_question, run
+from geocrawl.probe.interview import Question, as_linked, by_version, is_file, lower_case_question, run
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.owslib_reader import Operations, read_operations, read_service
 from geocrawl.probe.registry import is_usual_namespace, kind_of_root
@@ -126,8 +126,10 @@ class OwsProbe:
         self._form, self._versions, self._lower_case = form, versions, lower_case
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Request capabilities until the answers decide: one request a version at most, and one in lower case."""
-        return run(candidate, self.questions(candidate.endpoint.url), partial(examine, form=self._form))
+        """Request capabilities until the answers decide: one request a version at most, one in lower case, and one as
+        the link spells it."""
+        questions = (*self.questions(candidate.endpoint.url), *as_linked(candidate))
+        return run(candidate, questions, partial(examine, form=self._form))
 
     def questions(self, endpoint: Url) -> tuple[Question, ...]:
         """Return all requests that may be made, in order."""

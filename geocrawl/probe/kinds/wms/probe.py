@@ -204,7 +204,7 @@ FORM = WmsForm(
 
 
 class WmsProbe(OwsProbe):
-    """Proves WMS endpoints, at most five requests (`ports.Probe`)."""
+    """Proves WMS endpoints, at most six requests (`ports.Probe`)."""
 
     def __init__(self) -> None:
         super().__init__(FORM, ("1.3.0", None, "1.1.1"), lower_case=True)
