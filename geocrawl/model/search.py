@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from geocrawl.model.catalogue import Box, Layer, Service, columns
+
+Hit = TypeVar("Hit")
 
 QUERYABLES: Mapping[str, Mapping[str, Any]] = {
     "id": {"type": "string", "title": "Number of the service"},
@@ -45,35 +47,6 @@ class FacetValue:
     """Number of found services that have the value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
-    """What a search found."""
-
-    hits: tuple[SearchHit, ...]
-    """One page of hits, from `offset` on, `limit` at most."""
-    total: int
-    """Number of hits on all pages; services that are twins of each other are one hit."""
-    services: int
-    """Number of services that were found, twins included: facets count these."""
-    catalogue: int = 0
-    """Number of services in the catalogue."""
-    facets: Mapping[str, tuple[FacetValue, ...]] = field(default_factory=dict)
-    """Names of facets (kind, health, level, country, provider, crs, format) → their values, the commonest first; empty
-    unless facets were asked for."""
-    read_as: tuple[str, ...] = ()
-    """Sentences that say how the query was read, those of `differences` first."""
-    differences: tuple[str, ...] = ()
-    """Sentences that say in what the hits differ from what was asked for, but for the `suggestion`: no service has all
-    words, or none is of the kind that was named."""
-    suggestion: str | None = None
-    """Query with mistyped words corrected ("did you mean"); None when none was needed. `is_suggested` says whether
-    `hits` are its."""
-    is_suggested: bool = False
-    """Whether the hits are those of `suggestion` and not of the query itself."""
-    ms: float = 0.0
-    """Milliseconds that the search took."""
-
-
 @dataclass(frozen=True, slots=True)
 class LayerHit:
     """A layer that a search found."""
@@ -92,22 +65,47 @@ class LayerHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LayerResults:
+class _Results(Generic[Hit]):
+    """What a search found, of services or of layers."""
+
+    hits: tuple[Hit, ...]
+    """One page of hits, from `offset` on, `limit` at most."""
+    total: int
+    """Number of hits on all pages; services that are twins of each other are one hit, layers are those of the services
+    that were looked through."""
+    services: int
+    """Number of services that were found, twins included: facets count these."""
+    catalogue: int
+    """Number of services in the catalogue."""
+    read_as: tuple[str, ...]
+    """Sentences that say how the query was read, those of `differences` first."""
+    suggestion: str | None
+    """Query with mistyped words corrected ("did you mean"); None when none was needed. `is_suggested` says whether
+    `hits` are its."""
+    is_suggested: bool
+    """Whether the hits are those of `suggestion` and not of the query itself."""
+    ms: float
+    """Milliseconds that the search took."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results(_Results[SearchHit]):
+    """What a search of services found."""
+
+    facets: Mapping[str, tuple[FacetValue, ...]]
+    """Names of facets (kind, health, level, country, provider, crs, format) → their values, the commonest first; empty
+    unless facets were asked for."""
+    differences: tuple[str, ...]
+    """Sentences that say in what the hits differ from what was asked for, but for the `suggestion`: no service has all
+    words, or none is of the kind that was named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerResults(_Results[LayerHit]):
     """What a search of layers found."""
 
-    hits: tuple[LayerHit, ...]
-    total: int
-    """Layers that were found in the services that were looked through."""
-    services: int
-    """Services that the search found."""
     looked_through: int
-    """Number of those services, the best ones, whose layers were compared with the query."""
-    catalogue: int = 0
-    """Services in the catalogue."""
-    read_as: tuple[str, ...] = ()
-    suggestion: str | None = None
-    is_suggested: bool = False
-    ms: float = 0.0
+    """Number of the found services, the best ones, whose layers were compared with the query."""
 
     @property
     def is_complete(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import Kind, short_name
 from geocrawl.model.search import FacetValue
 from geocrawl.query.places import country_name
+from geocrawl.web.charts import coverage
 from geocrawl.web.layers import layer_tree
 from geocrawl.web.pages.service import described
 from geocrawl.web.publishing import as_json, published
@@ -310,19 +310,9 @@ def cell_of(west: int, north: int) -> str:
     return f"{(west + 180) // CELL_DEG}.{(90 - north) // CELL_DEG}"
 
 
-def squares(extents: Sequence[tuple[float, ...]]) -> Iterator[str]:
+def squares(box: Box | None) -> Iterator[str]:
     """Yield the squares of `CELL_DEG` degrees that an extent touches, COLUMN.ROW from the north-west, as words of the
     index; none for one that spans most of the world, which says nothing of a place."""
-    if sum((east - west) * (north - south) for west, south, east, north in extents) >= 180 * 90:
-        return
-    for west, south, east, north in extents:
-        for column in _touched(west + 180, east + 180, 360):
-            for row in _touched(90 - north, 90 - south, 180):
-                yield f"cell:{column}.{row}"
-
-
-def _touched(first: float, last: float, most: int) -> range:
-    """Return the squares between two edges, at least one."""
-    end = most // CELL_DEG
-    begin = min(int(first // CELL_DEG), end - 1)
-    return range(begin, max(min(math.ceil(last / CELL_DEG), end), begin + 1))
+    cells, *_ = coverage([] if box is None else [box], CELL_DEG)
+    for row, column in zip(*cells.nonzero(), strict=True):
+        yield f"cell:{column}.{row}"

@@ -159,7 +159,7 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
         service.id,
         (
             words_of(title),
-            (*words_of(about), service.kind, *chosen_by, *pages.squares(pages.extents_of(service.box))),
+            (*words_of(about), service.kind, *chosen_by, *pages.squares(service.box)),
             (*words_of(text), *words_of_names(layer.name for layer in layers)),
         ),
     )
