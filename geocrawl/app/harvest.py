@@ -25,6 +25,7 @@ from geocrawl.urls import (
     arcgis_search_url,
     ckan_search_url,
     get_records_url,
+    listing_url,
     query_parameters,
     read_url,
     records_page,
@@ -110,7 +111,9 @@ _CKAN = re.compile(r"(?P<root>.*?)/api/(?:\d/)?action(?:/|\Z)", re.I)
 _PORTAL = re.compile(r"(?P<root>.*?)/sharing(?:/rest)?(?:/|\Z)", re.I)
 _GEONETWORK = re.compile(r"(?P<root>.*?)/srv(?:/|\Z)", re.I)
 
-_FILTERS = frozenset({"constraint", "fq", "q", "datefrom", "any", "map"})
+_FILTERS = frozenset(
+    {"constraint", "fq", "q", "datefrom", "any", "map", "where", "filter{last_updated.gte}", "mindate"}
+)
 """Query parameters that select records; all others select the format."""
 
 
@@ -150,6 +153,8 @@ def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> Har
     if match := _GEONETWORK.match(place):
         csw = read_url(f"{match['root']}/srv/eng/csw")
         return HarvestStart((get_records_url(csw or url, since=since),), since=bool(since))
+    if (listed := listing_url(url.address, since=since) or listing_url(url.address)) is not None:
+        return HarvestStart((listed,), since=bool(since) and listed == listing_url(url.address, since=since))
     for pattern, search in ((_CKAN, ckan_search_url), (_PORTAL, arcgis_search_url)):
         match = pattern.match(place)
         first = search(match["root"], since=since) if match else None

@@ -218,7 +218,7 @@ def make_crawler(
         settle_s=settings.settle_s,
         retry_first_s=settings.retry_first_s,
     )
-    guesses = None if session.kind.records_only else Guesses(session.detector, settings.guesses)
+    guesses = Guesses(session.detector, settings.guesses, html_only=session.kind.records_only)
     return Crawler(
         queue=session.frontier,
         store=session.store.runner,

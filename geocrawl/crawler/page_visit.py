@@ -547,8 +547,10 @@ _MISSING = frozenset({"http-404", "http-410"})
 class Guesses:
     """Limits the guessed addresses that one crawl requests."""
 
-    def __init__(self, recogniser: Recogniser, most: int) -> None:
-        """`most`: guessed addresses of one host that are requested."""
+    def __init__(self, recogniser: Recogniser, most: int, *, html_only: bool = False) -> None:
+        """`most`: guessed addresses of one host that are requested. `html_only`: guess at pages for people, not at what
+        programs answer."""
+        self._html_only = html_only
         self._recogniser = recogniser
         self._most = most
         self._made: dict[str, set[str]] = {}
@@ -559,7 +561,7 @@ class Guesses:
     def of_page(self, page: Page) -> list[Candidate | Link]:
         """Return the guesses that a page gives rise to, each address once."""
         host = page.final.host
-        if self._most <= len(self._made.get(host, ())):
+        if self._most <= len(self._made.get(host, ())) or (self._html_only and "html" not in page.content_type):
             return []
         chosen: list[Candidate | Link] = []
         for guess in self._recogniser.guesses(page):

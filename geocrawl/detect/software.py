@@ -16,7 +16,15 @@ from typing import Any
 from geocrawl.detect.addresses import Never, read_never
 from geocrawl.model import GUESS, SIBLING, Candidate, Endpoint, Evidence, Kind, Link, Page, Url
 from geocrawl.model.kinds import HostForm, PathForm
-from geocrawl.urls import RECORDS, arcgis_search_url, ckan_search_url, get_records_url, read_url, service_endpoint
+from geocrawl.urls import (
+    RECORDS,
+    arcgis_search_url,
+    ckan_search_url,
+    get_records_url,
+    listing_url,
+    read_url,
+    service_endpoint,
+)
 
 _LONG_CHARS = 500
 """No portal has a longer path, and matching a pattern may take quadratic time."""
@@ -27,7 +35,12 @@ _BEFORE_ROOT = re.compile(rb"(?:[^<]|<[?!])*")
 """The declaration and the comments of an XML document."""
 
 _Place = Callable[[str], Url | None]
-_LISTS: Mapping[str, _Place] = {"page": read_url, "ckan": ckan_search_url, "arcgis-search": arcgis_search_url}
+_LISTS: Mapping[str, _Place] = {
+    "page": read_url,
+    "list": listing_url,
+    "ckan": ckan_search_url,
+    "arcgis-search": arcgis_search_url,
+}
 """Lists of records that are read as pages, with what makes the address of each."""
 
 

@@ -17,6 +17,7 @@ from geocrawl.formats.text import fold, well_formed_escapes
 from geocrawl.model import Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawLink
+from geocrawl.page.lists import read_list
 from geocrawl.page.metadata import address_in, link
 from geocrawl.page.naming import kind_among, kind_of_protocol
 from geocrawl.page.rdf import read_json_ld
@@ -402,7 +403,7 @@ def _plain(each: JsonObject, where: str) -> RawLink:
 
 
 _MAX_KEYS = 64
-_FORMATS = (read_offerings, read_ckan, read_arcgis, read_geonetwork, read_linked, read_datasets)
+_FORMATS = (read_offerings, read_ckan, read_list, read_arcgis, read_geonetwork, read_linked, read_datasets)
 
 
 def read_data(text: str, url: Url, *, max_links: int) -> Content | None:

@@ -29,6 +29,7 @@ from geocrawl.page.content import (
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
 from geocrawl.page.naming import kind_of_protocol
 from geocrawl.page.rdf import read_rdf_xml
+from geocrawl.page.thredds import is_thredds, read_thredds
 from geocrawl.page.viewers import read_xml_configuration
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
 
@@ -276,6 +277,8 @@ def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
         return [link for record in records_in(root) for link in read_record(record, "metadata")]
     if is_connections(lowered):
         return read_qgis_connections(root)
+    if is_thredds(root):
+        return read_thredds(root)
     if lowered == "rdf":
         return read_rdf_xml(root, url)
     reader = _FORMATS.get(lowered)

@@ -9,6 +9,9 @@ CKAN         start, rows (package_search) or offset, limit (package_list), from 
 ArcGIS       start, num, from 1 (ArcGIS REST API, Search)
 GeoNetwork   from, to, from 1, both ends included (`q` service)
 OGC API      startindex or offset, limit, from 0
+OpenDataSoft offset, limit, from 0 (Explore API v2.1); Socrata the same (Discovery API)
+udata        page, from 1; GeoNode the same (API v2); piveau from 0 (hub-search)
+Geoportal    from, size, from 1 (OpenSearch of Esri's Geoportal Server) or 0 (its index)
 DCAT         page, from 1 (as in CKAN's `catalog.rdf`)
 """
 
@@ -54,6 +57,11 @@ class _Paging:
 
 
 _ANY = re.compile("")
+_ODS = re.compile(r"/api/(?:explore/)?v2(?:\.\d)?/catalog/datasets/?\Z")
+_UDATA = re.compile(r"/api/1/datasets/?\Z")
+_GEONODE = re.compile(r"/api/v2/(?:datasets|resources|layers|services)/?\Z")
+_SOCRATA = re.compile(r"/api/catalog/v1/?\Z")
+_PIVEAU = re.compile(r"/search/search/?\Z")
 _PAGINGS = (
     _Paging(_ANY, "getrecords", "startPosition", "maxRecords", 1, 10),
     _Paging(re.compile(r"/api/(?:\d/)?action/(?:package|current_package)_\w+/?\Z"), "", "start", "rows", 0, 10),
@@ -62,6 +70,14 @@ _PAGINGS = (
     _Paging(re.compile(r"/srv/(?:[a-z]{2,3}/)?q/?\Z"), "", "from", "to", 1, 10),
     _Paging(re.compile(r"/collections(?:/[^/]+/items)?/?\Z"), "", "startindex", "limit", 0, 10),
     _Paging(re.compile(r"/collections(?:/[^/]+/items)?/?\Z"), "", "offset", "limit", 0, 10),
+    _Paging(_ODS, "", "offset", "limit", 0, 10),
+    _Paging(_UDATA, "", "page", "", 1, 1),
+    _Paging(_GEONODE, "", "page", "", 1, 1),
+    _Paging(re.compile(r"/api/(?:base|layers)/?\Z"), "", "offset", "limit", 0, 10),
+    _Paging(_SOCRATA, "", "offset", "limit", 0, 100),
+    _Paging(_PIVEAU, "", "page", "", 0, 1),
+    _Paging(re.compile(r"/opensearch/?\Z"), "", "from", "size", 1, 10),
+    _Paging(re.compile(r"/elastic/[a-z0-9_/-]{1,80}/_search/?\Z"), "", "from", "size", 0, 10),
     _Paging(re.compile(r"/catalog(?:ue)?\.(?:rdf|xml|ttl|n3|jsonld)\Z"), "", "page", "", 1, 1),
 )
 
@@ -119,7 +135,7 @@ def records_page(url: Url) -> int | None:
         return None
     start = max(_number(values.get(paging.start.lower(), ""), paging.first) - paging.first, 0)
     size = _number(values.get(paging.size.lower(), ""), paging.rows) if paging.size else 1
-    if paging.start == "from":  # GeoNetwork names the last record, not their number
+    if paging.size == "to":  # GeoNetwork names the last record, not their number
         size = size - start if "to" in values else paging.rows
     return start // max(size, 1)
 
@@ -142,12 +158,30 @@ def records_url(url: Url, start: int, rows: int = 0) -> Url | None:
     if paging is None or not paging.size:
         return None
     changes = {paging.start: str(start + paging.first)}
-    if paging.start == "from":
+    if paging.size == "to":
         size = rows or _number(values.get("to", ""), paging.rows) - _number(values.get("from", ""), 1) + 1
         changes["to"] = str(start + size)
     elif 0 < rows < _number(values.get(paging.size.lower(), ""), paging.rows):
         changes[paging.size] = str(rows)
     return with_parameters(url, changes)
+
+
+def following_page(url: Url, returned: int, total: int) -> Url | None:
+    """Return the address of the page after one whose address counts pages; None after the last one, and for any other
+    address.
+
+    `returned`: items of this page; `total`: items of all.
+    """
+    paging, values = _paging_of(url)
+    if paging is None or paging.size or not returned:
+        return None
+    number = _number(values.get(paging.start.lower(), ""), paging.first)
+    name = next((name for name in ("limit", "page_size") if name in values), "")
+    size = _number(values.get(name, ""), returned)
+    if (number - paging.first) * size + returned >= total:
+        return None
+    is_cut = name and number == paging.first and returned < size  # later pages are asked by the server's own size
+    return with_parameters(url, {paging.start: str(number + 1), **({name: str(returned)} if is_cut else {})})
 
 
 def with_parameters(url: Url, changes: Mapping[str, str]) -> Url:
@@ -217,3 +251,42 @@ def arcgis_search_url(root: str, *, since: str = "") -> Url | None:
         begin = int(dt.datetime.fromisoformat(since).replace(tzinfo=dt.UTC).timestamp() * 1000)
         query = f"({query}) AND modified:[{begin} TO 9999999999999]"
     return with_parameters(url, {"q": query, "f": "json", "num": str(_ROWS), "start": "1"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """Where a family of portals lists its data sets, and how."""
+
+    path: re.Pattern[str]
+    """Matches the path in lower case."""
+    first: Mapping[str, str]
+    """Parameters of the first page."""
+    since: tuple[str, str] = ("", "")
+    """Parameter that selects by date of modification, and its value for a `{day}`; '' where there is none."""
+
+
+_LISTINGS = (
+    _Listing(_ODS, {"limit": str(_ROWS), "offset": "0"}, ("where", "modified>=date'{day}'")),
+    _Listing(_UDATA, {"page_size": str(_ROWS), "page": "1"}),
+    _Listing(_GEONODE, {"page_size": str(_ROWS), "page": "1"}, ("filter{last_updated.gte}", "{day}")),
+    _Listing(_SOCRATA, {"limit": str(_ROWS), "offset": "0"}),
+    _Listing(_PIVEAU, {"filter": "dataset", "limit": str(_ROWS), "page": "0"}, ("minDate", "{day}T00:00:00Z")),
+)
+
+
+def listing_url(address: str, *, since: str = "") -> Url | None:
+    """Return the first page of the list of data sets that a portal has at `address`; None for any other address.
+
+    `since` (YYYY-MM-DD): only those modified on that day or later; None where the portal cannot select them.
+    """
+    url = read_url(address)
+    listing = next((each for each in _LISTINGS if url and each.path.search(path_of(url))), None)
+    if url is None or listing is None or (since and not listing.since[0]):
+        return None
+    name, value = listing.since
+    return with_parameters(url, {**listing.first, **({name: value.format(day=since)} if since else {})})
+
+
+def path_of(url: Url) -> str:
+    """Return the path of an address in lower case."""
+    return url.address[len(url.origin) :].partition("?")[0].lower()

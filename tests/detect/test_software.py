@@ -64,7 +64,11 @@ def test_no_software_has_more_than_three_guesses_and_all_have_documentation() ->
         ),
         (
             "https://geonode.m.example/",
-            ["wms https://geonode.m.example/geoserver/ows", "csw https://geonode.m.example/catalogue/csw"],
+            [
+                "wms https://geonode.m.example/geoserver/ows",
+                "csw https://geonode.m.example/catalogue/csw",
+                "page https://geonode.m.example/api/v2/datasets?page_size=100&page=1",
+            ],
         ),
         ("https://m.example/geonetwork/srv/ger/catalog.search#/home", ["csw https://m.example/geonetwork/srv/eng/csw"]),
         ("https://town.lizmap.com/carto/", None),
