@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.filters import Filters, QueryError, Sort, demand_few_values
+from geocrawl.filters import EVERYWHERE, Filters, QueryError, Sort, demand_few_values
 from geocrawl.model.catalogue import SIDES, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
@@ -31,9 +31,11 @@ from geocrawl.store.catalogue.search.ranking import (
     Matched,
     Scores,
     all_and_most,
+    fit_of,
     match_concept,
     match_together,
     of_places,
+    with_fit,
     with_soundness,
 )
 from geocrawl.store.catalogue.search.selection import Keys, Positions, best, count, keys_of, meeting, page
@@ -49,6 +51,8 @@ _ENOUGH = 20
 """So many services with all words are enough: those with most words are left out."""
 _ABOVE = 1e4
 """More than any score: services with all words come before those with most of them."""
+_ABOVE_TIMES = 1e12
+"""More than any time in seconds, a hundred times."""
 _LONG = 2_000
 """Words of texts in which all words of a query are found by chance."""
 _TELLING = 0.5
@@ -341,11 +345,19 @@ class SearchEngine:
         return plan, found
 
     def _score(self, plan: Plan, *, goes_on: bool = False) -> _Scored:
-        """Return the scores of all positions: without words, the times of the last valid answers."""
+        """Return the scores of all positions: without words, the fit to a box that is asked for, then the times of the
+        last valid answers."""
         snapshot = self._snapshot
+        boxes = [
+            box for filters in plan.filters for box in (filters.box, filters.within) if box not in (None, EVERYWHERE)
+        ]
+        fit = fit_of(boxes, snapshot) if boxes else None
         everything = np.ones(snapshot.count, np.bool_)
         if not plan.concepts:
-            return _Scored(snapshot["last_ok"].astype(np.float64), everything, everything, everything)
+            newest = snapshot["last_ok"].astype(np.float64)
+            if fit is not None:
+                newest += _ABOVE_TIMES * fit.round(3)
+            return _Scored(newest, everything, everything, everything)
         matched = list[Matched]()
         for concept in plan.concepts:
             self._check()
@@ -360,9 +372,10 @@ class SearchEngine:
             for concept, match in zip(plan.concepts, matched, strict=True)
             if not concept.is_weak and not match.scores.any()
         )
-        return _Scored(
-            with_soundness(scores, snapshot), whole, most, of_places(plan.concepts, matched), len(matched), missing
-        )
+        scores = with_soundness(scores, snapshot)
+        if fit is not None:
+            scores = with_fit(scores, fit)
+        return _Scored(scores, whole, most, of_places(plan.concepts, matched), len(matched), missing)
 
     def _is_about(self, positions: Positions, scored: _Scored) -> Flags:
         """Return for each of some positions whether the service has all words; the words of one with long texts must

@@ -15,13 +15,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.model.catalogue import SIDES
+from geocrawl.model.catalogue import SIDES, Box
 from geocrawl.query.places import Place, likeness, sides_of
 from geocrawl.store.catalogue.search.plan import Concept
 from geocrawl.store.catalogue.search.port import Phrase, SearchIndex
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 
 Scores = NDArray[np.float32]
+Fit = NDArray[np.float64]
 
 _K1: Final = 4.0
 _B: Final = 0.6
@@ -55,6 +56,11 @@ _WEAK: Final = 0.15
 _SOUNDNESS: Final = 0.12
 """Share of a score that soundness decides."""
 
+
+_FIT: Final = 0.5
+"""Share of a score that the fit of extents to the box of a filter decides."""
+_INSIDE: Final = 2 / 3
+"""Share of the fit that the part of the extent within the box decides; its likeness to the box decides the rest."""
 
 _SAME: Final = 10.0
 """Strength of an extent that is exactly a place's box: as much as the place's name in a short title."""
@@ -143,6 +149,27 @@ def match_together(phrase: Phrase, weight: float, index: SearchIndex, snapshot: 
 def with_soundness(scores: Scores, snapshot: Snapshot) -> Scores:
     """Return scores lowered for services of little soundness."""
     return (scores * (1 - _SOUNDNESS + _SOUNDNESS * snapshot["soundness"])).astype(np.float32)
+
+
+def with_fit(scores: Scores, fit: Fit) -> Scores:
+    """Return scores lowered for services whose extents fit a box little."""
+    return (scores * (1 - _FIT + _FIT * fit)).astype(np.float32)
+
+
+def fit_of(boxes: Sequence[Box], snapshot: Snapshot) -> Fit:
+    """Return how well the extents of services fit the best of some boxes, 0 to 1: what lies within one comes before
+    what has it as a part of the whole world. Boxes and extents may cross the antimeridian."""
+    west, south, east, north = (np.asarray(snapshot[side], np.float64) for side in SIDES)
+    crosses = west > east
+    extents = np.stack([west, south, np.where(crosses, east + 360, east), north])
+    found = np.zeros(snapshot.count)
+    for box in boxes:
+        begin, end = box[0], box[2] + (360 if box[0] > box[2] else 0)
+        for turn in (0, *((-360,) if end > 180 else ()), *((360,) if crosses.any() else ())):
+            sides = sides_of([(begin + turn, box[1], end + turn, box[3])])
+            alike, inside = likeness(extents, sides)
+            np.maximum(found, _INSIDE * inside + (1 - _INSIDE) * alike, out=found)
+    return found
 
 
 def all_and_most(concepts: Sequence[Concept], matched: Sequence[Matched]) -> tuple[Flags, Flags]:

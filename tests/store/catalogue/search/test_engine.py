@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -181,6 +183,38 @@ def test_a_condition_means_the_same_as_a_filter(engine: SearchEngine, query: str
 def test_a_condition_with_a_minus_leaves_out_the_services_that_meet_it(engine: SearchEngine, query: str) -> None:
     met, left = titles(engine, query), titles(engine, f"-{query}")
     assert met != left and len(met) + len(left) >= engine.search().total
+
+
+EXTENTS = {
+    "Whole world": (-180.0, -90.0, 180.0, 90.0),
+    "Town": (11.4, 48.0, 11.7, 48.3),
+    "Country": (9.0, 47.3, 13.8, 50.5),
+    "Neighbour": (5.0, 47.0, 11.2, 55.0),
+    "Both sides": (177.0, -20.0, -178.0, -16.0),
+    "One side": (150.0, -40.0, 178.0, -10.0),
+}
+"""Title → extent."""
+
+
+@pytest.mark.parametrize(
+    ("box", "expected"),
+    [
+        ((11.3, 47.9, 11.8, 48.4), ["Town", "Country", "Whole world"]),
+        ((9.0, 47.0, 14.0, 51.0), ["Country", "Town", "Neighbour", "Whole world"]),
+        ((177.0, -20.0, -178.0, -16.0), ["Both sides", "One side", "Whole world"]),
+    ],
+)
+@pytest.mark.parametrize("words", ["", "water "])
+def test_services_are_in_the_order_in_which_their_extents_fit_a_box(
+    tmp_path: Path, box: tuple[float, float, float, float], expected: list[str], words: str
+) -> None:
+    world = World(tmp_path / "crawl.db")
+    for number, (title, extent) in enumerate(EXTENTS.items()):
+        west, south, east, north = extent
+        if west > east:
+            extent = (west, south, east + 360, north)
+        record(world, f"http://h{number}.example/wms", service(title, "Water Office", ("water",), extent))
+    assert titles(engine_of(world), words, Filters(box=box)) == expected
 
 
 def test_a_box_over_the_antimeridian_finds_both_sides(engine: SearchEngine) -> None:
