@@ -115,7 +115,7 @@ def workers(overrides: opt.Overrides, json: opt.Json = False) -> None:
         typer.echo("No crawl runs on this catalogue.")
         return
     columns = ("process", "strategy", "since (UTC)", "visits", "a minute", "hosts leased")
-    output.print_rows(found, columns, _cells, json=json)
+    output.print_rows(found, columns, _cells, json=json, least=("hosts leased", "visits"))
 
 
 def _cells(worker: Worker) -> tuple[str, ...]:

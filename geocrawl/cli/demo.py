@@ -123,6 +123,7 @@ def _print_catalogue(path: DatabaseUrl) -> None:
             )
             for row in rows
         ],
+        least=("layers", "checked"),
     )
     typer.echo("\nCommands to try on it:")
     for command in ("status", "search 地图", "show 1", "export"):

@@ -262,6 +262,7 @@ def show_config(overrides: opt.Overrides, json: opt.Json = False) -> None:
         lambda row: (row.name, row.value, row.unit, row.origin, row.help),
         json=json,
         as_json=lambda row: {"name": row.name, "value": row.value, "unit": row.unit, "origin": row.origin},
+        least=("unit", "from"),
     )
 
 

@@ -97,6 +97,22 @@ def with_format(function: Callable[..., None]) -> Callable[..., None]:
     return _declared(call, function, [*own, added])
 
 
+def with_wide(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function of a command that prints tables, with `--wide`."""
+    from geocrawl.cli.output import whole_rows
+
+    signature = inspect.signature(function, eval_str=True)
+
+    def call(*, wide: bool, **values: Any) -> None:
+        with whole_rows(wide):
+            function(**values)
+
+    info = typer.Option(False, "--wide", help="Print all columns uncut, wider than the terminal.")
+    added = inspect.Parameter("wide", inspect.Parameter.KEYWORD_ONLY, default=info, annotation=bool)
+    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in signature.parameters.values()]
+    return _declared(call, function, [*own, added])
+
+
 def chosen_format(format_: str, json: bool, formats: Sequence[str]) -> str:
     """Return the format that `--format` names, json for `--json`. Raises UsageError for another one, and for both."""
     if format_ not in formats:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict
@@ -35,11 +36,24 @@ _one_row_a_line = ContextVar("one_row_a_line", default=False)
 @contextmanager
 def json_lines(wanted: bool) -> Iterator[None]:
     """Have `echo_json` print each row of a list on a line of its own (`--format jsonl`), if that is wanted."""
-    former = _one_row_a_line.set(wanted)
+    with _switched(_one_row_a_line, wanted):
+        yield
+
+
+@contextmanager
+def whole_rows(wanted: bool) -> Iterator[None]:
+    """Have `print_table` print all columns, uncut, on one line a row (`--wide`), if that is wanted."""
+    with _switched(_whole_rows, wanted):
+        yield
+
+
+@contextmanager
+def _switched(switch: ContextVar[bool], value: bool) -> Iterator[None]:
+    former = switch.set(value)
     try:
         yield
     finally:
-        _one_row_a_line.reset(former)
+        switch.reset(former)
 
 
 def echo_json(value: object) -> None:
@@ -84,50 +98,111 @@ def end_run(report: CrawlReport | HarvestReport, *, json: bool, has_failed: bool
         raise typer.Exit(1)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], least: Sequence[str] = ()) -> None:
     """Print rows under named columns, numbers right-aligned, control characters in text replaced.
 
-    Into a pipe or a file: tab-separated, one line a row, nothing folded or cut. Where a terminal is too narrow for
-    addresses or words, each row is a block with addresses on lines of their own, so that they can be copied. Secrets
-    in addresses are masked here: the masking stream would not recognise an address that is folded.
+    Into a pipe or a file: tab-separated, one line a row, nothing folded or cut. On a terminal: as wide as it is. Texts
+    are folded between words, and a word or an address that is wider than its column loses its middle; where that is
+    not enough, columns go: those without a value, then those of `least`, in that order. `--wide` prints all of it.
+    Secrets in addresses are masked here: the masking stream would not recognise an address that is cut.
     """
     if not sys.stdout.isatty():
         for line in (columns, *rows):
             typer.echo("\t".join(_word(value) or plain(as_shown(str(value)), None) for value in line))
         return
     from rich import box
-    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(markup=False, highlight=False)
     listed = [list(row) for row in rows]
-    cells = [[_cell(value) for value in row] for row in listed]
-    # A text may be folded between its words, an address nowhere.
-    parts = [[part for cell in column for part in cell.split() or [""]] for column in zip(columns, *cells, strict=True)]
-    if any("://" in cell for row in cells for cell in row):
-        parts = [list(column) for column in zip(columns, *cells, strict=True)]
-    if sum(max(map(cell_len, column)) + 2 for column in parts) > console.width:
-        _print_blocks(columns, cells)
-        return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, name in enumerate(columns):
-        numbers = bool(listed) and all(isinstance(row[index], int | float) for row in listed)
-        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
-    for row in cells:
+    texts = {name: [name, *(_cell(row[index]) for row in listed)] for index, name in enumerate(columns)}
+    console = Console(markup=False, highlight=False, width=_UNBOUNDED if _whole_rows.get() else None)
+    widths = _widths(texts, console.width, least)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for name, width in widths.items():
+        values = [row[columns.index(name)] for row in listed]
+        numbers = bool(values) and all(isinstance(value, int | float) for value in values)
+        table.add_column(name, justify="right" if numbers else "left", width=width, overflow="fold")
+    for row in zip(
+        *([_fitted(cell, width) for cell in texts[name][1:]] for name, width in widths.items()), strict=True
+    ):
         table.add_row(*map(Text, row))
     console.print(table)
+    if hidden := [name for name in columns if name not in widths and _says_something(texts[name])]:
+        typer.echo(f"Columns without room: {', '.join(hidden)}; --wide prints all.", err=True)
 
 
-def _print_blocks(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows as blocks: named values on the first line, addresses on lines of their own."""
-    for row in rows:
-        named = list(zip(columns, row, strict=True))
-        typer.echo("  ".join(f"{name} {cell}".strip() for name, cell in named if cell and "://" not in cell))
-        for cell in row:
-            if "://" in cell:
-                typer.echo(f"    {cell}")
+_whole_rows = ContextVar("whole_rows", default=False)
+_UNBOUNDED = 10_000
+_GAP = 2
+_LEAST_WIDTHS = ((32, 24), (24, 16), (16, 10), (8, 8), (4, 4))
+"""Widths that a word and an address keep before columns go, and those that the remaining ones are cut to at last."""
+
+
+def _widths(texts: Mapping[str, Sequence[str]], room: int, least: Sequence[str]) -> dict[str, int]:
+    """Return the columns that fit into `room` cells with their widths, from their texts below one another."""
+    from rich.cells import cell_len
+
+    caps, leaving = [*_LEAST_WIDTHS], [name for name, column in texts.items() if not _says_something(column)]
+    leaving += [name for name in least if name in texts and name not in leaving]
+    narrow = {name: _least_width(column, *caps[0]) for name, column in texts.items()}
+    while (spare := room - sum(narrow.values()) - _GAP * (len(narrow) - 1)) < 0 and (leaving or caps):
+        if leaving:
+            del narrow[leaving.pop(0)]
+        else:
+            most = caps.pop(0)
+            narrow = {name: _least_width(texts[name], *most) for name in narrow}
+    lengths = {name: [(cell_len(cell), _is_folded(cell)) for cell in texts[name]] for name in narrow}
+    for _ in range(spare):
+        missing = {name: _missing(cells, narrow[name]) for name, cells in lengths.items()}
+        narrow[max(missing, key=missing.__getitem__)] += any(max(missing.values()))
+    return narrow
+
+
+def _missing(cells: Sequence[tuple[int, bool]], width: int) -> tuple[int, int]:
+    """Return how many lines more than one a row the texts of a column take, and how many letters they lose."""
+    over = [(length, folded) for length, folded in cells if length > width]
+    return sum((length - 1) // width for length, folded in over if folded), sum(length - width for length, _ in over)
+
+
+def _is_folded(text: str) -> bool:
+    """Return whether a text may go on in a second line: between its words, or anywhere between wide letters."""
+    from rich.cells import cell_len
+
+    return " " in text or ("/" not in text and cell_len(text) > len(text))
+
+
+def _says_something(column: Sequence[str]) -> bool:
+    return any(cell.strip("- ") for cell in column[1:])
+
+
+def _least_width(column: Sequence[str], word: int, address: int) -> int:
+    """Return the width of the longest word of a column, but no more than `word`, or `address` for what is not one."""
+    from rich.cells import cell_len
+
+    parts = " ".join(column).split()
+    return max(
+        (min(cell_len(part), word if part.isascii() and "/" not in part else address) for part in parts), default=1
+    )
+
+
+def _fitted(text: str, width: int) -> str:
+    """Return a text whose words fit into `width` cells: longer ones lose their middle, those of wide letters fold."""
+    from rich.cells import cell_len, chop_cells
+
+    def shorter(word: str) -> str:
+        if cell_len(word) <= width or _is_folded(word):
+            return word
+        end = chop_cells(word[::-1], (width - 1) // 2)[0][::-1]
+        start = chop_cells(word, width - 1 - cell_len(end))[0]
+        return f"{_CUT_PORT.sub('', start)}…{end}"
+
+    return " ".join(map(shorter, text.split(" ")))
+
+
+_CUT_PORT = re.compile(r"(?<=.):\d*$")
+"""A port at which an address is cut would be masked as a password."""
 
 
 def print_rows(
@@ -138,12 +213,16 @@ def print_rows(
     json: bool,
     nothing: str = "",
     as_json: Callable[[Any], object] = asdict,
+    least: Sequence[str] = (),
 ) -> None:
-    """Print rows as a JSON list, or as a table of their `cells`; `nothing` on standard error when there are none."""
+    """Print rows as a JSON list, or as a table of their `cells`; `nothing` on standard error when there are none.
+
+    `least`: as in `print_table`.
+    """
     if json:
         echo_json([as_json(row) for row in rows])
     elif rows:
-        print_table(columns, map(cells, rows))
+        print_table(columns, map(cells, rows), least)
     else:
         typer.echo(nothing, err=True)
 

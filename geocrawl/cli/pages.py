@@ -43,6 +43,7 @@ def list_(
         json=json,
         nothing=NOTHING_KEPT,
         as_json=lambda row: {**asdict(row), "title": plain(row.title)},
+        least=("bytes", "kept at (UTC)"),
     )
     if not rows:
         raise typer.Exit(1)

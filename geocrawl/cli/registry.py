@@ -23,7 +23,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 from typer.models import ParameterInfo
 
-from geocrawl.cli.options import with_format, with_settings
+from geocrawl.cli.options import with_format, with_settings, with_wide
 from geocrawl.cli.output import MaskedCommands
 
 _QUERIES = re.compile("WORDS|QUERY")
@@ -98,6 +98,14 @@ COMMANDS: Mapping[str, str] = {
     "world check": "geocrawl.lab.cli.world:check",
 }
 """Command → module:function."""
+
+TABLES = frozenset(
+    {
+        *("config show", "demo", "evaluate", "pages list", "search", "seeds check", "seeds list", "signals", "stats"),
+        *("strategies", "topics list", "watch list", "workers"),
+    }
+)
+"""Commands that print tables, which `--wide` prints uncut."""
 
 PANELS: Mapping[str, tuple[str, ...]] = {
     "Find services": (
@@ -231,7 +239,7 @@ def _load(name: str) -> Any:
     function: Callable[..., None] = getattr(import_module(module), function_name)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
     single.command(name.rpartition(" ")[2], cls=Command, help=help_of(function.__doc__))(
-        with_values(with_settings(with_format(function), name))
+        with_values(with_settings(with_format(with_wide(function) if name in TABLES else function), name))
     )
     return get_command(single)
 

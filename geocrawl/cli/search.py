@@ -119,7 +119,9 @@ def _print_layers(results: LayerResults, format_: str, offset: int) -> None:
     elif rows:
         shown = ("service", "kind", "name", "title", "of", "address")
         named = {"service": "service_id", "of": "service_title", "address": "url"}
-        output.print_table(shown, [tuple(row[named.get(name, name)] for name in shown) for row in rows])
+        output.print_table(
+            shown, [tuple(row[named.get(name, name)] for name in shown) for row in rows], ("service", "of")
+        )
         output.say_more(offset + len(rows), results.total)
     if not results.is_complete:
         looked = f"looked through are the {results.looked_through:,} best of {results.services:,} services"
@@ -181,6 +183,7 @@ def _print_table(results: Results, offset: int) -> None:
     output.print_table(
         ("id", "kind", "alive", "level", "layers", "title", "address"),
         [(hit.id, _kinds(hit), hit.alive, hit.level, hit.layers, hit.title, hit.url) for hit in results.hits],
+        least=("layers", "level", "alive"),
     )
     for hit in results.hits:
         if hit.tls:

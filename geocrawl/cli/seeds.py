@@ -123,6 +123,7 @@ def _print_stored(rows: Sequence[SeedRow], *, json: bool) -> None:
         lambda row: (row.region, row.state or "new", row.reason, row.services, plain(row.title, 60), row.url),
         json=json,
         nothing=_NO_SEEDS,
+        least=("services", "region", "reason"),
     )
 
 
@@ -225,6 +226,7 @@ def _print(rows: Sequence[SeedRow], answers: Mapping[str, SeedAnswer], led_to: M
             (answer.outcome, _why(answer), led_to.get(row.url, 0), row.region, plain(row.title, 40), row.url)
             for row, answer in ((row, answers[row.url]) for row in ordered)
         ],
+        least=("led to", "region"),
     )
     counts = Counter(answer.outcome for answer in answers.values())
     shown = [outcome for outcome in reversed(_ORDER) if counts[outcome]]

@@ -72,7 +72,9 @@ def list_(overrides: opt.Overrides, json: opt.Json = False) -> None:
         found = Watches(store.database).all()
     columns = ("id", "watched", "services", "to", "sent", "waiting", "failures", "error")
     nothing = "No watches: `geocrawl watch add SERVICE --to mail:ADDRESS` adds one."
-    output.print_rows(found, columns, _cells, json=json, nothing=nothing, as_json=_as_json)
+    output.print_rows(
+        found, columns, _cells, json=json, nothing=nothing, as_json=_as_json, least=("failures", "sent", "services")
+    )
 
 
 def remove(

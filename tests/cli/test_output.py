@@ -10,18 +10,22 @@ import time
 
 import pytest
 import typer
+from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from geocrawl.cli import app, output
 from geocrawl.cli.output import echo_json, print_table
 from geocrawl.cli.progress import LogObserver, log_to
+from geocrawl.cli.registry import TABLES
 from geocrawl.cli.show import _change, _value
+from geocrawl.config.names import settings_by_name
 from geocrawl.errors import described
 from geocrawl.fetch.failures import classify
 from geocrawl.fetch.network import ConnectFailed
 from geocrawl.model import FailureCode
 from geocrawl.sanitize import ending_of, masked
 from tests.cli.test_registry import _walk
+from tests.support.commands import geocrawl
 
 
 def test_a_table_into_a_pipe_is_whole_and_separated_by_tabs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,32 +106,75 @@ def test_exceptions_are_described_without_names_of_classes() -> None:
     assert described(TimeoutError()) == "timeout"
 
 
-@pytest.mark.parametrize("width", [40, 80])
-def test_addresses_are_whole_on_a_narrow_terminal(
+ADDRESS = "https://maps.example.org:8443/cgi-bin/mapserv?map=/srv/maps/a-name-that-is-too-long-for-any-line.map"
+ROWS = [
+    (1, "wms", "Rivers and lakes of the northern counties", None, 1_200, ADDRESS),
+    (20, "wfs", "青山省水系地图服务" * 4, None, 3, "https://b.example/"),
+]
+
+
+def _printed(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for name, value in {"COLUMNS": str(width), "LINES": "60", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+    print_table(("id", "kind", "title", "tls", "layers", "address"), ROWS, least=("layers", "kind"))
+    return capsys.readouterr()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 300])
+def test_a_table_stays_a_table_and_no_word_is_broken(
     width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    address = "https://maps.example.org/cgi-bin/mapserv?map=/srv/maps/a-name-that-is-long-enough-for-any-line.map"
-    print_table(("id", "title", "address"), [(1, "Rivers", address), (2, "Roads", "https://b.example/")])
-    assert capsys.readouterr().out.splitlines() == [
-        "id 1  title Rivers",
-        f"    {address}",
-        "id 2  title Roads",
-        "    https://b.example/",
-    ]
+    printed, said = _printed(width, monkeypatch, capsys)
+    lines = printed.splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert lines[0].startswith("id") and set(lines[1]) == {"─"}
+    written = {word for row in ROWS for cell in row for word in str(cell).split()}
+    words = {word for line in lines[2:] for word in line.split() if word.isascii() and word.isalpha()}
+    assert words <= written and {"Rivers", "counties"} <= words
+    assert [word[-3:] for word in printed.split() if word.startswith("http")] == ["map", "le/"]
+    assert ("layers" in said) == ("layers" not in lines[0])
 
 
-@pytest.mark.parametrize(("width", "lines"), [(40, 1), (100, 3)])
-def test_words_are_whole_on_a_narrow_terminal(
-    width: int, lines: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_columns_of_least_worth_go_first(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    heads = {}
+    for width in (40, 52, 60, 200):
+        printed, said = _printed(width, monkeypatch, capsys)
+        heads[width] = printed.split("\n")[0].split(), said
+    assert heads[200] == (["id", "kind", "title", "tls", "layers", "address"], "")
+    shown = [set(names) for names, _ in heads.values()]
+    assert shown == sorted(shown, key=len)
+    assert shown[0] == {"id", "title", "address"}
+    assert "kind, layers; --wide prints all" in heads[40][1]
+
+
+def test_a_wide_table_is_whole_on_any_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    print_table(("id", "watched", "to", "waiting"), [(1, "search 'rivers'", "file:/srv/geocrawl/alerts.txt", 0)])
-    printed = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
-    assert len(printed) == lines
-    assert all(word in " ".join(printed) for word in ("search 'rivers'", "file:/srv/geocrawl/alerts.txt", "waiting"))
+    with output.whole_rows(True):
+        printed, said = _printed(40, monkeypatch, capsys)
+    assert len(printed.splitlines()) == 4
+    assert ADDRESS in printed and "青山省水系地图服务" * 4 in printed and "1,200" in printed and not said
+
+
+@pytest.mark.parametrize("width", range(40, 130, 9))
+def test_an_address_that_is_cut_at_its_port_is_not_masked(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed, _ = _printed(width, monkeypatch, capsys)
+    assert masked(printed) == printed
+
+
+def test_every_setting_is_whole_on_a_terminal_of_80_columns() -> None:
+    said = geocrawl("config", "show", columns=80)
+    lines = said.out.splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    assert settings_by_name().keys() - {"set", "sites"} <= {line.split(" ")[0] for line in lines}
+
+
+def test_every_command_that_prints_a_table_prints_it_wide_on_demand() -> None:
+    for name in TABLES:
+        assert "--wide" in CliRunner().invoke(app, [*name.split(), "--help"], env={"COLUMNS": "300"}).output, name
 
 
 def test_times_in_json_are_iso_8601(capsys: pytest.CaptureFixture[str]) -> None:

@@ -231,6 +231,15 @@ migrate CATALOGUE FOLDER/migrated.db
 """,
 }
 """Name → usages that change the catalogue, each name on a copy; `--asked--`: with the demo's proxy and delay."""
+ON_A_TERMINAL = """
+search rivers @
+search --layers rivers @
+search rivers --wide @
+watch add 'land use kind:wms' --to mail:the-department-of-maps@norvale.example @
+watch list @
+"""
+"""Usages that are printed to terminals of `WIDTHS` columns."""
+WIDTHS = (80, 120)
 OF_SQLITE_ALONE = ("usages/backups",)
 _COMMAND = re.compile(r"^│ (\w+) ", re.MULTILINE)
 
@@ -243,6 +252,9 @@ def texts(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     yield "usages/first-crawl", catalogue.masked(f"exit code {said.code}\n{said.out}-- standard error:\n{said.err}")
     for name, usages in READING.items():
         yield f"usages/{name}", "\n".join(_blocks(catalogue, usages))
+    for columns_ in WIDTHS:
+        with catalogue.copy() as copy:
+            yield f"usages/terminal-{columns_}", "\n".join(_blocks(copy, ON_A_TERMINAL, columns_))
     for name, usages in WRITING.items():
         if catalogue.server is not None and f"usages/{name}" in OF_SQLITE_ALONE:
             continue
@@ -263,10 +275,10 @@ def help_texts() -> Iterator[tuple[str, str]]:
         waiting += [f"{command} {each}".strip() for each in _COMMAND.findall(commands)]
 
 
-def _blocks(catalogue: Catalogue, usages: str) -> Iterator[str]:
-    """Run usages; yield each with its exit code and what it printed."""
+def _blocks(catalogue: Catalogue, usages: str, width: int = 0) -> Iterator[str]:
+    """Run usages; yield each with its exit code and what it printed, to a terminal of so many columns or a pipe."""
     for usage in usages.strip().split("\n"):
-        said = geocrawl(*_arguments(catalogue, usage))
+        said = geocrawl(*_arguments(catalogue, usage), columns=width)
         errors = f"-- standard error:\n{said.err}" if said.err else ""
         printed = catalogue.masked(f"{_indented(catalogue, said.out)}{errors}-- exit code {said.code}\n")
         yield f"$ geocrawl {usage}\n" + "\n".join(line.rstrip() for line in printed.split("\n"))

@@ -19,13 +19,27 @@ class CommandResult(NamedTuple):
     err: str
 
 
-def geocrawl(*arguments: str) -> CommandResult:
-    """Run `geocrawl ARGUMENTS`; fail on a traceback."""
-    buffers = io.BytesIO(), io.BytesIO()
+class _Terminal(io.BytesIO):
+    """The bytes that a terminal gets."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def geocrawl(*arguments: str, columns: int = 0) -> CommandResult:
+    """Run `geocrawl ARGUMENTS`; fail on a traceback.
+
+    `columns`: width of the terminal that it prints to, 0 for a pipe.
+    """
+    buffers = _Terminal() if columns else io.BytesIO(), io.BytesIO()
     streams = [io.TextIOWrapper(buffer, "utf-8") for buffer in buffers]  # kept: a dropped one closes its buffer
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", streams[0])
         patch.setattr(sys, "stderr", streams[1])
+        if columns:
+            patch.setenv("COLUMNS", str(columns))
+            patch.setenv("LINES", "60")
+            patch.setenv("TERM", "dumb")
         patch.setattr(sys, "argv", ["geocrawl", *arguments])
         patch.setattr(sys.modules["__main__"], "__package__", None)  # else usages begin with "python -m pytest"
         with pytest.raises(SystemExit) as ended:
