@@ -4,7 +4,6 @@ ordered and filtered, and what they have (JSON schemas, OGC 19-079r2, 23-058r1);
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 from starlette.requests import Request
@@ -45,7 +44,7 @@ CONFORMS_TO = (
     "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/searchable-catalog-sorting",
     "http://www.opengis.net/spec/ogcapi-features-5/1.0/conf/schemas",
     *(f"http://www.opengis.net/spec/ogcapi-{each}" for each in _FILTERS),
-    *([f"{_CQL2}cql2-text"] if find_spec("cql2") else []),
+    f"{_CQL2}cql2-text",
     *(f"{_CQL2}{each}" for each in ("cql2-json", "basic-cql2", "advanced-comparison-operators")),
     *(f"{_CQL2}{each}" for each in ("case-insensitive-comparison", "basic-spatial-functions")),
 )

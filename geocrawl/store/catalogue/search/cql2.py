@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from geocrawl.errors import install_extra
 from geocrawl.filters import Cql2, QueryError, read_box
 from geocrawl.model.catalogue import HEALTHS, LEVELS
 from geocrawl.model.search import QUERYABLES
@@ -51,7 +50,7 @@ class Condition:
 @lru_cache(maxsize=64)
 def read_filter(given: Cql2) -> Condition:
     """Return a filter that was read. Raises QueryError for one that cannot be read, is too long, or asks for
-    what is no property, and for CQL2 text where cql2 is not installed."""
+    what is no property."""
     if len(given.text) > MOST_CHARS:
         raise QueryError(f"filter has {len(given.text):,} characters; {MOST_CHARS:,} at most")
     text = given.text.encode("utf-8", "replace").decode()  # without single surrogates
@@ -90,11 +89,8 @@ _PLACE = re.compile(r"--> 1:(\d+)")
 
 
 def _tree_of_text(text: str) -> Tree:
-    try:
-        from cql2 import ParseError, parse_text
-    except ImportError:
-        said = f"this server lacks cql2 for CQL2 text ({install_extra('filter')}); it reads CQL2 JSON"
-        raise _wrong(said) from None
+    from cql2 import ParseError, parse_text  # few searches have a filter, and its import takes time
+
     _refuse_costly(_QUOTED.sub("''", text))
     try:
         tree: Tree = parse_text(text).to_json()
