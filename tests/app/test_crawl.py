@@ -6,11 +6,13 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from geocrawl.app.crawl import run_crawl
+from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Lease, Page
 from geocrawl.page.document import PageReader
@@ -32,30 +34,51 @@ def web() -> Iterator[DemoWeb]:
         yield web
 
 
-@pytest.mark.parametrize("strategy", sampled(["gws", "bfs", "random"], "gws"))
-def test_a_crawl_to_its_end_finds_what_there_is_and_accepts_nothing_else(
-    web: DemoWeb, tmp_path: Path, strategy: str
-) -> None:
-    report, _ = crawl(settings_for(web, strategy=strategy), tmp_path / "c.db", web.seeds)
-    assert report.summary.stopped in ("done", "resting")
-    assert valid(tmp_path / "c.db") == web.expected_valid
-    rejected = {key: reason for key, (status, reason) in verdicts(tmp_path / "c.db").items() if status == "invalid"}
-    assert rejected == dict(web.expected_invalid)
+@dataclass(frozen=True)
+class WholeCrawl:
+    """A crawl of the demo web by one worker that went on until its queue was empty."""
+
+    web: DemoWeb
+    path: Path
+    report: CrawlReport
+    visits: list[str]
 
 
-def test_every_valid_wms_of_the_web_delivers_maps(web: DemoWeb, tmp_path: Path) -> None:
-    crawl(settings_for(web), tmp_path / "c.db", web.seeds)
-    with open_readonly(tmp_path / "c.db") as connection:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeCrawl]:
+    path = tmp_path_factory.mktemp("whole") / "c.db"
+    with DemoWeb() as web:
+        report, watcher = crawl(settings_for(web, workers=1, strategy="gws"), path, web.seeds)
+        yield WholeCrawl(web, path, report, watcher.visits)
+
+
+def test_a_crawl_to_its_end_finds_what_there_is_and_accepts_nothing_else(whole: WholeCrawl) -> None:
+    assert whole.report.summary.stopped in ("done", "resting")
+    assert valid(whole.path) == whole.web.expected_valid
+    rejected = {key: reason for key, (status, reason) in verdicts(whole.path).items() if status == "invalid"}
+    assert rejected == dict(whole.web.expected_invalid)
+
+
+@pytest.mark.parametrize("strategy", sampled(["gws", "bfs", "random"], "bfs"))
+def test_five_workers_find_the_same_and_never_hold_two_connections_to_one_host(tmp_path: Path, strategy: str) -> None:
+    with DemoWeb(latency_s=0.005) as web:
+        crawl(settings_for(web, workers=5, strategy=strategy), tmp_path / "c.db", web.seeds)
+        assert set(web.most_at_once.values()) == {1}
+        assert valid(tmp_path / "c.db") == web.expected_valid
+
+
+def test_every_valid_wms_of_the_web_delivers_maps(whole: WholeCrawl) -> None:
+    with open_readonly(whole.path) as connection:
         statement = "SELECT DISTINCT level FROM endpoint WHERE status = 'valid' AND kind = 'wms'"
         assert connection.execute(statement).fetchall() == [("delivers",)]
 
 
-def test_nothing_is_asked_twice_and_nothing_that_robots_forbids(web: DemoWeb, tmp_path: Path) -> None:
-    crawl(settings_for(web), tmp_path / "c.db", web.seeds)
-    pages = Counter(request.url for request in web.requests if request.kind in ("page", "redirect", "robots"))
+def test_nothing_is_asked_twice_and_nothing_that_robots_forbids(whole: WholeCrawl) -> None:
+    requests, content = whole.web.requests, whole.web.content
+    pages = Counter(request.url for request in requests if request.kind in ("page", "redirect", "robots"))
     assert [address for address, count in pages.items() if count > 1] == []
-    asked = {request.url.partition("?")[0] for request in web.requests}
-    forbidden = {address.partition("?")[0] for address in web.content.pages if address not in web.content.depths}
+    asked = {request.url.partition("?")[0] for request in requests}
+    forbidden = {address.partition("?")[0] for address in content.pages if address not in content.depths}
     assert forbidden & asked == set()
 
 
@@ -70,22 +93,23 @@ def test_a_crawl_stopped_by_its_page_limit_and_resumed_ends_with_the_same_catalo
     assert valid(tmp_path / "c.db") == web.expected_valid
 
 
-def test_with_one_worker_two_crawls_visit_in_the_same_order(web: DemoWeb, tmp_path: Path) -> None:
-    _, first = crawl(settings_for(web, workers=1, strategy="gws"), tmp_path / "a.db", web.seeds)
+def test_with_one_worker_two_crawls_visit_in_the_same_order(web: DemoWeb, tmp_path: Path, whole: WholeCrawl) -> None:
     _, second = crawl(settings_for(web, workers=1, strategy="gws"), tmp_path / "b.db", web.seeds)
-    assert first.visits == second.visits
-    assert len(first.visits) > 150
+    assert second.visits == whole.visits
+    assert len(second.visits) > 150
 
 
-def test_probes_run_right_after_the_visit_that_gave_them(web: DemoWeb, tmp_path: Path) -> None:
-    _, watcher = crawl(settings_for(web, workers=1), tmp_path / "c.db", web.seeds)
-    with open_readonly(tmp_path / "c.db") as connection:
+def test_probes_run_right_after_the_visit_that_gave_them(whole: WholeCrawl) -> None:
+    with open_readonly(whole.path) as connection:
         statement = "SELECT url, page FROM endpoint JOIN evidence ON endpoint_id = endpoint.id WHERE signal <> 'answer'"
         found_on = set(connection.execute(statement))
-    for index, visit in enumerate(watcher.visits):
-        if visit.startswith("probe "):
-            pages = [each for each in watcher.visits[:index] if each.startswith("page ")]
-            assert (visit.removeprefix("probe "), pages[-1].removeprefix("page ")) in found_on
+    page = ""
+    for visit in whole.visits:
+        purpose, _, address = visit.partition(" ")
+        if purpose == "probe":
+            assert (address, page) in found_on
+        else:
+            page = address
 
 
 @pytest.mark.parametrize("budget", sampled([0, 2, 50], 2))
@@ -172,12 +196,6 @@ def test_a_crawl_that_a_signal_stops_blames_no_start_page(web: DemoWeb, tmp_path
 
     report = run_crawl(settings_for(web), tmp_path / "c.db", [url("http://nobody.example/")], observer=Stopper())
     assert (report.summary.stopped, report.no_seed_answered) == ("signal", False)
-
-
-def test_five_workers_never_hold_two_connections_to_one_host(tmp_path: Path) -> None:
-    with DemoWeb(latency_s=0.005) as web:
-        crawl(settings_for(web, workers=5), tmp_path / "c.db", web.seeds)
-        assert set(web.most_at_once.values()) == {1}
 
 
 @pytest.mark.parametrize("strategy", sampled(["gws", "bayes", "pagerank", "ipagerank", "bfs"], "gws", "bfs"))

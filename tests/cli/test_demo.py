@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from geocrawl.cli.daemon import in_a_shell
-from tests.support.processes import clean_environment, geocrawl, run
+from tests.support import forked
+from tests.support.processes import clean_environment, geocrawl
 
 PROGRAM = Path(sys.executable).with_name("geocrawl")
 
@@ -49,7 +50,7 @@ def test_a_command_to_copy_names_the_program_where_path_does_not_lead_to_it(monk
 
 def test_a_log_file_on_a_full_disk_ends_no_crawl(tmp_path: Path) -> None:
     command = ("crawl", "http://127.0.0.1:9/", "--db", str(tmp_path / "c.db"), "--log-file", "/dev/full")
-    done = run(geocrawl(*command), env=clean_environment(tmp_path), limit_s=600)
-    assert done.exit_code == 1
+    done = forked.geocrawl(command, env=clean_environment(tmp_path), cwd=tmp_path)
+    assert done.returncode == 1
     assert done.stderr.count("geocrawl: /dev/full: No space left on device; log lines are lost") == 1
     assert "Traceback" not in done.stderr

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 from geocrawl.priority.registry import presets, strategies, strategy_options
-
-
-def geocrawl(*arguments: str) -> str:
-    command = [sys.executable, "-m", "geocrawl", "strategies", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+from tests.support.commands import geocrawl
 
 
 def test_every_strategy_is_listed_with_a_line_and_its_settings() -> None:
-    text = geocrawl()
+    text = geocrawl("strategies").out
     for name, line in strategies().items():
         assert name in text and line in text
         for option in strategy_options(name):
@@ -23,7 +17,7 @@ def test_every_strategy_is_listed_with_a_line_and_its_settings() -> None:
 
 
 def test_as_json_a_program_reads_names_and_defaults() -> None:
-    listed = {each["name"]: each for each in json.loads(geocrawl("--json"))}
+    listed = {each["name"]: each for each in json.loads(geocrawl("strategies", "--json").out)}
     assert list(listed) == list(strategies())
     defaults = {each["name"]: each["default"] for each in listed["gws"]["settings"]}
     assert (defaults["gws.lambda"], defaults["gws.drop_zero"]) == (0.7, False)
@@ -35,7 +29,7 @@ def test_as_json_a_program_reads_names_and_defaults() -> None:
 
 
 def test_every_preset_is_listed_with_every_constant_its_rule_and_where_ours_differs() -> None:
-    text = geocrawl()
+    text = geocrawl("strategies").out
     for name, preset in presets().items():
         assert f"{name}\t{preset.summary}" in text
         for option, constant in preset.constants.items():

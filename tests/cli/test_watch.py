@@ -7,8 +7,11 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from geocrawl.store.database.database import Database
-from tests.support.processes import clean_environment, geocrawl, run
+from tests.support import commands
+from tests.support.processes import clean_environment, geocrawl
 from tests.support.world import World
 
 
@@ -38,13 +41,11 @@ def wait_for(out: Path, text: str) -> None:
 
 def test_it_is_not_for_programs(tmp_path: Path) -> None:
     Database.open(tmp_path / "c.db", create=True, clock=World(tmp_path / "d.db").clock).close()
-    command = geocrawl("status", "--watch", "--json", "--db", str(tmp_path / "c.db"))
-    done = run(command, env=clean_environment(tmp_path), limit_s=300)
-    assert done.exit_code == 2 and "--watch" in done.stderr
+    done = commands.geocrawl("status", "--watch", "--json", "--db", str(tmp_path / "c.db"))
+    assert done.code == 2 and "--watch" in done.err
 
 
-def test_status_names_the_size_and_its_limit(tmp_path: Path) -> None:
+def test_status_names_the_size_and_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     World(tmp_path / "c.db").database.close()
-    command = geocrawl("status", "--db", str(tmp_path / "c.db"))
-    env = clean_environment(tmp_path, GEOCRAWL_MAX_DB="1MiB")
-    assert " of 1.0 MiB" in run(command, env=env, limit_s=300).stdout
+    monkeypatch.setenv("GEOCRAWL_MAX_DB", "1MiB")
+    assert " of 1.0 MiB" in commands.geocrawl("status", "--db", str(tmp_path / "c.db")).out
