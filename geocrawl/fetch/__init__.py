@@ -7,3 +7,8 @@ answers are worth their body; `decode` decompresses it within limits; `robots` r
 table of what an answer means for its host; `failures` names the cause when there is no answer. A web failure leaves
 this room as a `Failure`, never as an exception.
 """
+
+import sys
+
+# Without it httpx imports its command line, and with it click and Pygments, at each start.
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # importing it fails, as httpx foresees

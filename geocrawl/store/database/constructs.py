@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Boolean, ColumnElement, Integer, Table, Text, bindparam, cast, func, literal_column
-from sqlalchemy.dialects.postgresql import Insert, insert
+from sqlalchemy.dialects.sqlite import Insert, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -19,7 +19,7 @@ def upsert(table: Table, *key: str, add: Sequence[str] = ()) -> Insert:
     """Return an INSERT that changes the row which has this key already: `add` names the columns to whose numbers the
     new ones are added, by default all columns but the key are replaced.
 
-    It is PostgreSQL's INSERT, which SQLite's compiler writes as its own; `on_conflict_do_update` is for other changes.
+    It is SQLite's INSERT, which PostgreSQL's compiler writes as its own; `on_conflict_do_update` is for other changes.
     """
     row = insert(table)
     changed = {name: table.c[name] + row.excluded[name] for name in add}

@@ -18,7 +18,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import BindParameter, ClauseElement
-from sqlalchemy.dialects.postgresql.base import PGCompiler, PGDialect
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteDialect
 from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import ExecutableDDLElement
@@ -74,26 +73,38 @@ class _SqliteCompiler(_WithConstants, SQLiteCompiler):
         return str(self.visit_not_like_op_binary(binary, operator, **options))  # type: ignore[no-untyped-call]
 
 
-class _PostgresCompiler(_WithConstants, PGCompiler):
-    def limit_clause(self, select: Any, **options: Any) -> str:
-        """Write LIMIT and OFFSET with marks, in whose places their numbers are written."""
-        return str(super().limit_clause(select, of_limit=True, **options))  # type: ignore[no-untyped-call]
-
-    def visit_bindparam(self, bindparam: BindParameter[Any], of_limit: bool = False, **options: Any) -> str:  # type: ignore[override]
-        return (
-            f"\0{bindparam.key}\0" if of_limit and bindparam.required else super().visit_bindparam(bindparam, **options)
-        )
-
-
 class _Sqlite(SQLiteDialect):
     statement_compiler = _SqliteCompiler
     supports_statement_cache = True
 
 
-class _Postgres(PGDialect):
-    # psycopg's own dialect casts each value to its column's declared type, which is narrower than the column is here.
-    statement_compiler = _PostgresCompiler
-    supports_statement_cache = True
+def _postgres() -> Dialect:
+    """Return PostgreSQL's dialect; it is imported here, because on SQLite it costs a twentieth of a command's start."""
+    from sqlalchemy.dialects.postgresql.base import PGCompiler, PGDialect
+
+    class PostgresCompiler(_WithConstants, PGCompiler):
+        def limit_clause(self, select: Any, **options: Any) -> str:
+            """Write LIMIT and OFFSET with marks, in whose places their numbers are written."""
+            return str(super().limit_clause(select, of_limit=True, **options))  # type: ignore[no-untyped-call]
+
+        def _on_conflict_target(self, clause: Any, **options: Any) -> str:
+            """Write the target of SQLite's INSERT (`constructs.upsert`), which never names a constraint."""
+            clause.constraint_target = None
+            return str(super()._on_conflict_target(clause, **options))  # type: ignore[no-untyped-call]
+
+        def visit_bindparam(self, bindparam: BindParameter[Any], of_limit: bool = False, **options: Any) -> str:  # type: ignore[override]
+            return (
+                f"\0{bindparam.key}\0"
+                if of_limit and bindparam.required
+                else super().visit_bindparam(bindparam, **options)
+            )
+
+    class Postgres(PGDialect):
+        # psycopg's own dialect casts each value to its column's declared type, which is narrower than the column here.
+        statement_compiler = PostgresCompiler
+        supports_statement_cache = True
+
+    return Postgres(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 
 
 class Prepared(NamedTuple):
@@ -161,7 +172,7 @@ def compiler(engine: str) -> Compiler:
     """Return the compiler of all connections to an engine, `sqlite` or `postgresql`."""
     if engine == "sqlite":
         return Compiler(_Sqlite(paramstyle="qmark"))
-    return Compiler(_Postgres(paramstyle="numeric_dollar"))  # type: ignore[no-untyped-call]
+    return Compiler(_postgres())
 
 
 def _binder(names: list[str], constants: Mapping[str, Any], converters: Mapping[str, Callable[[Any], Any]]) -> Binder:

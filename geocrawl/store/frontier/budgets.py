@@ -32,7 +32,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sqlalchemy import and_, bindparam, case, func, literal, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.sqlite import insert
 
 from geocrawl.model import HARVEST_TIER, LATE_TIER, Purpose, State, Url
 from geocrawl.settings import Settings

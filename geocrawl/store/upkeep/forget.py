@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Column, Table, bindparam, delete, func, null, or_, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.sqlite import insert
 
 from geocrawl.model import State
 from geocrawl.store.catalogue.write.services import ServiceWriter

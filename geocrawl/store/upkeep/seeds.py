@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import ClauseElement, and_, bindparam, delete, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.sqlite import insert
 
 from geocrawl.model import Purpose, Url
 from geocrawl.store.database.connection import Connection

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, select, union_all, update
-from sqlalchemy.dialects.postgresql import insert as insert_or_leave
+from sqlalchemy.dialects.sqlite import insert as insert_or_leave
 
 from geocrawl.model import (
     Candidate,
