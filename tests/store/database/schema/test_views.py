@@ -184,3 +184,11 @@ def datasette(catalogue: Path, path: str) -> tuple[int, str]:
     allowed = ["--setting", "default_allow_sql", "off", "--get", path]
     done = subprocess.run([*command, *allowed], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
+
+
+def test_the_page_says_how_a_time_is_read_in_views_and_in_tables(catalogue: Path) -> None:
+    of_views, of_tables = re.findall(r"`(datetime\(.+?\))`", (ROOT / "docs" / "database.md").read_text("utf-8"))[:2]
+    with sqlite3.connect(catalogue) as connection:
+        seen = connection.execute(f"SELECT {of_views} FROM v_services ORDER BY id").fetchall()
+        stored = connection.execute(f"SELECT {of_tables} FROM service ORDER BY id").fetchall()
+    assert seen == stored and all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", time) for (time,) in seen)
