@@ -364,6 +364,7 @@ def check_status(
     yield _check_snapshot(status.open_snapshot, place)
     yield _check_killers(status)
     yield _check_watches(status)
+    yield _check_sites(status)
 
 
 def _check_daemon(status: CatalogStatus, now: float, needs_daemon: bool) -> Finding:
@@ -373,7 +374,10 @@ def _check_daemon(status: CatalogStatus, now: float, needs_daemon: bool) -> Find
         killed = f" (process {holder.pid} on {holder.machine} was killed)" if holder else ""
         if status.paused:
             return Finding("daemon-missing", severity, "daemon", f"not running{killed}; paused", resume)
-        return Finding("daemon-killed" if holder else "daemon-missing", severity, "daemon", f"not running{killed}")
+        start = "`systemctl start geocrawl`, or `geocrawl daemon`" if severity else ""
+        return Finding(
+            "daemon-killed" if holder else "daemon-missing", severity, "daemon", f"not running{killed}", start
+        )
     process = f"process {holder.pid} on {holder.machine} for {span(now - holder.since)}"
     if now - holder.beat > HEARTBEAT_S:
         sentence = f"running, {process}, but nothing written for {span(now - holder.beat)}"
@@ -454,3 +458,13 @@ def _check_watches(status: CatalogStatus) -> Finding:
     if sentence:
         return Finding("watches-idle", Severity.WARNING, "watches", sentence, "`geocrawl watch list`")
     return Finding("watches-good", Severity.OK, "watches", "none is given up or without its service")
+
+
+def _check_sites(status: CatalogStatus) -> Finding:
+    """Return which sites wait for a person to say whether their many similar services are real."""
+    if not status.held_sites:
+        return Finding("sites-none", Severity.OK, "sites", "none is quarantined")
+    names = ", ".join(plain(each.site, 80) for each in status.held_sites[:3])
+    sentence = f"{counted(len(status.held_sites), 'site')} quarantined: {names}"
+    advice = "`geocrawl release SITE` if its services are real, else `geocrawl forget SITE`"
+    return Finding("sites-quarantined", Severity.WARNING, "sites", sentence, advice, len(status.held_sites))

@@ -52,7 +52,7 @@ def status(
     json: opt.Json = False,
     watch: Annotated[bool, typer.Option("--watch", help="Update every 2 seconds until Ctrl-C.")] = False,
 ) -> None:
-    """Print a summary of the catalogue: services, queue, what is due, slow and failing hosts, runs, failures.
+    """Print whether all is well or what needs a person, then services, queue, what is due, hosts and runs.
 
     The limits shown are those of your settings; the daemon may have been started with others.
     """
@@ -110,6 +110,8 @@ def _or_fault(render: Callable[[], Text]) -> Text:
         return Text(str(error))
 
 
+_RECENT_S = 86_400.0
+"""For so long the last failed visits are shown."""
 _UNFINISHED = {
     "runs": "running for {} ({})",
     "killed": "killed; began {} ago ({})",
@@ -118,10 +120,15 @@ _UNFINISHED = {
 
 def status_lines(status: CatalogStatus, path: DatabaseUrl, now: float, settings: Settings) -> Iterator[str]:
     """Yield the lines of `geocrawl status`, with the limits of the settings."""
+    findings = list(check_status(status, path, now, needs_daemon=False))
+    bad = sorted((finding for finding in findings if finding.severity), key=lambda each: -each.severity)
+    yield from (f"{'LOOK AT' if finding is bad[0] else '':<11} {finding.subject}: {finding.text}" for finding in bad)
+    if not bad:
+        yield "well        nothing needs a person"
+    if any(status.week.values()):
+        yield "this week   endpoints: " + ", ".join(f"{count:,} {name}" for name, count in status.week.items())
     yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
-    for finding in check_status(status, path, now, needs_daemon=False):
-        if finding.severity or finding.subject == "daemon":
-            yield f"{finding.subject:<11} {finding.text}"
+    yield from (f"daemon      {each.text}" for each in findings if each.subject == "daemon" and not each.severity)
     for job in status.jobs:
         yield f"job         {_job(job, now)}"
     yield f"limits      {_limits(settings)}"
@@ -135,12 +142,13 @@ def status_lines(status: CatalogStatus, path: DatabaseUrl, now: float, settings:
     if status.today.get("bytes") or settings.traffic_per_day_bytes:
         yield f"traffic     {_traffic(status.today.get('bytes', 0), settings.traffic_per_day_bytes)}"
     yield from _service_lines(status)
+    for address, reason, at in status.failures:
+        if now - at < _RECENT_S:
+            yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
     yield from _queue_lines(status, now, settings)
     yield from _host_lines(status, now)
     for run in status.runs[:3]:
         yield f"run         {_run(run, now)}"
-    for address, reason, at in status.failures:
-        yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
 
 
 def _service_lines(status: CatalogStatus) -> Iterator[str]:
@@ -359,6 +367,9 @@ def metrics(
     grafana: Annotated[
         bool, typer.Option("--grafana", help="Print a dashboard for Grafana that shows these numbers, as JSON.")
     ] = False,
+    alerts: Annotated[
+        bool, typer.Option("--alerts", help="Print alert rules for Prometheus on these numbers.")
+    ] = False,
 ) -> None:
     """Print the numbers of `status` in Prometheus' text format; `--grafana` prints a dashboard for them.
 
@@ -368,6 +379,9 @@ def metrics(
     """
     if grafana:
         typer.echo(opt.shipped("grafana.json", "geocrawl/data/grafana.json").read_text("utf-8"), nl=False)
+        return
+    if alerts:
+        typer.echo(opt.shipped("alerts.yml", "geocrawl/data/alerts.yml").read_text("utf-8"), nl=False)
         return
     from geocrawl.daemon.metrics import write_metrics
 

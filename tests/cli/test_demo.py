@@ -33,7 +33,7 @@ def test_the_web_is_served_and_crawled_by_the_command_that_is_printed(tmp_path: 
             assert done.returncode == 0, done.stderr
             assert "5 pages in " in done.stdout
             shown = subprocess.run(status, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
-            assert shown.stdout.startswith("catalogue   demo.db")
+            assert "\ncatalogue   demo.db" in shown.stdout
             demo.send_signal(signal.SIGINT)
             assert demo.wait(300) == 0
             assert demo.stderr is not None and demo.stderr.read() == ""

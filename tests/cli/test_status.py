@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
+
+from sqlalchemy import insert
 
 from geocrawl.cli.status import status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
+from geocrawl.store.database.schema.tables import HEALTH_EVENT
 from geocrawl.store.frontier.status import read_status
 from tests.support import forked
 from tests.support.processes import clean_environment
-from tests.support.world import World, link
+from tests.support.world import World, candidate, link, verdict
 
 BOUNDS = {"ALLOW": "example", "DENY": "a.example,b.example,c.example,d.example", "HOURS": "22-6", "PAGES_PER_DAY": "7"}
 
@@ -74,6 +78,52 @@ def test_the_reasons_add_up_and_the_end_of_a_run_is_a_sentence(tmp_path: Path) -
             1,
             "geocrawl: no service 9999 in the catalogue",
         )
+
+
+def test_the_first_line_is_a_verdict_with_the_command_that_helps(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    found, now = read_status(world.database.connection, world.clock.now()), world.clock.now()
+    assert next(status_lines(found, tmp_path, now, Settings())).startswith("well ")
+    bad = replace(found, watches_given_up=2, killers=("http://a.example/wms",))
+    first, second, *others = status_lines(bad, tmp_path, now, Settings())
+    assert first.startswith("LOOK AT     kills: ") and "`geocrawl retry --reason killed`" in first
+    assert second.startswith("            watches: ") and "`geocrawl watch list`" in second
+    assert not any(line.startswith(("well", "LOOK AT")) for line in others)
+
+
+def test_what_is_new_dead_and_back_in_a_week_is_counted_by_the_last_change(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    database, now, day = world.database, 1.7e9, 86_400.0
+    lives = {
+        "new": [(1, "new", "alive")],
+        "new and dead": [(2, "new", "alive"), (1, "alive", "down")],
+        "back": [(3, "down", "alive")],
+        "dead and back": [(3, "alive", "down"), (1, "down", "alive")],
+        "old": [(9, "new", "alive")],
+    }
+    for number, life in enumerate(lives.values(), 1):
+        world.record(candidate(f"http://{number}.example/wms"), verdict("html"), now - 30 * day)
+        for ago, before, after in life:
+            event = {"endpoint_id": number, "at": now - ago * day, "before": before, "after": after, "reason": ""}
+            with database.transaction:
+                database.connection.execute(insert(HEALTH_EVENT), event)
+    status = read_status(database.connection, now)
+    assert status.week == {"new": 1, "dead": 1, "back": 2}
+    assert any(
+        "this week   endpoints: 1 new, 1 dead, 2 back" in line
+        for line in status_lines(status, tmp_path, now, Settings())
+    )
+
+
+def test_failures_of_former_days_are_not_shown(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    now = world.clock.now()
+    found = replace(
+        read_status(world.database.connection, now),
+        failures=(("http://a.example/", "http-404", now - 60), ("http://b.example/", "http-404", now - 2 * 86_400)),
+    )
+    shown = [line for line in status_lines(found, tmp_path, now, Settings()) if line.startswith("failed")]
+    assert len(shown) == 1 and "a.example" in shown[0]
 
 
 def test_the_order_of_waiting_pages_is_compared_with_their_priorities(tmp_path: Path) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.demo.web import DemoWeb
 from geocrawl.store import Connection
 from tests.daemon.test_daemon import configured, daemon, wait_for
+from tests.support.commands import geocrawl
+from tests.support.parts import PROMTOOL, lack
 from tests.support.world import World
 
 ROOT = Path(__file__).parent.parent.parent
@@ -64,3 +69,41 @@ def test_a_daemon_goes_on_without_it(tmp_path: Path) -> None:
 def test_without_the_setting_there_is_none(tmp_path: Path, connection: Connection) -> None:
     MetricsFile("", 0, print).write(connection, 1e9)
     assert list(tmp_path.glob("*.prom")) == []
+
+
+def test_the_rules_for_alerts_ask_for_metrics_that_are_written(tmp_path: Path) -> None:
+    World(tmp_path / "m.db")
+    written = set(re.findall(r"^# TYPE (\w+)", geocrawl("metrics", "--db", str(tmp_path / "m.db")).out, re.MULTILINE))
+    asked = set(re.findall(r"\bgeocrawl_\w+", geocrawl("metrics", "--alerts").out))
+    assert {"geocrawl_up", "geocrawl_finding"} <= asked <= written
+
+
+def test_prometheus_takes_the_rules_and_raises_the_alerts(tmp_path: Path) -> None:
+    promtool = shutil.which("promtool") or lack(PROMTOOL)
+    (tmp_path / "rules.yml").write_text(geocrawl("metrics", "--alerts").out, "utf-8")
+    (tmp_path / "test.yml").write_text(_ALERTS, "utf-8")
+    for command in (["check", "rules", "rules.yml"], ["test", "rules", "test.yml"]):
+        done = subprocess.run([promtool, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+_ALERTS = """
+rule_files: [rules.yml]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {series: geocrawl_up, values: "1x10 0x60"}
+      - {series: 'geocrawl_health{state="alive"}', values: "90x100"}
+    alert_rule_test:
+      - {eval_time: 9m, alertname: GeocrawlDown}
+      - {eval_time: 18m, alertname: GeocrawlDown}
+      - eval_time: 25m
+        alertname: GeocrawlDown
+        exp_alerts:
+          - exp_labels: {severity: critical}
+            exp_annotations:
+              summary: The daemon of geocrawl on  does not run.
+              description: "`systemctl status geocrawl` and `geocrawl doctor` say why."
+      - {eval_time: 25m, alertname: GeocrawlServicesDie}
+"""

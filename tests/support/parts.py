@@ -44,6 +44,7 @@ NO_ROOT = Part("an ordinary user", "run as another user than root, who may read 
 OLD_TLS = Part("an OpenSSL that speaks TLS 1.0 and 1.1", "this machine's settings forbid it (OPENSSL_CONF)")
 OPENSSL = Part("the command openssl", "apt install openssl", in_ci=True)
 POSTGRESQL = Part("PostgreSQL", "apt install postgresql", in_ci=True)
+PROMTOOL = Part("promtool", "apt install prometheus", in_ci=True)
 PYCSW = Part("pycsw", "make csw-env")
 QGIS = Part("QGIS", "apt install python3-qgis qgis-providers")
 READABLE_PYTHON = Part("a Python that other users can run", "its folder is closed to them: use /usr/bin/python3")

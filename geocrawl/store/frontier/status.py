@@ -27,7 +27,7 @@ from geocrawl.store.database.processes import (
     read_jobs,
     read_workers,
 )
-from geocrawl.store.database.schema.tables import BLOCKED, ENDPOINT, HOST, PROBE, RUN, SERVICE, URL, WATCH
+from geocrawl.store.database.schema.tables import BLOCKED, ENDPOINT, HEALTH_EVENT, HOST, PROBE, RUN, SERVICE, URL, WATCH
 from geocrawl.store.database.views import is_shown
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
@@ -85,6 +85,8 @@ class CatalogStatus:
     received."""
     health: Mapping[str, int]
     """Endpoints that ever were valid, by health."""
+    week: Mapping[str, int]
+    """Endpoints that are `new`, `dead` or `back` since seven days ago, by their last change of health in that time."""
     due: int
     """Endpoints whose next probe is due."""
     next: Mapping[str, float]
@@ -169,6 +171,26 @@ _REASONS = (
 _TLS = DEVIATIONS.where(ENDPOINT.c.deviations.like('%"tls-%'), DEVIATIONS.selected_columns.code.startswith("tls-"))
 _SERVICES = select(func.count(), func.coalesce(func.sum(SERVICE.c.layer_count), 0))
 _HEALTH = select(ENDPOINT.c.health, _NUMBER).where(ENDPOINT.c.last_ok.is_not(None)).group_by(ENDPOINT.c.health)
+_WEEK_S = 7 * 86_400.0
+_LAST_CHANGES = (
+    select(func.min(HEALTH_EVENT.c.id).label("first"), func.max(HEALTH_EVENT.c.id).label("last"))
+    .where(HEALTH_EVENT.c.at >= bindparam("since"))
+    .group_by(HEALTH_EVENT.c.endpoint_id)
+    .subquery("last_changes")
+)
+_FIRST_OF_WEEK = HEALTH_EVENT.alias("first_of_week")
+_IS_UP = HEALTH_EVENT.c.after.in_(("alive", "degraded"))
+_WAS_DEAD = HEALTH_EVENT.c.before.in_(("down", "gone")) | _FIRST_OF_WEEK.c.before.in_(("down", "gone"))
+_WEEK = (
+    select(
+        func.count(case((and_(_IS_UP, _FIRST_OF_WEEK.c.before == "new"), 1))).label("new"),
+        func.count(case((HEALTH_EVENT.c.after.in_(("down", "gone")), 1))).label("dead"),
+        func.count(case((and_(_IS_UP, _WAS_DEAD), 1))).label("back"),
+    )
+    .select_from(_LAST_CHANGES)
+    .join(HEALTH_EVENT, HEALTH_EVENT.c.id == _LAST_CHANGES.c.last)
+    .join(_FIRST_OF_WEEK, _FIRST_OF_WEEK.c.id == _LAST_CHANGES.c.first)
+)
 _DUE = select(func.count()).where(ENDPOINT.c.due_at.is_not(None), ENDPOINT.c.due_at <= bindparam("now"))
 _WATCHES = select(
     func.count(case((WATCH.c.failures >= MOST_FAILURES, 1))),
@@ -257,6 +279,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         jobs=read_jobs(connection) if running else (),
         today=counts_of_day(connection, day_of(now)),
         health=dict(connection.execute(_HEALTH).fetchall()),
+        week=next(iter(connection.execute(_WEEK, {"since": now - _WEEK_S}).dicts())),
         due=connection.execute(_DUE, {"now": now}).fetchone()[0],
         next=_next(connection),
         last_visit_at=connection.execute(_LAST_VISIT).fetchone()[0],
