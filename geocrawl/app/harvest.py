@@ -14,7 +14,6 @@ from geocrawl.app import wiring
 from geocrawl.app.findings import demand_usable
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
-from geocrawl.crawler.refusals import records_bound
 from geocrawl.crawler.report import HarvestReport, RunSummary
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Kind, Url
@@ -26,7 +25,6 @@ from geocrawl.urls import (
     ckan_search_url,
     get_records_url,
     listing_url,
-    query_parameters,
     read_url,
     records_page,
 )
@@ -66,9 +64,10 @@ def run_harvest(
         observer.started(begun.session.stats, _notes(begun))
         run = retrying.call(lambda: store.start_run("harvest", settings))
         summary = run_session(begun.session, observer, retrying, max_pages=settings.max_pages or NO_LIMIT, run=run)
-        if summary.stopped == "done" and summary.records:
+        report = retrying.call(lambda: _report(begun, summary))
+        if report.is_whole:
             retrying.call(lambda: store.facts.write_harvested(url.identity, today))
-        return _report(begun, summary)
+        return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +84,7 @@ class _ReadyHarvest:
 
 def _queue(session: Session, url: Url, start: HarvestStart) -> int:
     """Queue the catalogue's first pages of records and probe the catalogue itself. Returns how many pages wait."""
-    bound = records_bound(session.settings)
-    waiting = session.frontier.add_records(start.pages, within=lambda page: bound(page) and start.holds(page))
+    waiting = session.frontier.add_records(start.pages)
     if start.kind is not None:
         given = session.detector.candidate_at(url, start.kind)
         session.frontier.add_candidates([given], again=session.kind.reads_found_catalogues)
@@ -95,7 +93,8 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
 
 def _report(begun: _ReadyHarvest, summary: RunSummary) -> HarvestReport:
     session, since = begun.session, begun.day if begun.start.since else ""
-    return HarvestReport(summary, session.store.path, session.catalog.counts().get("valid", 0), since=since)
+    services, sources = session.catalog.counts().get("valid", 0), session.frontier.sources()
+    return HarvestReport(summary, session.store.path, services, since=since, sources=sources)
 
 
 def _notes(begun: _ReadyHarvest) -> list[str]:
@@ -110,11 +109,6 @@ def _notes(begun: _ReadyHarvest) -> list[str]:
 _CKAN = re.compile(r"(?P<root>.*?)/api/(?:\d/)?action(?:/|\Z)", re.I)
 _PORTAL = re.compile(r"(?P<root>.*?)/sharing(?:/rest)?(?:/|\Z)", re.I)
 _GEONETWORK = re.compile(r"(?P<root>.*?)/srv(?:/|\Z)", re.I)
-
-_FILTERS = frozenset(
-    {"constraint", "fq", "q", "datefrom", "any", "map", "where", "filter{last_updated.gte}", "mindate"}
-)
-"""Query parameters that select records; all others select the format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +126,6 @@ class HarvestStart:
         """Return whether the addresses of these pages of records contain a number from which the next address is
         computed."""
         return any(records_page(page) is not None and "?" in page.address for page in self.pages)
-
-    def holds(self, page: Url) -> bool:
-        """Return whether a page of records belongs to this catalogue and to the same selection of records."""
-        if not self.is_counted:
-            return True
-        return any(_choice(page) == _choice(first) for first in self.pages)
 
 
 def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> HarvestStart:
@@ -162,9 +150,3 @@ def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> Har
             return HarvestStart((first,), since=bool(since))
     # Nothing else is known of the address: it may be an OGC API that has records.
     return HarvestStart((url,), candidate.endpoint.kind if candidate is not None else Kind.OGCAPI)
-
-
-def _choice(url: Url) -> tuple[str, frozenset[tuple[str, str]]]:
-    """Return a catalogue's address, and the parameters that select records."""
-    named = {(name.lower(), value) for name, value in query_parameters(url)}
-    return url.address.partition("?")[0], frozenset(pair for pair in named if pair[0] in _FILTERS)

@@ -238,13 +238,13 @@ def harvest(
 
 
 def _run_harvest(overrides: opt.Overrides, url: str, *, since: str, json: bool) -> None:
-    """Harvest and print the report; exit with 1 when no page of records was read."""
+    """Harvest and print the report; exit with 1 when no page of records was read, or fewer records than there are."""
     settings = opt.settings_from(overrides)
     (catalogue,) = gather_seeds([url])
     path = opt.new_database_path_from(settings, overrides)
     with observe(settings, json=json) as observer:
         report = run_harvest(settings, path, catalogue, since=since, observer=observer)
-    output.end_run(report, json=json, has_failed=not report.summary.records)
+    output.end_run(report, json=json, has_failed=report.has_failed)
 
 
 def kinds(json: opt.Json = False) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from geocrawl.crawler.refusals import MANY_PAGES
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
@@ -42,7 +43,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.web import validators_of
 from geocrawl.ports import Clock, LevelMeasure, Reader, ReadingPool, Recogniser, Refusals, Renderer, Strategy, Turn
-from geocrawl.urls import RECORDS, read_url, records_page
+from geocrawl.urls import RECORDS, read_url, records_page, records_start
 
 # --------------------------------------------------------------------------- pages that are empty without script
 # A browser reads pages that are empty without script and lead to nothing, a few of each host.
@@ -278,16 +279,29 @@ class PageLinks:
         """Return links to a catalogue's pages of records and to a viewer's files, with the rank of the page that names
         them.
 
-        A numbered page of records has the depth of the page before it. A page without a number is one deeper, so that
-        the depth limit ends an endless catalogue; so is a file.
+        A numbered page of records has the depth of the page before it, and so has each page of a harvest's list that
+        states a total. Any other page without a number is one deeper, so that the depth limit ends an endless
+        catalogue; so is a file.
         """
         named = (link for link in document.links if link.where in (RECORDS, CONFIGURATION))
         links = (_at_scheme(link, document.url) for link in named)
+        total = (document.portion.matched or 0) if document.portion and self._records_only else 0
         return [
-            RankedLink(link, own, self._refusal(link), same_depth=records_page(link.url) is not None)
+            RankedLink(
+                link,
+                own,
+                self._records_refusal(link, total),
+                same_depth=bool(total) or records_page(link.url) is not None,
+            )
             for link in links
             if link.url.identity != document.url.identity
         ]
+
+    def _records_refusal(self, link: Link, total: int) -> str:
+        """Return the reason for refusing a link to a page of records. Where a harvest's list states a total, that is
+        the bound."""
+        reason = self._refusal(link)
+        return "" if reason == MANY_PAGES and (records_start(link.url) or 0) < total else reason
 
 
 def _at_scheme(link: Link, page: Url) -> Link:
@@ -301,6 +315,14 @@ def _at_scheme(link: Link, page: Url) -> Link:
 def passed_on_the_way(page: Page, rank: Rank) -> list[RankedLink]:
     """Return links to the redirects that led to a page in the same visit, which are recorded and never visited."""
     return [RankedLink(Link(hop, where="redirect"), rank, refused="redirect-target") for hop in page.hops]
+
+
+def is_exception(document: Document) -> bool:
+    """Return whether a document that was requested as a page of records reports an error instead."""
+    if document.portion is not None or records_page(document.url) is None:
+        return False
+    keys = document.json_keys
+    return document.xml_root.lower().endswith("exceptionreport") or ("error" in keys and "results" not in keys)
 
 
 def digest_of(document: Document, candidates: Sequence[Candidate]) -> int:
@@ -396,6 +418,8 @@ class PageVisitor:
         document = await self._read(answer, lease.entry)
         if isinstance(document, Failure):
             return self._failed(lease, document, host)
+        if is_exception(document):
+            return self._answered(lease, answer, host, State.FAILED, "exception")
         answer, document = await self._with_scripts_run(lease, answer, document, turn)
         sitemaps = await turn.sitemaps(lease.entry.url)
         return await self._understood(lease, answer, document, turn.host, sitemaps)
@@ -495,6 +519,7 @@ class PageVisitor:
             stored=self._stored(page, document),
             links=links,
             candidates=(*candidates, *guessed),
+            portion=document.portion,
             digest=digest_of(document, [candidate for candidate, _ in named]),
         )
 

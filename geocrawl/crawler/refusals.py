@@ -51,25 +51,28 @@ def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
     trap = TrapGuard(today)
     bound = records_bound(settings)
     listed = AddressRules(settings.allow, settings.deny)
-    return lambda url: (
-        listed.reason(url) or stop.reason(url) or trap.reason(url) or ("" if bound(url) else "trap:records")
-    )
+    return lambda url: listed.reason(url) or stop.reason(url) or trap.reason(url) or bound(url)
 
 
-def records_bound(settings: Settings) -> Callable[[Url], bool]:
-    """Return a function that returns whether an address is within the bounds on each catalogue's pages of records.
+MANY_PAGES, MANY_RECORDS = "trap:records", "max-records"
+"""Reasons for refusing a page of records; a stated total replaces the first bound, never that on records."""
 
-    Addresses that are not pages of records are always within them.
+
+def records_bound(settings: Settings) -> Callable[[Url], str]:
+    """Return a function that returns by which bound on each catalogue's pages of records an address is refused, ''
+    for one that is within them or no page of records.
     """
     pages, records = settings.max_records_pages, settings.max_records
 
-    def is_within(url: Url) -> bool:
+    def reason(url: Url) -> str:
         page = records_page(url)
         if page is None:
-            return True
-        return page < pages and not (records and (records_start(url) or 0) >= records)
+            return ""
+        if records and (records_start(url) or 0) >= records:
+            return MANY_RECORDS
+        return "" if page < pages else MANY_PAGES
 
-    return is_within
+    return reason
 
 
 # --------------------------------------------------------------------------- traps

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from geocrawl.model import (
     FIRST_SUB_QUEUE,
     FrontierStats,
     Purpose,
     SettlementResult,
+    SourceState,
     State,
     Status,
     SubQueue,
@@ -326,6 +327,19 @@ class HarvestReport:
     services: int
     since: str = ""
     """The day since which records were requested (YYYY-MM-DD); '' for all."""
+    sources: tuple[SourceState, ...] = ()
+    """The lists of records that were read."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether pages of records were read, and of each list all that it states."""
+        is_read = self.summary.stopped == "done" and self.summary.records > 0
+        return is_read and all(source.state == "whole" for source in self.sources)
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether no page of records was read, or a list ended before all its records were read."""
+        return not self.summary.records or any(source.state == "short" for source in self.sources)
 
     def as_json(self) -> dict[str, object]:
         """Return the counts under stable names."""
@@ -333,6 +347,8 @@ class HarvestReport:
             **_counts(self.summary),
             "records_pages": self.summary.records,
             "since": self.since,
+            "whole": self.is_whole,
+            "sources": [asdict(source) for source in self.sources],
             "database": str(self.database),
             "services": self.services,
         }
@@ -341,7 +357,7 @@ class HarvestReport:
         """Return a summary of a few lines."""
         s = self.summary
         ends = {
-            "done": "all pages within the bounds are read (--max-pages, --max-records)",
+            "done": "all is read",
             "max-pages": "the limit of pages is reached (--max-pages); the same command continues",
             "max-time": "the time is up (--max-time); the same command continues",
             "signal": "stopped; the same command continues from here",
@@ -357,6 +373,9 @@ class HarvestReport:
             f"Ended: {ends.get(s.stopped, s.stopped)}.",
             f"The catalogue contains {counted(self.services, 'valid endpoint')}: {self.database}",
         ]
+        if s.stopped == "done" and not self.is_whole:
+            out[1] = "Ended: no page is left to read, but not all records are read."
+        out[2:2] = [line_of_source(source) for source in self.sources if source.state != "whole"]
         if not s.records:
             answered = "1 page was" if s.pages == 1 else f"{s.pages:,} pages were"
             out[:2] = [f"No page of records was read: is this the address of a catalogue? {answered} answered."]
@@ -365,6 +384,25 @@ class HarvestReport:
         if "guard" in s.reasons:
             out.insert(2, _GUARDED)
         return out
+
+
+_SHORT = {
+    "ended": "the list ends there",
+    "repeats": "its server repeats a page",
+    "exception": "its server answers with an exception",
+    "trap:records": "the bound of pages is reached (--max-pages)",
+    "max-records": "the bound of records is reached (--max-records)",
+}
+"""Why a list was not read whole → in words; the reasons of visits are added."""
+
+
+def line_of_source(source: SourceState) -> str:
+    """Return how much of a source was read, in one line: `10,000 of 25,000 records read: … (address)`."""
+    read = f"{source.read:,}" if source.stated is None else f"{source.read:,} of {source.stated:,}"
+    why = _SHORT.get(source.reason) or _REASONS.get(source.reason) or source.reason
+    if source.state == "reading":
+        why = "pages are left to read"
+    return f"{read} records read{f': {why}' if why and source.state != 'whole' else ''} ({source.address})"
 
 
 def _counts(summary: RunSummary) -> dict[str, object]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from geocrawl.model.services import Candidate, ContentReport, Status, Verdict
-from geocrawl.model.web import HostState, Link, Purpose, Rank, Relevance, Url, Validators
+from geocrawl.model.web import HostState, Link, Portion, Purpose, Rank, Relevance, Url, Validators
 
 
 class State(StrEnum):
@@ -158,6 +158,8 @@ class Visit(NamedTuple):
     """Seconds until the next attempt, if any is left; None: no other attempt."""
     features: bytes = b""
     """`Judgement.features`."""
+    portion: Portion | None = None
+    """What the page holds of a list of records; None for a page of no list."""
     stored: StoredPage | None = None
     """The page to be kept, if any."""
     validators: Validators | None = None
@@ -220,6 +222,26 @@ class SettlementResult:
     """Whether the lease was no longer valid, so that nothing was written."""
     feedback: Feedback | None = None
     """Feedback for a strategy that learns; else None."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """How much of a list of records of somebody else's catalogue was read."""
+
+    address: str
+    """The list's address without position and secrets."""
+    family: str
+    """The catalogue's interface: csw, ckan, arcgis …"""
+    stated: int | None
+    """Records that the list has, as its catalogue stated last; None when it states none."""
+    read: int
+    """Different records that were read."""
+    state: str
+    """reading, whole or short."""
+    reason: str
+    """Why reading ended before the total; '' for none."""
+    at: float
+    """Time of the last page."""
 
 
 @dataclass(frozen=True, slots=True)

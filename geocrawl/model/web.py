@@ -359,6 +359,17 @@ def conditions(validators: Validators) -> dict[str, str]:
 # --------------------------------------------------------------------------- pages that were read
 
 
+class Portion(NamedTuple):
+    """What an answer holds of a list of records."""
+
+    family: str
+    """The catalogue's interface: csw, ckan, arcgis …"""
+    matched: int | None
+    """Records that the whole list has, as the answer states; None when it states none."""
+    ids: tuple[str, ...]
+    """Identifier of each record of this page, in order; '' for a record that names none."""
+
+
 class Document(NamedTuple):
     """A page as it was read: the parts that strategies, the detector and the catalogue need."""
 
@@ -391,6 +402,8 @@ class Document(NamedTuple):
     """`text` without the anchors of links, with the same limit; '' unless requested."""
     anchor_chars: int = 0
     """Number of characters of all anchors, white space folded; 0 unless `prose` is requested."""
+    portion: Portion | None = None
+    """What the page holds of a list of records; None for a page of no list."""
 
 
 @dataclass(frozen=True, slots=True)

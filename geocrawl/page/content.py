@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from geocrawl.model import Portion
+
 MAX_TEXT_CHARS = 200_000
 MAX_TITLE_CHARS = 500
 MAX_ANCHOR_CHARS = 300
@@ -54,3 +56,4 @@ class Content:
     xml_root: str = ""
     xml_namespace: str = ""
     json_keys: tuple[str, ...] = ()
+    portion: Portion | None = None

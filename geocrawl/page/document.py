@@ -247,6 +247,7 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
         headline=content.headline,
         prose=content.prose,
         anchor_chars=content.anchor_chars,
+        portion=content.portion,
     )
 
 

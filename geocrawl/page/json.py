@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from geocrawl.formats.json import JsonObject, integer_of, is_too_deep, member, object_of, one_or_more, string_of
+from geocrawl.formats.json import JsonObject, integer_of, is_too_deep, object_of, one_or_more, string_of
 from geocrawl.formats.text import fold, well_formed_escapes
 from geocrawl.model import Url
 from geocrawl.model.kinds import service_parameter
@@ -21,6 +21,7 @@ from geocrawl.page.lists import read_list
 from geocrawl.page.metadata import address_in, link
 from geocrawl.page.naming import kind_among, kind_of_protocol
 from geocrawl.page.rdf import read_json_ld
+from geocrawl.page.records import is_record, json_portion
 from geocrawl.page.viewers import read_configuration
 from geocrawl.urls import RECORDS, ckan_search_url, read_url, records_start, records_url
 
@@ -257,7 +258,6 @@ _MAX_CHILDREN = 100
 _SELF = frozenset(
     {"self", "root", "parent", "collection", "alternate", "canonical", "license", "item", "prev", "previous"}
 )
-_RECORD_TYPES = frozenset({"record", "dataset", "service", "catalog", "datacollection"})
 
 
 def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
@@ -362,7 +362,7 @@ def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLin
     for collection in one_or_more(data.get("collections")):
         yield from _record_items(collection)
     yield from _record_items(data)
-    if any(_is_record(feature) for feature in one_or_more(data.get("features"))):
+    if any(is_record(feature) for feature in one_or_more(data.get("features"))):
         for item in own:
             if string_of(item.get("rel")) == "next":
                 yield RawLink(string_of(item.get("href")), RECORDS, rel="next")
@@ -375,17 +375,6 @@ def _record_items(collection: JsonObject) -> Iterator[RawLink]:
     for stated_link in one_or_more(collection.get("links")):
         if string_of(stated_link.get("rel")) == "items" and "html" not in string_of(stated_link.get("type")):
             yield RawLink(string_of(stated_link.get("href")), RECORDS, anchor=string_of(collection.get("title")))
-
-
-def _is_record(feature: JsonObject) -> bool:
-    """Return whether a feature is a record (OGC 20-004r1, 7.2.6): its type says so, or it has a type and a title, and
-    `time` or links."""
-    properties = member(feature, "properties")
-    form = string_of(properties.get("type"))
-    is_named = bool(form and string_of(properties.get("title")))
-    return form.lower() in _RECORD_TYPES or (
-        is_named and ("time" in feature or bool(one_or_more(feature.get("links"))))
-    )
 
 
 def _leads_on(each: JsonObject) -> bool:
@@ -415,6 +404,7 @@ def read_data(text: str, url: Url, *, max_links: int) -> Content | None:
     if isinstance(data, dict):
         content.json_keys = tuple(islice((key for key in data if len(key) <= 100), _MAX_KEYS))
         content.title = fold(string_of(data.get("title")), MAX_TITLE_CHARS)
+        content.portion = json_portion(data, url)
     content.links = list(dict.fromkeys(islice(_links(data, url), max_links)))
     return content
 

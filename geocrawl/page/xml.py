@@ -29,6 +29,7 @@ from geocrawl.page.content import (
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
 from geocrawl.page.naming import kind_of_protocol
 from geocrawl.page.rdf import read_rdf_xml
+from geocrawl.page.records import xml_portion
 from geocrawl.page.thredds import is_thredds, read_thredds
 from geocrawl.page.viewers import read_xml_configuration
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
@@ -263,6 +264,7 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
     known = dict.fromkeys(islice(_of_format(root, url), max_links))
     known_hrefs = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
+    content.portion = xml_portion(root, url)
     content.links = list(islice(chain(known, _of_any(root, where, known_hrefs)), max_links))
     return content
 

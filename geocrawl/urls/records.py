@@ -184,6 +184,23 @@ def following_page(url: Url, returned: int, total: int) -> Url | None:
     return with_parameters(url, {paging.start: str(number + 1), **({name: str(returned)} if is_cut else {})})
 
 
+_FORM = ("outputschema", "typenames", "namespace", "elementsetname", "resulttype")
+"""Parameters of CSW that decide the form of records, not which ones."""
+
+
+def list_url(url: Url) -> Url:
+    """Return the address of the list that a page of records belongs to: without position, size and form of records."""
+    paging, _ = _paging_of(url)
+    place, _, query = url.address.partition("?")
+    if paging is None or not query:
+        return url
+    position = {paging.start.lower(), paging.size.lower(), *(_FORM if paging.request else ())}
+    kept = [part for part in query.split("&") if part.partition("=")[0].lower() not in position]
+    shortened = read_url("?".join(filter(None, (place, "&".join(kept)))))
+    assert shortened is not None, "without a part of its query an address stays readable"
+    return shortened
+
+
 def with_parameters(url: Url, changes: Mapping[str, str]) -> Url:
     """Return the address with these query parameters set; names match in any case, other parameters stay."""
     place, _, query = url.address.partition("?")

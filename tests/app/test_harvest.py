@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import open_readonly
 from geocrawl.urls import read_url, records_page
-from tests.app.recorded_web import Answers, environment
+from tests.app.recorded_web import Answer, Answers, environment
 from tests.page.records import RECORDED
 from tests.support.pages import url
 
@@ -32,13 +33,16 @@ SETTINGS = Settings(delay_s=0.0, maps=False, siblings=0, strategy="bfs")
 
 
 def catalogue() -> Answers:
-    """The recorded search of data.gov.au, of three pages, with a WMS and a WFS where it says."""
+    """The recorded search of data.gov.au, of three pages with a record each, with a WMS and a WFS where it says."""
+    recorded = json.loads((RECORDED / "ckan-search.json").read_bytes())
+
+    def page(query: str) -> Answer:
+        recorded["result"]["results"][0]["id"] = query.partition("start=")[2].partition("&")[0]
+        return "application/json", json.dumps(recorded).encode()
+
     return Answers(
         {
-            "data.gov.au/data/api/3/action/package_search": (
-                "application/json",
-                (RECORDED / "ckan-search.json").read_bytes(),
-            ),
+            "data.gov.au/data/api/3/action/package_search": page,
             f"{PLACE}/wms": ("text/xml", capabilities(BASIN, "1.3.0").encode()),
             f"{PLACE}/wfs": ("text/xml", ows_document("wfs", BASIN).encode()),
         }
@@ -87,13 +91,24 @@ def test_a_second_harvest_reads_the_pages_again_and_probes_nothing_twice(tmp_pat
     assert searches(web) == ["0", "1", "2"]
 
 
-@pytest.mark.parametrize("bounds", [{"max_records_pages": 2}, {"max_records": 2}])
-def test_a_harvest_ends_at_its_bounds_and_a_wider_one_goes_beyond_them(tmp_path: Path, bounds: dict[str, Any]) -> None:
+def test_a_harvest_ends_at_its_bound_and_a_wider_one_goes_beyond_it(tmp_path: Path) -> None:
     web = catalogue()
-    assert harvest(web, tmp_path / "c.db", first_rows(CKAN), **bounds).summary.pages == 2
+    report = harvest(web, tmp_path / "c.db", first_rows(CKAN), max_records=2)
     assert searches(web) == ["0", "1"]
+    (short,) = report.sources
+    assert (short.stated, short.read, short.state, short.reason) == (3, 2, "short", "max-records")
+    assert report.has_failed
+    assert [line for line in report.lines() if line.startswith("2 of 3 records read: the bound of records")]
+    assert harvest(catalogue(), tmp_path / "c.db", since="last").since == "", "a short harvest stores no day"
     wider = catalogue()
-    assert harvest(wider, tmp_path / "c.db", first_rows(CKAN)).summary.pages == 3
+    assert harvest(wider, tmp_path / "c.db", first_rows(CKAN)).sources[0].state == "whole"
+
+
+def test_a_stated_total_is_the_bound_of_a_harvest_instead_of_its_pages(tmp_path: Path) -> None:
+    web = catalogue()
+    report = harvest(web, tmp_path / "c.db", first_rows(CKAN), max_records_pages=1)
+    assert searches(web) == ["0", "1", "2"]
+    assert report.is_whole
 
 
 def test_an_interrupted_harvest_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -165,8 +180,8 @@ def test_bounds_go_by_the_number_of_a_page() -> None:
     pages = {
         start: read_url(f"https://d.example/api/3/action/package_search?rows=20&start={start}") for start in (0, 40, 60)
     }
-    assert {start: bound(page) for start, page in pages.items() if page} == {0: True, 40: True, 60: False}
-    assert bound(url("https://d.example/dataset?page=9000"))
+    assert {start: bound(page) for start, page in pages.items() if page} == {0: "", 40: "", 60: "max-records"}
+    assert not bound(url("https://d.example/dataset?page=9000"))
 
 
 @pytest.mark.parametrize(

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import func, select
 
 from geocrawl.model import HARVEST_TIER, Candidate, Link, Purpose, Rank, RankedLink, State, Url
 from geocrawl.ports import Clock
+from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.schema.tables import HOST, URL
-from geocrawl.store.database.steps import ChunkedWork, batches, run
+from geocrawl.store.database.steps import ChunkedWork, batches
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.frontier.plan import Source, candidate_key
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.settle import ArrivalWriter
-from geocrawl.urls import RECORDS, read_url
+from geocrawl.store.frontier.sources import Harvest
+from geocrawl.urls import RECORDS
 
-_RAISING = "lifting-records"
-"""Name of the fact that is stored while a harvest's pages are being put at the top of the queue."""
+_BEGUN = "harvest-begun"
+"""Name of the fact about the last harvest."""
 _IS_PAGE = URL.c.purpose == Purpose.PAGE
 _COUNT_HARVESTED = (
     select(func.count()).select_from(URL).where(URL.c.state == State.WAITING, _IS_PAGE, URL.c.tier >= HARVEST_TIER)
 )
-_RECORDS_OF_HOST = (
-    select(URL.c.id, URL.c.address)
-    .join_from(URL, HOST, HOST.c.id == URL.c.host_id)
-    .where(HOST.c.name == bindparam("host"), _IS_PAGE, URL.c.found_in == RECORDS)
-    .where((URL.c.state != State.REFUSED) | (URL.c.reason == "trap:records"))
-    .order_by(URL.c.id)
-)
-"""Find pages of records of a host."""
+_COUNT_LEFT = _COUNT_HARVESTED.join_from(URL, HOST, HOST.c.id == URL.c.host_id).where(in_list(HOST.c.name, "hosts"))
 
 
 class Enqueuer:
@@ -67,37 +64,26 @@ class Enqueuer:
         queue.reopen(url_id)
         return True
 
-    def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
-        """Put a catalogue's first pages of records at the top of the queue, for a harvest; return how many pages wait.
+    def add_records(self, urls: Sequence[Url]) -> tuple[int, Harvest]:
+        """Put a catalogue's first pages of records at the top of the queue, for a harvest. Returns how many pages of
+        records wait, and the harvest.
 
-        An interrupted harvest is continued. Where no page waits, the first pages and all known pages behind them on
-        their hosts (those `within` the bounds) are visited again, because a page that was read adds no further pages.
+        A harvest that was interrupted is continued. Else its first pages are visited again, and then what each page
+        names as the next one.
         """
-        waiting = self._connection.execute(_COUNT_HARVESTED).fetchone()[0]
-        if waiting and self._database.meta(_RAISING) is None:
-            return int(waiting)
-        run(self._raise_records(urls, within))
-        return int(self._connection.execute(_COUNT_HARVESTED).fetchone()[0])
-
-    def _raise_records(self, urls: Sequence[Url], within: Callable[[Url], bool]) -> ChunkedWork[None]:
-        """Put the first pages of records and all known pages behind them at the top of the queue. A stored fact marks
-        this work until it is done: a harvest that was killed meanwhile begins with it again.
-        """
-        source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
-        with changing(self._database) as queue:
-            self._database.write_meta(_RAISING, b"")
-            links = [RankedLink(Link(url, where=RECORDS), source.rank) for url in urls if not self._opted_out(url)]
-            self._arrivals.add_pages(links, source.rank, source, queue)
-        for host in dict.fromkeys(url.host for url in urls):
-            for batch in batches(self._connection.execute(_RECORDS_OF_HOST, {"host": host}).fetchall()):
-                with changing(self._database) as queue:
-                    for url_id, address in batch:
-                        page = read_url(address)
-                        if page is not None and within(page):
-                            queue.requeue(url_id, Rank(HARVEST_TIER))
-                yield
-        with self._database.transaction:
-            self._database.delete_meta(_RAISING)
+        hosts = list(dict.fromkeys(url.host for url in urls))
+        begun = self._database.meta(_BEGUN)
+        harvest = Harvest(**json.loads(begun)) if begun else Harvest()
+        left = self._connection.execute(_COUNT_LEFT, {"hosts": hosts}).fetchone()[0]
+        if not left or not harvest.number:
+            harvest = Harvest(harvest.number + 1, self._clock.now())
+            source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
+            with changing(self._database) as queue:
+                self._database.write_meta(_BEGUN, json.dumps(asdict(harvest)))
+                links = [RankedLink(Link(url, where=RECORDS), source.rank) for url in urls if not self._opted_out(url)]
+                for url_id in self._arrivals.add_pages(links, source.rank, source, queue):
+                    queue.requeue(url_id, source.rank)
+        return int(self._connection.execute(_COUNT_HARVESTED).fetchone()[0]), harvest
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
         """Give known probes of these endpoints the ordinary rank of probes."""

@@ -6,7 +6,7 @@ next; `settle.py` writes what a visit brought, as `plan.py` decides. This module
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import bindparam, func, select, update
 
@@ -18,6 +18,7 @@ from geocrawl.model import (
     Purpose,
     Rank,
     SettlementResult,
+    SourceState,
     State,
     Url,
     Visit,
@@ -51,6 +52,7 @@ from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
 from geocrawl.store.frontier.shared_run import SharedRun
+from geocrawl.store.frontier.sources import SourceWriter, read_sources
 from geocrawl.urls import read_url, service_keys
 
 _ORDINARY = FrontierOptions()
@@ -98,6 +100,7 @@ class SqlFrontier(SqlLearningLog):
             budgets,
             PageStore(database.connection, settings.page_store_bytes),
             ContentReportWriter(database.connection, thumbnail_bytes=settings.thumbnail_bytes),
+            SourceWriter(database.connection),
             self if options.learns else None,
         )
         self._enqueuer = Enqueuer(database, clock, self._arrivals)
@@ -114,9 +117,14 @@ class SqlFrontier(SqlLearningLog):
         """Put seeds at depth 0; return how many will be visited. A visited one only with `again`."""
         return steps.run(self._enqueuer.add_seeds(urls, rank, again=again))
 
-    def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
-        """Put a catalogue's first pages of records at the top of the queue; return how many pages wait."""
-        return self._enqueuer.add_records(urls, within=within)
+    def add_records(self, urls: Sequence[Url]) -> int:
+        """Put a catalogue's first pages of records at the top of the queue; return how many pages of records wait."""
+        waiting, self._settlement.sources.harvest = self._enqueuer.add_records(urls)
+        return waiting
+
+    def sources(self) -> tuple[SourceState, ...]:
+        """Return how far each list was read of which this harvest has read a page."""
+        return read_sources(self._connection, harvest=self._settlement.sources.harvest.number)
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; return how many will be. One that has a verdict only with `again`."""

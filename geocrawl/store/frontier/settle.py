@@ -17,11 +17,13 @@ from sqlalchemy import bindparam, insert, select
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import (
+    HARVEST_TIER,
     LATE_TIER,
     Candidate,
     Endpoint,
     Feedback,
     Lease,
+    Link,
     Purpose,
     Rank,
     RankedLink,
@@ -67,6 +69,7 @@ from geocrawl.store.frontier.plan import (
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.revisits import LISTS_NEWS, write_next_visit
 from geocrawl.store.frontier.shared_run import SharedRun
+from geocrawl.store.frontier.sources import SourceWriter
 from geocrawl.urls import RECORDS, query_group
 
 CURRENT = (
@@ -83,6 +86,7 @@ _ADD_URL = insert(URL)
 _KEEP_VALIDATORS = upsert(VALIDATOR, "url_id")
 _SEE_QUERIES = upsert(QUERY_GROUP, "key", add=["seen"])
 """Count more addresses that differ only in their query."""
+_LAST_VISIT = select(URL.c.state, URL.c.settled_at).where(URL.c.id == bindparam("url"))
 _CANDIDATE_PAGES = (
     select(URL.c.id, URL.c.key, URL.c.address, URL.c.depth)
     .where(URL.c.endpoint_id == bindparam("endpoint"), URL.c.purpose == Purpose.PAGE)
@@ -104,6 +108,7 @@ class Settlement:
     budgets: Budgets
     pages: PageStore
     content_reports: ContentReportWriter
+    sources: SourceWriter
     feedback: SqlLearningLog | None
     """None for a strategy that does not learn."""
     shared_run: SharedRun | None = None
@@ -114,9 +119,12 @@ class Settlement:
             visit, current = self._without_opted_out(visit), self._leased(visit.lease)
             if current is None:
                 return SettlementResult(ignored=True)
+            listed = self.sources.list_of(visit)
+            visit = self.sources.bounded(visit, listed)
             snapshot, endpoints = self._read(visit, current)
             plan = plan_settlement(visit, snapshot, self.rules)
             feedback = self._write(visit, snapshot, endpoints, plan, queue)
+            self.sources.write(visit, listed, comes_again=plan.retry_at is not None)
         if probe_frees_page(visit.lease.entry.purpose, visit):
             self._free_other_pages(current.endpoint_id)
         return SettlementResult(
@@ -187,6 +195,8 @@ class Settlement:
         for ranked, url_id in zip(visit.links, plan.link_ids, strict=True):
             if ranked.link.where == RECORDS and not ranked.refused:  # no probe has to find out what it is
                 queue.reopen_refused(url_id, CANDIDATE)
+                if self.sources.harvest.number:
+                    self._read_again(visit, ranked.link, url_id, queue)
         for new in plan.arrivals.new_urls:  # why endpoints may not be asked
             if new.endpoint_id is not None and new.purpose is Purpose.PROBE and new.state is State.REFUSED:
                 self.catalog.write_refused(new.endpoint_id, new.reason or "")
@@ -205,6 +215,14 @@ class Settlement:
         if self.shared_run is not None:
             self.shared_run.count(visit)
         return feedback
+
+    def _read_again(self, visit: Visit, link: Link, url_id: int, queue: Queue) -> None:
+        """Queue a page of records that was refused, or visited before the present harvest has come to it."""
+        state, settled_at = self.database.connection.execute(_LAST_VISIT, {"url": url_id}).fetchone()
+        was_visited = state in (State.VISITED, State.FAILED)
+        again = was_visited and self.sources.harvest.reads_again(visit.lease.entry.url, link, settled_at or 0.0)
+        if again or state == State.REFUSED:
+            queue.requeue(url_id, Rank(HARVEST_TIER))
 
     def _write_outcome(self, visit: Visit, plan: SettlementPlan, counted: Mapping[str, int]) -> None:
         outcome: dict[str, object] = {

@@ -212,10 +212,10 @@ def test_what_a_person_tries_again_is_read_whole(world: World) -> None:
 
 def test_a_harvest_reads_the_pages_of_records_whole(world: World) -> None:
     page = url("a.example/records?start=1")
-    assert world.frontier.add_records([page], within=lambda each: True) == 1
+    assert world.frontier.add_records([page]) == 1
     settle(world, validators=Validators(page.address, '"r"'))
     assert (page.address, '"r"') in kept(world)
-    assert world.frontier.add_records([page], within=lambda each: True) == 1
+    assert world.frontier.add_records([page]) == 1
     assert world.lease().entry.validators is None
 
 

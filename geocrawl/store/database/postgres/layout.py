@@ -25,7 +25,7 @@ from geocrawl.store.database.views import CREATE_VIEWS
 
 _NUMBERED = (
     *("change", "evidence", "health_event", "lesson", "notice", "probe"),
-    *("run", "search_change", "search_list", "service", "watch"),
+    *("run", "search_change", "search_list", "service", "source", "source_list", "watch"),
 )
 """Tables whose rows the database numbers; the ids of others are planned or belong to another table."""
 _SMALL = frozenset({"attempts", "changes", "depth", "hops", "http_status", "relevance", "tier"})

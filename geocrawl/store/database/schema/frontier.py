@@ -298,3 +298,63 @@ class QueryGroup(SQLModel, table=True):
     key: int = Field(sa_column=Column(HASH, primary_key=True))
     """64 bits of BLAKE2b over host and path."""
     seen: int
+
+
+class Source(SQLModel, table=True):
+    """A list of records that somebody else's catalogue offers, and how much of it was read."""
+
+    id: int = Field(primary_key=True)
+    key: int = Field(sa_column=Column(HASH, unique=True, nullable=False))
+    """64 bits of BLAKE2b over the address."""
+    address: str
+    """Address of the list, without position and number of records."""
+    family: str
+    """The catalogue's interface: csw, ckan, arcgis …"""
+    stated: int | None = None
+    """Number of records that the list has, as the catalogue stated last; NULL: it states none."""
+    read: int = starting_with(text("0"), 0)
+    """Number of different records that were read."""
+    state: str
+    """reading, whole (all that is stated, or to the end of a list without a total) or short."""
+    reason: str = starting_with(text("''"), "")
+    """Why reading ended before the stated total: a visit's reason, `ended` or `repeats`; '' for none."""
+    window: int | None = None
+    """Most records of one list that the catalogue gives; NULL: not known."""
+    harvest: int = starting_with(text("0"), 0)
+    """Number of the harvest that has begun it last; 0: a crawl found it."""
+    at: float
+    """Time of the last page."""
+
+
+class SourceList(SQLModel, table=True):
+    """A list that is read page by page: all of a source, or a slice of it where the source gives only a part."""
+
+    __tablename__ = "source_list"
+    __table_args__ = (Index("source_list_source", "source_id"), Index("source_list_next", "next_key"))
+    id: int = Field(primary_key=True)
+    source_id: int = Field(foreign_key="source.id")
+    key: int = Field(sa_column=Column(HASH, unique=True, nullable=False))
+    """64 bits of BLAKE2b over the address without position."""
+    address: str
+    """Address of the first page."""
+    slice: str = starting_with(text("''"), "")
+    """The part of the source as JSON; '' for all of it."""
+    next_key: int | None = Field(default=None, sa_column=Column(HASH))
+    """Key of the page that the last one names as next; NULL: reading has ended, or not begun."""
+    stated: int | None = None
+    read: int = starting_with(text("0"), 0)
+    """Number of records on the pages that were read."""
+    digest: int | None = Field(default=None, sa_column=Column(HASH))
+    """Hash of the ids on the last page, by which a repeated page is known."""
+    reason: str = starting_with(text("''"), "")
+    """Why reading ended before the stated total; '' for none."""
+
+
+class SourceRecord(SQLModel, table=True):
+    """A record of a source that was read: slices overlap, and each record is counted once."""
+
+    __tablename__ = "source_record"
+    __table_args__ = {"sqlite_with_rowid": False}
+    source_id: int = Field(foreign_key="source.id", primary_key=True)
+    key: int = Field(sa_column=Column(HASH, primary_key=True))
+    """64 bits of BLAKE2b over the record's identifier."""

@@ -40,6 +40,9 @@ from geocrawl.store.database.schema.frontier import (
     Robots,
     Seed,
     Site,
+    Source,
+    SourceList,
+    SourceRecord,
     Url,
     Validator,
 )
@@ -52,6 +55,7 @@ MODELS: tuple[type[SQLModel], ...] = (
     *(Probe, Proof, Thumbnail, HealthEvent, Change),
     *(Url, OutLinks, Validator, Host, IpPlace, Robots, Seed, Lesson, PageStore),
     *(Blocked, Pattern, Site, Alike, QueryGroup),
+    *(Source, SourceList, SourceRecord),
     *(Watch, Notice, Run, Daily, Counter, Meta),
 )
 """All classes, in the order in which docs/database.md shows them."""
@@ -87,6 +91,9 @@ SEED = METADATA.tables["seed"]
 SERVICE = METADATA.tables["service"]
 SERVICE_ALIAS = METADATA.tables["service_alias"]
 SITE = METADATA.tables["site"]
+SOURCE = METADATA.tables["source"]
+SOURCE_LIST = METADATA.tables["source_list"]
+SOURCE_RECORD = METADATA.tables["source_record"]
 THUMBNAIL = METADATA.tables["thumbnail"]
 URL = METADATA.tables["url"]
 VALIDATOR = METADATA.tables["validator"]

@@ -88,6 +88,9 @@ def test_hashes_are_declared_as_64_bits() -> None:
         "pattern": ["key"],
         "alike": ["key"],
         "query_group": ["key"],
+        "source": ["key"],
+        "source_list": ["key", "next_key", "digest"],
+        "source_record": ["key"],
     }
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
     elsewhere = str(CreateTable(METADATA.tables["url"]).compile(dialect=dialect))

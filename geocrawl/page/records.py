@@ -1,0 +1,129 @@
+"""Read what an answer says of the list of records that it is a page of: the total that it states, its records' ids.
+
+A harvest is held against the stated total. Each family of catalogues has one function in `JSON_PORTIONS` or
+`XML_PORTIONS`, which returns None for any other document; the first that knows the document counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from lxml import etree
+
+from geocrawl.formats.json import JsonObject, integer_of, member, one_or_more, string_of
+from geocrawl.formats.xml import child, children, first, first_text, local_name
+from geocrawl.model import Portion, Url
+
+_MAX_ID_CHARS = 500
+_MOST_STATED = 100_000_000
+"""A larger total is not believed."""
+
+
+# --------------------------------------------------------------------------- JSON
+
+
+def json_portion(data: JsonObject, url: Url) -> Portion | None:
+    """Return what a JSON object holds of a list of records; None for any other document."""
+    return next((portion for read in JSON_PORTIONS if (portion := read(data, url))), None)
+
+
+def ckan_portion(data: JsonObject, url: Url) -> Portion | None:
+    """Return the portion of a CKAN's answer to package_search."""
+    result = member(data, "result")
+    if "success" not in data or not isinstance(result.get("results"), list):
+        return None
+    return portion_of("ckan", result.get("count"), _ids(result["results"], "id", "name"))
+
+
+def arcgis_portion(data: JsonObject, url: Url) -> Portion | None:
+    """Return the portion of a page of an ArcGIS portal's search results."""
+    if not isinstance(data.get("results"), list) or "nextStart" not in data or "num" not in data:
+        return None
+    return portion_of("arcgis", data.get("total"), _ids(data["results"], "id"))
+
+
+def geonetwork_portion(data: JsonObject, url: Url) -> Portion | None:
+    """Return the portion of an answer of GeoNetwork's service `q`."""
+    if "metadata" not in data or "summary" not in data:
+        return None
+    records = one_or_more(data["metadata"])
+    ids = [string_of(record.get("geonet:info"), "uuid") or string_of(record.get("identifier")) for record in records]
+    return portion_of("geonetwork", member(data, "summary").get("@count"), ids)
+
+
+def linked_portion(data: JsonObject, url: Url) -> Portion | None:
+    """Return the portion of a page of records (OGC 20-004r1, 8.2) or of collections, which STAC pages as well."""
+    features = one_or_more(data.get("features"))
+    if any(is_record(feature) for feature in features) and "stac_version" not in features[0]:
+        return portion_of("ogcapi-records", data.get("numberMatched"), _ids(features, "id"))
+    if "numberMatched" in data and (collections := one_or_more(data.get("collections"))):
+        return portion_of("collections", data["numberMatched"], _ids(collections, "id"))
+    return None
+
+
+_RECORD_TYPES = frozenset({"record", "dataset", "service", "catalog", "datacollection"})
+
+
+def is_record(feature: JsonObject) -> bool:
+    """Return whether a feature is a record (OGC 20-004r1, 7.2.6): its type says so, or it has a type and a title, and
+    `time` or links."""
+    properties = member(feature, "properties")
+    form = string_of(properties.get("type"))
+    is_named = bool(form and string_of(properties.get("title")))
+    return form.lower() in _RECORD_TYPES or (
+        is_named and ("time" in feature or bool(one_or_more(feature.get("links"))))
+    )
+
+
+JSON_PORTIONS: tuple[Callable[[JsonObject, Url], Portion | None], ...] = (
+    ckan_portion,
+    arcgis_portion,
+    geonetwork_portion,
+    linked_portion,
+)
+
+
+def portion_of(family: str, matched: object, ids: Iterable[str]) -> Portion:
+    """Return a portion with bounded values; `matched`: the total as the answer writes it."""
+    total = integer_of(matched)
+    return Portion(
+        family, total if 0 <= total <= _MOST_STATED else None, tuple(each.strip()[:_MAX_ID_CHARS] for each in ids)
+    )
+
+
+def _ids(records: object, *names: str) -> list[str]:
+    found = ((string_of(record.get(name)) for name in names) for record in one_or_more(records))
+    return [next(filter(None, values), "") for values in found]
+
+
+# --------------------------------------------------------------------------- XML
+
+
+def xml_portion(root: etree._Element, url: Url) -> Portion | None:
+    """Return what an XML document holds of a list of records; None for any other document."""
+    return next((portion for read in XML_PORTIONS if (portion := read(root, url))), None)
+
+
+def csw_portion(root: etree._Element, url: Url) -> Portion | None:
+    """Return the portion of an answer to GetRecords (OGC 07-006r1, 10.8.5)."""
+    results = child(root, "SearchResults") if local_name(root) == "GetRecordsResponse" else None
+    if results is None:
+        return None
+    ids = [_identifier(record) for record in children(results)]
+    return portion_of("csw", results.get("numberOfRecordsMatched"), ids)
+
+
+_IDENTIFIERS = ("fileIdentifier", "metadataIdentifier", "identifier")
+
+
+def _identifier(record: etree._Element) -> str:
+    """Return the identifier of a record in Dublin Core, ISO 19139 or ISO 19115-3; '' for none."""
+    named = {local_name(each): each for each in reversed(list(children(record)))}
+    element = next((named[name] for name in _IDENTIFIERS if name in named), None)
+    if element is None:
+        return ""
+    code = first(element, "code")
+    return first_text(element if code is None else code, _MAX_ID_CHARS)
+
+
+XML_PORTIONS: tuple[Callable[[etree._Element, Url], Portion | None], ...] = (csw_portion,)
