@@ -40,6 +40,9 @@ from geocrawl.store.database.schema.tables import (
     SEED,
     SERVICE,
     SERVICE_ALIAS,
+    SOURCE,
+    SOURCE_LIST,
+    SOURCE_RECORD,
     THUMBNAIL,
     URL,
 )
@@ -58,6 +61,11 @@ _OF_ENDPOINT: dict[Table, Column[Any]] = {
     SERVICE_ALIAS: SERVICE_ALIAS.c.old,
 }
 """Table of rows that belong to an endpoint → the column by which they are deleted, a few rows for each value."""
+_OF_SOURCE: dict[Table, Column[Any]] = {
+    SOURCE_RECORD: SOURCE_RECORD.c.source_id,
+    SOURCE_LIST: SOURCE_LIST.c.source_id,
+    SOURCE: SOURCE.c.id,
+}
 _INDEXED = tuple(table for table in _OF_ENDPOINT if table not in (CHANGE, SERVICE_ALIAS))
 _ENDPOINTS_AT_ONCE = 100
 _HOSTS = select(HOST.c.id, HOST.c.name).where(is_host_or_subdomain(HOST.c.name, "host"))
@@ -172,6 +180,9 @@ def _remove(database: Database, host: str) -> ChunkedWork[Removed]:
         for (name,) in connection.execute(_NAMED, {"names": "harvest:%"}).fetchall():
             if _lies_beneath(name.partition(":")[2], host):
                 database.delete_meta(name)
+        for number in _values_on_hosts(connection, SOURCE.c.id, SOURCE.c.address, host):
+            for table, column in _OF_SOURCE.items():
+                connection.execute(delete(table).where(column == bindparam("source")), {"source": number})
         _free_hosts(connection, host)
         database.delete_meta(_UNFINISHED + host)
         connection.execute(sql.COUNT, {"name": FORGETS, "value": 1})
