@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from geocrawl.crawler.refusals import MANY_PAGES
+from geocrawl.crawler.refusals import MANY_PAGES, MissingFolders
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
     GUESS,
+    MISSING_FOLDER,
     NOT_PERMITTED,
     SCRIPT_SRC,
     SITEMAP,
@@ -382,10 +383,15 @@ class PageVisitor:
         self._scripted = scripted
         self._kept_score = kept_score
         self._guesses = guesses
+        self._missing = MissingFolders()
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
+        entry = lease.entry
+        if entry.depth and entry.validators is None and self._missing.holds(entry.url):
+            return Visit(lease=lease, state=State.REFUSED, reason=MISSING_FOLDER, host=turn.host, at=self._clock.now())
         answer = await self._ask(lease, turn)
+        self._missing.note(entry.url, answer.status)
         return await self._made(lease, answer, turn)
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from zlib import crc32
 
 from geocrawl.model import Url
 from geocrawl.settings import Settings
-from geocrawl.urls import AddressRules, StopRules, records_page, records_start
+from geocrawl.urls import AddressRules, StopRules, folder_patterns, records_page, records_start
 
 
 class Refusals:
@@ -73,6 +74,47 @@ def records_bound(settings: Settings) -> Callable[[Url], str]:
         return "" if page < pages else MANY_PAGES
 
     return reason
+
+
+# --------------------------------------------------------------------------- folders without pages
+
+
+_MISSING = frozenset({404, 410})
+_MOST_MISSING = 10
+"""Missing pages of a folder after which most of the others are not asked for, unless any was found."""
+_ONE_IN = 16
+_MOST_FOLDERS = 100_000
+
+
+class MissingFolders:
+    """Learns in which folders of a site there are no pages: references of a library that only name each other, versions
+    of documentation that were taken away.
+
+    Which pages of a folder are asked first depends on the order of visits. One in sixteen, chosen by its address, is
+    asked in any case: if it is there, so are the others again. Folders that differ in numbers alone count as one.
+    """
+
+    def __init__(self) -> None:
+        self._missing: dict[str, int] = {}
+        """Folder → pages that were missing; 0: a page was found."""
+
+    def holds(self, url: Url) -> bool:
+        """Return whether an address lies in a folder without pages, and is not to be asked for in spite of that."""
+        if all(self._missing.get(folder, 0) < _MOST_MISSING for folder in folder_patterns(url)):
+            return False
+        return crc32(url.address.encode()) % _ONE_IN > 0
+
+    def note(self, url: Url, status: int | None) -> None:
+        """Count an answer by its status; None, and an error other than that a page is missing, says nothing."""
+        if status is None or (status >= 400 and status not in _MISSING):
+            return
+        for folder in folder_patterns(url):
+            if status not in _MISSING:
+                self._missing[folder] = 0
+            elif (known := self._missing.get(folder)) != 0:
+                self._missing[folder] = (known or 0) + 1
+        while len(self._missing) > _MOST_FOLDERS:
+            del self._missing[next(iter(self._missing))]
 
 
 # --------------------------------------------------------------------------- traps

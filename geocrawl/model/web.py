@@ -127,6 +127,9 @@ HARVEST_TIER = 900
 LATE_TIER = -100
 """Tier below those of every strategy: addresses of patterns that brought nothing, served after all else."""
 
+MISSING_FOLDER = "trap:folder"
+"""Reason: pages of the address's folder were asked for, and all were missing."""
+
 BATCH_TIER = 500
 """The tier of the present batch of best-N-first, above every strategy's own tiers."""
 

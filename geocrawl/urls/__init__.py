@@ -22,6 +22,7 @@ from geocrawl.urls.endpoints import (
 from geocrawl.urls.hosts import is_own_machine, is_private_name, is_registry, site_of
 from geocrawl.urls.patterns import (
     display_order,
+    folder_patterns,
     pattern_of,
     query_group,
     service_pattern,
@@ -58,6 +59,7 @@ __all__ = [
     "display_order",
     "document_endpoint",
     "endpoint_key",
+    "folder_patterns",
     "following_page",
     "get_records_url",
     "is_own_machine",

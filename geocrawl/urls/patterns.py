@@ -10,6 +10,7 @@ number of hosts (`n17.example.org`).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from geocrawl.model import Url
 from geocrawl.urls.records import records_page
@@ -17,6 +18,7 @@ from geocrawl.urls.records import records_page
 BLANK = "#"
 """Replaces what varies. No address contains this character before its fragment."""
 _MAX_CHARS = 2048
+_MOST_FOLDERS = 12
 _DIGIT = re.compile(r"[0-9]")
 _DIGITS = re.compile(r"[0-9]+")
 # In this order: identifiers (UUID, RFC 9562, 4), percent-encoded bytes, words with or without digits.
@@ -39,6 +41,13 @@ def pattern_of(url: Url) -> str:
     below = len(url.host) - len(url.site)
     blank = _blanked(host[:below]) + host[below:] + slash + _blanked(path) + _names(query)
     return "" if blank == place else blank
+
+
+def folder_patterns(url: Url) -> Iterator[str]:
+    """Yield the patterns of the folders that an address lies in, the outermost first, without the host's root."""
+    host, slash, path = url.identity.partition("://")[2].partition("?")[0].lower()[:_MAX_CHARS].partition("/")
+    parts = _blanked(path).split("/")[:-1]
+    yield from (f"{host}{slash}{'/'.join(parts[:n])}/" for n in range(1, min(len(parts), _MOST_FOLDERS) + 1))
 
 
 def service_pattern(url: Url, site: str, kind: str) -> str:

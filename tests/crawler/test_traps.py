@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from geocrawl.crawler.refusals import TrapGuard
+from geocrawl.crawler.refusals import MissingFolders, TrapGuard
 from geocrawl.model import Url
 from geocrawl.urls import query_group, read_url
 from tests.urls.strategies import texts
@@ -118,3 +118,42 @@ def test_no_service_of_the_corpus_is_a_trap(shared: Path, guard: TrapGuard) -> N
     with (shared / "corpus/urls.csv").open(encoding="utf-8", newline="") as file:
         rows = [row["url"] for row in csv.DictReader(file) if row["label"] != "other"]
     assert [text for text in rows if (found := read_url(text)) and guard.reason(found)] == []
+
+
+def test_a_folder_whose_pages_are_all_missing_is_asked_for_one_in_sixteen() -> None:
+    folders = MissingFolders()
+    named = [url(f"http://a.org/docs/1.{n % 5}/api/p{n % 7}/c{n}.html") for n in range(1_000)]
+    asked = 0
+    for address in named:
+        if not folders.holds(address):
+            asked += 1
+            folders.note(address, 404 if asked % 2 else 410)
+    assert 10 < asked < 110
+    assert not folders.holds(url("http://a.org/")) and not folders.holds(url("http://a.org/about/us.html"))
+    assert not folders.holds(url("http://b.org/docs/1.1/api/p1/c1.html"))
+
+
+def test_a_folder_with_a_page_is_none() -> None:
+    folders = MissingFolders()
+    folders.note(url("http://a.org/docs/index.html"), 200)
+    for number in range(100):
+        address = url(f"http://a.org/docs/{number}.html")
+        assert not folders.holds(address)
+        folders.note(address, 404)
+
+
+def test_a_page_that_is_there_after_all_opens_its_folder() -> None:
+    folders = MissingFolders()
+    addresses = [url(f"http://a.org/x/{name}.html") for name in "abcdefghijklmnopqrstuvwxyz"]
+    for address in addresses[:10]:
+        folders.note(address, 404)
+    assert any(map(folders.holds, addresses))
+    folders.note(addresses[10], 200)
+    assert not any(map(folders.holds, addresses))
+
+
+def test_errors_of_a_server_say_nothing_about_its_folders() -> None:
+    folders = MissingFolders()
+    for number, status in enumerate((500, 503, 429, 403, None) * 10):
+        folders.note(url(f"http://a.org/x/{number}.html"), status)
+    assert not folders.holds(url("http://a.org/x/y.html"))
