@@ -71,7 +71,7 @@ def _ask(overrides: opt.Overrides, ask: Callable[[Database], None], running: str
     if holder is None:
         typer.echo(f"No daemon runs on {store.path} now. {idle} when it is started.")
     else:
-        typer.echo(f"{running} within a few seconds (process {holder.pid} on {holder.machine}).")
+        typer.echo(f"{running} within a few seconds (process {holder.pid} on {holder.machine}, {store.path}).")
 
 
 def stop(
@@ -132,6 +132,7 @@ def _cells(worker: Worker) -> tuple[str, ...]:
 
 Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write below this directory (for packagers).")]
 _GROUP = "geocrawl"
+_CATALOGUE = Path("/var/lib/geocrawl/geocrawl.db")
 _PLAIN_WORD = re.compile(r"[\w./+=:,@-]+")
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")]
 
@@ -164,8 +165,14 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         if not dry_run:
             _write(target, file)
         typer.echo(f"{'would write' if dry_run else 'wrote':<8} {target}")
+        if dry_run and file.path == UNIT:
+            typer.echo(file.text)
     if root == Path("/") and not dry_run:
-        _run_systemd(["systemd-sysusers", "geocrawl.conf"], ["systemctl", "daemon-reload"])
+        _run_systemd(
+            ["systemd-sysusers", "geocrawl.conf"],
+            ["systemd-tmpfiles", "--create", "geocrawl.conf"],
+            ["systemctl", "daemon-reload"],
+        )
         for file in files():
             if not file.mode & 0o004:
                 _give_to_group(root / file.path)
@@ -174,8 +181,9 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
 
 _NEXT_STEPS = """Next:
   1. set `contact` in /etc/geocrawl/config.toml, so that owners of sites can reach you
-  2. {geocrawl} seeds add https://www.example.org/ --db /var/lib/geocrawl/geocrawl.db
-  3. systemctl enable --now geocrawl"""
+  2. {geocrawl} seeds add https://www.example.org/
+  3. systemctl enable --now geocrawl
+Commands of root and of the group geocrawl use the service's catalogue, which `db` names in that file."""
 _HIDDEN_BY_UNIT = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/tmp")))  # noqa: S108  # not written
 """Folders that the unit does not see: ProtectHome=, PrivateTmp= (systemd.exec(5))."""
 
@@ -232,7 +240,17 @@ def files() -> tuple[ServiceFile, ...]:
             Path("etc/sysusers.d/geocrawl.conf"),
             (folder / "geocrawl.sysusers").read_text("utf-8"),
         ),
-        ServiceFile(Path("etc/geocrawl/config.toml"), example(), mode=0o640, keep=True),
+        ServiceFile(
+            Path("etc/tmpfiles.d/geocrawl.conf"),
+            "# The folder of the catalogue, as the unit makes it: commands need it before the first start.\n"
+            f"d {_CATALOGUE.parent} 2770 {_GROUP} {_GROUP} -\n",
+        ),
+        ServiceFile(
+            Path("etc/geocrawl/config.toml"),
+            example().replace('#db = ""', f'db = "{_CATALOGUE}"', 1),
+            mode=0o640,
+            keep=True,
+        ),
     )
 
 

@@ -147,7 +147,7 @@ def test_a_program_that_the_unit_does_not_see_is_not_installed(
 
 
 def test_the_folder_of_units_is_the_one_of_the_checkout_or_the_wheel() -> None:
-    assert (shipped("systemd", "systemd") / "geocrawl.service").is_file() and len(files()) == 3
+    assert (shipped("systemd", "systemd") / "geocrawl.service").is_file() and len(files()) == 4
 
 
 @pytest.mark.parametrize("name", ["a b", "100%", "%h", 'q"q', "back\\slash", "$HOME", "it's", "tür", "a;b"])

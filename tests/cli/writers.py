@@ -115,6 +115,8 @@ READ = frozenset(
             ("seeds add", "file"),
             ("probe", "file"),
             ("recognise", "file"),
+            ("check-list", "file"),
+            ("check-list", "changed_since"),
             ("mine", "paths"),
             ("topics add", "text"),
             ("topics add", "seeds"),
