@@ -28,6 +28,10 @@ class GivenBack(GeocrawlError):
     """A visit that cannot go on now. Its address waits again, no attempt counts, and the host's state says when."""
 
 
+class Late(GivenBack):
+    """A service whose first try was cut off because it answers late, so that its host's other addresses come first."""
+
+
 class LearnsElsewhere(GeocrawlError):
     """Another process has become the learner of this database: what this one learnt meanwhile is not written."""
 

@@ -19,7 +19,7 @@ from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.report import RunSummary
 from geocrawl.crawler.slots import Slot, Slots
 from geocrawl.crawler.visits import broken
-from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, PassingFault, RefusedValue
+from geocrawl.errors import GeocrawlError, GivenBack, Late, OwnFault, PassingFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, SettlementResult, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, StoreRunner, Turn
 from geocrawl.wording import counted, moment
@@ -479,9 +479,11 @@ class Crawler:
 
     async def _visit(self, under_way: _UnderWay, slot: Slot) -> Visit:
         """Visit the leased address in a turn of its host; return a failed visit when an exception ended the visit."""
-        lease = under_way.lease
+        lease, waiting = under_way.lease, slot.waiting
+        if lease.others_wait and lease.entry.purpose is Purpose.PROBE and not lease.entry.is_behind:
+            waiting = slot.first_try
         try:
-            async with self._fetcher.turn(lease.host, self._queue.held(lease), slot.waiting) as turn:
+            async with self._fetcher.turn(lease.host, self._queue.held(lease), waiting) as turn:
                 under_way.turn = turn
                 return await self._visitors[lease.entry.purpose].visit(lease, turn)
         except OwnFault as fault:
@@ -527,9 +529,13 @@ class Crawler:
             self._observer.settled(entry, visit, result)
         except OwnFault as fault:
             self._fault = fault
-        except GivenBack:  # the host's state says when the address may be leased again: the run waits for that
+        except (
+            GivenBack
+        ) as given_back:  # the host's state says when the address may be leased again: the run waits for that
             rest_s = min(under_way.host.next_at - self._clock.now(), self._limits.patience_s)
             self._returns_at = max(self._returns_at, self._clock.monotonic() + rest_s)
+            if isinstance(given_back, Late):
+                await self._store.run(self._queue.put_behind, lease)
         finally:
             try:
                 if not settled:  # before it counts as ended: else its host would seem to be leased elsewhere

@@ -14,9 +14,12 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from geocrawl.errors import Late
 from geocrawl.model import HostState
 
 LONG_WAIT_S = 2.0
+LATE_S = 5.0
+"""The longest wait for the beginning of an answer in the first try of a service while others of its host wait."""
 _MOST_SLOW_HOSTS = 4096
 
 
@@ -28,6 +31,8 @@ class Slots:
         wait. `freed` is called when a visit leaves the only slot that is free."""
         self._free = most
         self._most_waiting = most_waiting
+        self.may_wait = most_waiting > 0
+        """Whether a visit may wait without a slot."""
         self._freed = freed
         self._back: deque[asyncio.Future[None]] = deque()
         """Visits whose wait is over."""
@@ -134,6 +139,21 @@ class Slot:
                 if self._is_away:
                     await self._slots.come_back()
                     self._is_away = False
+
+    @asynccontextmanager
+    async def first_try(self, known_s: float) -> AsyncIterator[None]:
+        """Do what `waiting` does, but raise Late when no answer begins in time. There is no limit for a host that was
+        slow before or never asked, nor where nothing may wait without a slot."""
+        was_quick = self._host.asked > 0 and not self._slots.is_slow(self._host)
+        is_limited = known_s == 0.0 and was_quick and self._slots.may_wait
+        async with self.waiting(known_s):
+            try:
+                async with asyncio.timeout(LATE_S if is_limited else None) as limit:
+                    yield
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                raise Late(f"{self._host.name}: no answer began within {LATE_S:g} s") from None
 
     def _give_up(self) -> None:
         self._is_away = self._is_away or self._slots.rest()

@@ -50,6 +50,11 @@ class Entry:
     """Number of processes that were killed while they visited the URL, since its last settled visit."""
 
     @property
+    def is_behind(self) -> bool:
+        """Return whether a probe stands behind those of its host, because its first try was late."""
+        return self.rank.score < 0.0
+
+    @property
     def is_suspect(self) -> bool:
         """Return whether its answers are read in bounded processes alone: what it sent may have killed a process."""
         return self.kills > 0
@@ -70,6 +75,8 @@ class Lease:
     """Fencing number: a settlement with an outdated number is ignored."""
     until: float
     """Time at which the lease expires."""
+    others_wait: bool = False
+    """Whether other addresses of the host are queued."""
 
     @property
     def visit_id(self) -> str:

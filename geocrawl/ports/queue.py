@@ -70,6 +70,9 @@ class CrawlQueue(Protocol):
     def held(self, lease: Lease) -> HeldHost:
         """Return the host of a lease, which the fetcher extends while its requests last."""
 
+    def put_behind(self, lease: Lease) -> None:
+        """Put a leased probe behind the other probes of its host, once."""
+
     def release(self, lease: Lease, host: HostState) -> None:
         """End a lease whose visit was given up: the entry waits again, no attempt counts. `host`: the state of its host
         after the requests that were made."""

@@ -55,6 +55,9 @@ class _BrokenPromise:
     def held(self, lease: Lease) -> HeldHost:
         raise AssertionError("nothing was leased")
 
+    def put_behind(self, lease: Lease) -> None:
+        raise AssertionError("nothing was leased")
+
     def release(self, lease: Lease, host: HostState) -> None:
         raise AssertionError("nothing was leased")
 

@@ -181,3 +181,16 @@ def test_quick_services_keep_a_run_going() -> None:
     transport, summary = crawl([*SERVICES, *(f"{QUICK[0]}wms{n}" for n in range(40))], probes=True, delay_s=DELAY_S)
     assert summary.stopped == "slow"
     assert len({url for url, _ in transport.asked if url.startswith(f"{QUICK[0]}wms")}) >= 40
+
+
+def test_slow_services_go_behind_the_others_of_their_host() -> None:
+    slow = [f"{QUICK[0]}silent{n}/wms" for n in range(4)]
+    quick = [f"{QUICK[0]}wms{n}" for n in range(46)]
+    mixed = [*quick[:3], slow[0], *quick[3:20], slow[1], *quick[20:30], slow[2], slow[3], *quick[30:]]
+    transport, summary = crawl(mixed, probes=True, wait=True, siblings=0)
+    asked = [(at, [path for path in (*slow, *quick) if url.startswith(f"{path}?")]) for url, at in transport.asked]
+    last_of_quick = max(at for at, paths in asked if paths and paths[0] in quick)
+    assert last_of_quick < 60.0
+    tries = [at for at, paths in asked if paths == slow[:1]]
+    assert tries[0] < last_of_quick < tries[1], "what was cut off is asked again in the end"
+    assert summary.probes + summary.failures == len(mixed)

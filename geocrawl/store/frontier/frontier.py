@@ -42,7 +42,7 @@ from geocrawl.store.frontier.enqueue import Enqueuer
 from geocrawl.store.frontier.hosts import leased_by, leased_by_dead_processes, release
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lease import Leases
-from geocrawl.store.frontier.lifecycle import NAMED_TIER, PROBE_TIER
+from geocrawl.store.frontier.lifecycle import LATE_SCORE, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import ArrivalRules, Limits, SettlementRules
@@ -204,6 +204,11 @@ class SqlFrontier(SqlLearningLog):
     def held(self, lease: Lease) -> SqlHeldHost:
         """Return the host of a lease, which the fetcher extends while its requests last."""
         return SqlHeldHost(self._database, self._settings, lease, lease.token, lease.until)
+
+    def put_behind(self, lease: Lease) -> None:
+        """Put a leased probe behind the other probes of its host, once."""
+        with changing(self._database) as queue:
+            queue.move(lease.entry.id, Rank(lease.entry.rank.tier, LATE_SCORE))
 
     def release(self, lease: Lease, host: HostState | None = None) -> None:
         """End a lease without a visit. `host`: the state of its host if it was asked.

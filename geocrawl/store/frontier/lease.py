@@ -123,6 +123,8 @@ class _Ready(NamedTuple):
     best_tier: int
     best_score: float
     turn: int
+    waiting: int
+    """URLs of the queue."""
 
     @property
     def head(self) -> Rank:
@@ -342,7 +344,7 @@ class Leases:
         state = HostState(*host[1:11])
         until = now + lease_of_s(state, self._settings)
         self._connection.write(sql.LEASE, {"host": host.id, "until": until, "url": head.id, "owner": self._owner})
-        return Lease(self._entry(head, now), state, host.lease_token + 1, until)
+        return Lease(self._entry(head, now), state, host.lease_token + 1, until, host.waiting > 1)
 
     def _entry(self, head: _Head, now: float) -> Entry:
         candidate = head.candidate() if head.purpose == Purpose.PROBE else None

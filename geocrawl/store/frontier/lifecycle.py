@@ -22,6 +22,9 @@ PROBE_TIER = 1000
 NAMED_TIER = 1001
 """Tier of probes that a person named (`probe --save`) while they wait: that command makes no others."""
 
+LATE_SCORE = -1.0
+"""Score of a probe whose first try was late: those of its tier come first (`Entry.is_behind`)."""
+
 CANDIDATE = "candidate"
 """Reason of a page that is refused while a probe finds out whether it is a service."""
 

@@ -109,7 +109,7 @@ one that was lost with its process leaves the host where it stood among its equa
 READY_HOSTS = (
     select(
         *(_host.id, _host.name, *(_host[name] for name in POLITENESS[:-1])),
-        *(_host.lease_token, _host.pages, _host.best_tier, _host.best_score, _host.turn),
+        *(_host.lease_token, _host.pages, _host.best_tier, _host.best_score, _host.turn, _host.waiting),
     )
     .where(*_READY, _host.next_at <= bindparam("now"), _host.best_tier >= bindparam("least"))
     .order_by(*_BEST_HOST_FIRST, _host.turn, _host.next_at, _host.id)

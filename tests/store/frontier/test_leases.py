@@ -6,7 +6,7 @@ from pathlib import Path
 
 from geocrawl.settings import Settings, SiteSettings
 from tests.support.lives import end
-from tests.support.world import World
+from tests.support.world import World, candidate
 
 
 def test_the_host_of_a_killed_process_waits_until_its_last_request_is_surely_answered(tmp_path: Path) -> None:
@@ -48,3 +48,19 @@ def test_without_a_delay_the_host_is_leased_at_once(tmp_path: Path) -> None:
     killed.database.connection.execute("UPDATE host SET lease_owner = 'test:99999999'")
     end(killed.database, "test:99999999")
     assert World(tmp_path / "c.db", settings).lease().host.name == "a.example"
+
+
+def test_a_probe_that_was_put_behind_comes_after_those_of_its_host_once(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db", Settings(delay_s=0.0))
+    world.seed("seed.example/")
+    named = [candidate(f"http://a.example/{name}?service=WMS&request=GetCapabilities") for name in ("late", "next")]
+    world.settle(world.lease(), candidates=[(each, None) for each in named])
+    late = world.lease()
+    assert late.others_wait and not late.entry.is_behind
+    world.frontier.put_behind(late)
+    world.frontier.release(late)
+    following = world.lease()
+    assert "next" in following.entry.url.address
+    world.settle(following)
+    again = world.lease()
+    assert again.entry.id == late.entry.id and again.entry.is_behind and not again.others_wait
