@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.refusals import MANY_PAGES, MissingFolders
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
-    GUESS,
     MISSING_FOLDER,
     NOT_PERMITTED,
     SCRIPT_SRC,
@@ -39,7 +39,6 @@ from geocrawl.model import (
     StoredPage,
     SubQueue,
     Url,
-    Verdict,
     Visit,
 )
 from geocrawl.model.web import validators_of
@@ -566,46 +565,3 @@ class PageVisitor:
             elapsed_ms=page.elapsed_ms,
             validators=validators_of(page),
         )
-
-
-# --------------------------------------------------------------------------- guesses
-# At hosts whose software is known a few addresses are guessed, and no more of a software once one is missing.
-
-
-_MISSING = frozenset({"http-404", "http-410"})
-
-
-class Guesses:
-    """Limits the guessed addresses that one crawl requests."""
-
-    def __init__(self, recogniser: Recogniser, most: int, *, html_only: bool = False) -> None:
-        """`most`: guessed addresses of one host that are requested. `html_only`: guess at pages for people, not at what
-        programs answer."""
-        self._html_only = html_only
-        self._recogniser = recogniser
-        self._most = most
-        self._made: dict[str, set[str]] = {}
-        """Host → addresses that were guessed there."""
-        self._ended: set[tuple[str, str]] = set()
-        """(host, signal) of software whose guessed address was missing."""
-
-    def of_page(self, page: Page) -> list[Candidate | Link]:
-        """Return the guesses that a page gives rise to, each address once."""
-        host = page.final.host
-        if self._most <= len(self._made.get(host, ())) or (self._html_only and "html" not in page.content_type):
-            return []
-        chosen: list[Candidate | Link] = []
-        for guess in self._recogniser.guesses(page):
-            made = self._made.setdefault(host, set())
-            url = guess.url if isinstance(guess, Link) else guess.endpoint.url
-            is_ended = isinstance(guess, Candidate) and (host, guess.evidence.signal) in self._ended
-            if not is_ended and url.identity not in made and len(made) < self._most:
-                made.add(url.identity)
-                chosen.append(guess)
-        return chosen
-
-    def note(self, candidate: Candidate, verdict: Verdict) -> None:
-        """Make no further guess about a software at a host when a guessed address is missing there (404, 410)."""
-        signal = candidate.evidence.signal
-        if signal.startswith(GUESS) and verdict.reason in _MISSING:
-            self._ended.add((candidate.endpoint.url.host, signal))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
-from geocrawl.crawler.page_visit import Guesses
+from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     NOT_PERMITTED,
