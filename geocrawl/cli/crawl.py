@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -15,14 +16,19 @@ from geocrawl.app.processes import Processes, read_task
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
+from geocrawl.cli.daemon import in_a_shell
 from geocrawl.cli.output import mask_standard_streams
 from geocrawl.cli.progress import ask_for_contact, log_of, logged_part, observe
 from geocrawl.errors import GeocrawlError, UsageError
+from geocrawl.filters import Filters, Sort
 from geocrawl.priority.topics import find_topic, topics_folder
 from geocrawl.resources import tune
+from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.store import Store
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.urls.database import DatabaseUrl
+from geocrawl.wording import counted
 
 
 def crawl(
@@ -96,7 +102,23 @@ def _run(
             settings, path, start_pages, again=again, observer=observer, record=record, processes=processes
         )
     ask_for_contact(settings, log_of(settings))
-    output.end_run(report, json=json, has_failed=report.no_seed_answered)
+    try:
+        output.end_run(report, json=json, has_failed=report.no_seed_answered)
+    finally:
+        if report.services and sys.stdout.isatty() and not json:
+            for line in last_lines(path, ("--db", str(path)) if "db" in overrides else ()):
+                typer.echo(line)
+
+
+def last_lines(path: DatabaseUrl, named: Sequence[str]) -> Iterator[str]:
+    """Yield the five best services of a catalogue by name, and what to do next; `named`: the options that name it."""
+    with Catalogue(path) as catalogue:
+        best = catalogue.find("", Filters(alive=True), sort=Sort.QUALITY, limit=5).hits
+    yield ""
+    for hit in best:
+        yield f"  {plain(hit.title, 60)} ({hit.kind}, {counted(hit.layers, 'layer')})"
+    yield f"Next: {in_a_shell('search', 'WORDS', *named)}"
+    yield f"      {in_a_shell('serve', *named)}"
 
 
 def _processes(settings: Settings, path: DatabaseUrl, record: Path | None) -> Processes:

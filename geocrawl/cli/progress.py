@@ -32,7 +32,7 @@ from geocrawl.model import Entry, FrontierStats, Lease, Purpose, SettlementResul
 from geocrawl.ports import Observer, Observers
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import Settings
-from geocrawl.wording import span
+from geocrawl.wording import counted, span
 
 
 @contextmanager
@@ -334,6 +334,8 @@ class LiveObserver:
         self._console = console
         self._max_pages, self._max_time_s = max_pages, max_time_s
         self._began = time.monotonic()
+        self._paged_at = 0.0
+        """When the last page was settled, monotonic: what is done afterwards makes no page slower."""
         self._summary = RunSummary()
         self._reading: dict[int, str] = {}
         self._found: list[tuple[str, str]] = []
@@ -354,6 +356,8 @@ class LiveObserver:
     def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self._reading.pop(entry.id, None)
         self._summary.count(visit, result)
+        if entry.purpose is Purpose.PAGE:
+            self._paged_at = time.monotonic()
         if visit.fault:
             self.noted(f"internal error at {entry.url.address}: {plain(visit.fault, 2_000)[-300:]}")
         if visit.verdict is not None and visit.verdict.service is not None:
@@ -381,7 +385,7 @@ class LiveObserver:
         return Group(*lines)
 
     def _counts(self, s: RunSummary) -> Text:
-        rate = s.pages / max(time.monotonic() - self._began, 1e-9)
+        rate = s.pages / max((self._paged_at or time.monotonic()) - self._began, 1e-9)
         head = Text(f"{s.pages:,} pages", style="bold")
         head.append(f" ({rate:.1f}/s), {s.failures:,} failed; {s.probes:,} probed, ", style="not bold")
         return head.append(f"{s.valid:,} valid", style="bold green")
@@ -398,8 +402,11 @@ class LiveObserver:
             parts.append(f"{min(pages / self._max_pages, 1.0):.0%} of {self._max_pages:,} pages")
             if pages:
                 left.append((self._max_pages - pages) * seconds / pages)
-        if self._max_pages and pages >= self._max_pages:
-            parts.append("finishing the probes")
+        stats = self._stats() if self._stats else None
+        is_at_limit = self._max_pages and pages >= self._max_pages
+        if stats and (is_at_limit or not sum(stats.waiting_by_tier.values())):
+            probes = counted(stats.probes_waiting, "probe")
+            parts.append(f"{probes} left, waiting for {counted(len(self._reading), 'answer')}")
         elif left:  # the queue may be empty earlier
             parts.append(f"at most {span(max(min(left), 1))} left")
         return ", ".join(parts)

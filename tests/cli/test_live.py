@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.live import Live
 
 from geocrawl.app.crawl import run_crawl
+from geocrawl.cli.crawl import last_lines
 from geocrawl.cli.progress import LiveObserver, _has_display, _short
 from geocrawl.demo import DemoWeb
 from geocrawl.model import FrontierStats
@@ -69,7 +71,7 @@ def test_time_and_limits_are_named() -> None:
     observer._summary.pages = 250
     assert lines_of(observer)[1] == "1m 40s of 1h, 25% of 1,000 pages, at most 5m left"
     observer._summary.pages = 1_000
-    assert lines_of(observer)[1] == "1m 40s of 1h, 100% of 1,000 pages, finishing the probes"
+    assert lines_of(observer)[1] == "1m 40s of 1h, 100% of 1,000 pages, 3 probes left, waiting for 5 answers"
     assert lines_of(busy(80))[1] == "0s"
 
 
@@ -83,6 +85,21 @@ def test_the_counts_are_those_of_the_summary(tmp_path: Path) -> None:
     assert s.failures and s.probes > s.valid > 0
     assert lines_of(observer)[0].endswith(f"{s.failures:,} failed; {s.probes:,} probed, {s.valid:,} valid")
     assert lines_of(observer)[0].startswith(f"{s.pages:,} pages")
+    _, *best, search, serve = last_lines(tmp_path / "c.db", ("--db", "c.db"))
+    assert len(best) == min(report.services, 5) and all(line.endswith((" layers)", " layer)")) for line in best)
+    assert search.endswith(" search WORDS --db c.db") and serve.endswith(" serve --db c.db")
+
+
+def test_time_after_the_last_page_makes_no_page_slower() -> None:
+    observer = busy(80)
+    observer._summary.pages, observer._paged_at = 100, observer._began + 10
+    assert lines_of(observer)[0].startswith("100 pages (10.0/s)")
+
+
+def test_the_end_of_the_queue_is_a_number_of_probes_and_answers() -> None:
+    observer = busy(80)
+    observer.started(lambda: replace(STATS, waiting_by_tier={}), ())
+    assert lines_of(observer)[1] == "0s, 3 probes left, waiting for 5 answers"
 
 
 @pytest.mark.parametrize(("term", "shown"), [("xterm-256color", True), ("dumb", False), ("", False)])
