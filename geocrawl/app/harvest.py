@@ -7,13 +7,15 @@ page of a CKAN).
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from geocrawl.app import wiring
 from geocrawl.app.findings import demand_usable
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
+from geocrawl.app.slices import ListPart, plan_round
 from geocrawl.crawler.report import HarvestReport, RunSummary
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Kind, Url
@@ -29,6 +31,7 @@ from geocrawl.urls import (
     records_page,
 )
 from geocrawl.urls.database import DatabaseUrl
+from geocrawl.urls.slices import Slice, slice_url
 from geocrawl.wording import counted, day_of
 
 
@@ -64,6 +67,9 @@ def run_harvest(
         observer.started(begun.session.stats, _notes(begun))
         run = retrying.call(lambda: store.start_run("harvest", settings))
         summary = run_session(begun.session, observer, retrying, max_pages=settings.max_pages or NO_LIMIT, run=run)
+        while summary.stopped in ("done", "resting") and retrying.call(lambda: _add_slices(begun.session)):
+            left = settings.max_pages - summary.pages if settings.max_pages else NO_LIMIT
+            summary = run_session(begun.session, observer, retrying, max_pages=left, run=run).after(summary)
         report = retrying.call(lambda: _report(begun, summary))
         if report.is_whole:
             retrying.call(lambda: store.facts.write_harvested(url.identity, today))
@@ -89,6 +95,23 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
         given = session.detector.candidate_at(url, start.kind)
         session.frontier.add_candidates([given], again=session.kind.reads_found_catalogues)
     return waiting
+
+
+def _add_slices(session: Session) -> int:
+    """Queue the next slices of lists that have more records than their servers give; return how many."""
+    added = 0
+    for source in session.frontier.short_sources():
+        parts = [
+            ListPart(number, Slice(**json.loads(text)) if text else None, stated, read, reason)
+            for number, text, stated, read, reason in source.lists
+        ]
+        following = plan_round(source.family, source.stated, source.read, parts, session.clock.now())
+        if following is None:
+            continue
+        pages = ((part, slice_url(source.family, source.first, part)) for part in following.slices)
+        slices = {json.dumps(asdict(part)): page for part, page in pages if page is not None}
+        added += session.frontier.add_slices(source.source_id, following.window, following.cut, slices)
+    return added
 
 
 def _report(begun: _ReadyHarvest, summary: RunSummary) -> HarvestReport:

@@ -90,6 +90,10 @@ class RunSummary:
             reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
         )
 
+    def after(self, earlier: RunSummary) -> RunSummary:
+        """Return the counts of this round and of the rounds before it, of one run; it ended as this round did."""
+        return replace(self.plus(earlier), seconds=self.seconds + earlier.seconds)
+
     def count(self, visit: Visit, settled: SettlementResult) -> None:
         """Count a settled visit."""
         if visit.lease.entry.purpose is Purpose.PROBE:

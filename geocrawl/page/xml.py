@@ -33,6 +33,7 @@ from geocrawl.page.records import xml_portion
 from geocrawl.page.thredds import is_thredds, read_thredds
 from geocrawl.page.viewers import read_xml_configuration
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
+from geocrawl.urls.records import CSW_ROWS
 
 # --------------------------------------------------------------------------- map contexts
 
@@ -87,8 +88,9 @@ def read_search_description(root: etree._Element) -> Iterator[RawLink]:
 
 # --------------------------------------------------------------------------- answers of catalogues
 # Some servers would cause endless loops: after the last page nextRecord is 0, as the standard requires (OGC 07-006r1,
-# table 66), or 1, or the start of the same page, or larger than the last record's number. So a next page is requested
-# only when it begins after the current page and before the end.
+# table 66), or 1, or the start of the same page, or larger than the last record's number; others say 0 on every
+# page. So a next page begins after the current one and before the stated end; where that end is not reached, a
+# nextRecord that does not grow has no say.
 
 
 ISO_19139 = "http://www.isotc211.org/2005/gmd"
@@ -130,14 +132,22 @@ def _next_page(results: etree._Element, url: Url, *, has_links: bool) -> Url | N
     present = sum(1 for _ in children(results))
     returned = _number(results.get("numberOfRecordsReturned"), present)
     matched = _number(results.get("numberOfRecordsMatched"), None)
-    if not present or not returned:
-        return None
-    if not has_links and start == 0 and not _asks_for_iso(url):
+    if present and not has_links and start == 0 and not _asks_for_iso(url):
         return with_parameters(url, {"outputSchema": ISO_19139, "typeNames": "gmd:MD_Metadata", **_ISO_NAMESPACE})
-    following = (_number(results.get("nextRecord"), start + returned + 1) or 0) - 1
+    named = (_number(results.get("nextRecord"), start + (returned or 0) + 1) or 0) - 1
+    following = named
+    if not returned or not present:  # records of this page have no such form: on by whole pages
+        following = max(named, start + CSW_ROWS) if named > start and matched else start
+    elif named <= start and matched is not None:  # no next record, or a wrong one: the total decides
+        following = start + returned
     if following <= start or (matched is not None and following >= matched):
         return None
-    return records_url(url, following, rows=returned)
+    is_cut = start == 0 and following == start + (returned or 0) >= _LEAST_ROWS
+    return records_url(url, following, rows=(returned or 0) if is_cut else 0)
+
+
+_LEAST_ROWS = 10
+"""A first page of fewer records is a thin one, no sign of what the server gives at most."""
 
 
 _ISO_NAMESPACE = {"NAMESPACE": f"xmlns(gmd={ISO_19139})"}

@@ -57,19 +57,27 @@ def test_the_next_page_is_the_same_request_with_the_next_start() -> None:
     assert page == f"{CSW}&STARTPOSITION=5"
 
 
-@pytest.mark.parametrize("results", [{"nextRecord": 0}, {"nextRecord": 1}, {"nextRecord": 3}, {"nextRecord": 10}])
-def test_a_server_that_loops_or_points_past_the_end_has_no_next_page(results: dict[str, object]) -> None:
-    text = answer(TWO, numberOfRecordsMatched=9, numberOfRecordsReturned=2, **results)
-    assert next_of(text, f"{CSW}&startPosition=3") == []
+@pytest.mark.parametrize("following", [0, 1, 3])
+def test_a_next_record_that_does_not_grow_has_no_say_before_the_total_is_reached(following: int) -> None:
+    text = answer(TWO, numberOfRecordsMatched=9, numberOfRecordsReturned=2, nextRecord=following)
+    assert next_of(text, f"{CSW}&startPosition=3") == [f"{CSW}&startPosition=5"]
+    assert next_of(text, f"{CSW}&startPosition=8") == []
 
 
-def test_a_server_that_cuts_pages_is_asked_for_pages_of_its_size() -> None:
+def test_a_server_that_points_past_the_end_has_no_next_page() -> None:
+    assert next_of(answer(TWO, numberOfRecordsMatched=9, numberOfRecordsReturned=2, nextRecord=10)) == []
+
+
+def test_a_thin_first_page_makes_no_later_one_smaller() -> None:
     (page,) = next_of(answer(TWO, nextRecord=3, numberOfRecordsMatched=9), CSW.replace("Records=2", "Records=50"))
-    assert page == f"{CSW}&startPosition=3"
+    assert page == f"{CSW.replace('Records=2', 'Records=50')}&startPosition=3"
 
 
-def test_a_page_without_records_is_the_last_one() -> None:
+def test_a_page_without_records_ends_a_list_unless_its_next_record_is_within_the_total() -> None:
+    assert next_of(answer("", nextRecord=0, numberOfRecordsMatched=99, numberOfRecordsReturned=0)) == []
     assert next_of(answer("", nextRecord=5, numberOfRecordsMatched=9, numberOfRecordsReturned=0)) == []
+    (page,) = next_of(answer("", nextRecord=51, numberOfRecordsMatched=99, numberOfRecordsReturned=0))
+    assert page == f"{CSW}&startPosition=51"
 
 
 def test_without_a_next_record_the_page_itself_is_counted() -> None:

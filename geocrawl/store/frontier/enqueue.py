@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from sqlalchemy import func, select
@@ -19,7 +19,7 @@ from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.frontier.plan import Source, candidate_key
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.settle import ArrivalWriter
-from geocrawl.store.frontier.sources import Harvest
+from geocrawl.store.frontier.sources import Harvest, SourceWriter
 from geocrawl.urls import RECORDS
 
 _BEGUN = "harvest-begun"
@@ -77,13 +77,26 @@ class Enqueuer:
         left = self._connection.execute(_COUNT_LEFT, {"hosts": hosts}).fetchone()[0]
         if not left or not harvest.number:
             harvest = Harvest(harvest.number + 1, self._clock.now())
-            source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
             with changing(self._database) as queue:
                 self._database.write_meta(_BEGUN, json.dumps(asdict(harvest)))
-                links = [RankedLink(Link(url, where=RECORDS), source.rank) for url in urls if not self._opted_out(url)]
-                for url_id in self._arrivals.add_pages(links, source.rank, source, queue):
-                    queue.requeue(url_id, source.rank)
+                self._add_first_pages(urls, queue)
         return int(self._connection.execute(_COUNT_HARVESTED).fetchone()[0]), harvest
+
+    def add_slices(
+        self, sources: SourceWriter, source: int, window: int, cut: Sequence[int], slices: Mapping[str, Url]
+    ) -> int:
+        """Add slices of a source and queue their first pages, in one transaction; return how many are new."""
+        with changing(self._database) as queue:
+            new = sources.add_slices(source, window, cut, slices)
+            self._add_first_pages(new, queue)
+        return len(new)
+
+    def _add_first_pages(self, urls: Sequence[Url], queue: Queue) -> None:
+        """Put first pages of lists at the top of the queue, also those that were visited before."""
+        source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
+        links = [RankedLink(Link(url, where=RECORDS), source.rank) for url in urls if not self._opted_out(url)]
+        for url_id in self._arrivals.add_pages(links, source.rank, source, queue):
+            queue.requeue(url_id, source.rank)
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
         """Give known probes of these endpoints the ordinary rank of probes."""

@@ -6,7 +6,7 @@ next; `settle.py` writes what a visit brought, as `plan.py` decides. This module
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import bindparam, func, select, update
 
@@ -52,7 +52,7 @@ from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.store.frontier.sources import SourceWriter, read_sources
+from geocrawl.store.frontier.sources import Lists, SourceWriter, read_sources
 from geocrawl.urls import read_url, service_keys
 
 _ORDINARY = FrontierOptions()
@@ -121,6 +121,14 @@ class SqlFrontier(SqlLearningLog):
         """Put a catalogue's first pages of records at the top of the queue; return how many pages of records wait."""
         waiting, self._settlement.sources.harvest = self._enqueuer.add_records(urls)
         return waiting
+
+    def short_sources(self) -> list[Lists]:
+        """Return the sources of this harvest that were read as far as their server lets them, and not whole."""
+        return self._settlement.sources.short()
+
+    def add_slices(self, source: int, window: int, cut: Sequence[int], slices: Mapping[str, Url]) -> int:
+        """Add and queue slices of a source, as `SourceWriter.add_slices`; return how many are new."""
+        return self._enqueuer.add_slices(self._settlement.sources, source, window, cut, slices)
 
     def sources(self) -> tuple[SourceState, ...]:
         """Return how far each list was read of which this harvest has read a page."""

@@ -7,6 +7,7 @@ harvest goes on where it was. A harvest begins a source again; a crawl only adds
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import bindparam, case, delete, func, insert, or_, select, update
@@ -15,12 +16,12 @@ from geocrawl.model import HARVEST_TIER, Link, Portion, Purpose, RankedLink, Sou
 from geocrawl.sanitize import masked
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list
-from geocrawl.store.database.keys import group_key, page_key
+from geocrawl.store.database.keys import group_key, page_key, stored_url
 from geocrawl.store.database.schema.tables import SOURCE, SOURCE_LIST, SOURCE_RECORD
 from geocrawl.urls import RECORDS, list_url, records_page, records_start
 
-ENDED, REPEATS, WINDOW = "ended", "repeats", "window"
-"""Reasons why a list ends before its total: it names no next page, repeats a page, is a slice that must be cut."""
+ENDED, REPEATS, WINDOW, CUT = "ended", "repeats", "window", "cut"
+"""Reasons why a list ends before its total: it names no next page, repeats a page, is a slice to be cut, or was cut."""
 _LIST = SOURCE_LIST.c
 _FIND = (
     select(
@@ -48,6 +49,16 @@ _DROP_SLICES = delete(SOURCE_LIST).where(_OF_SOURCE, _LIST.slice != "")
 _OPEN = select(func.count(_LIST.next_key), func.max(case((_LIST.slice == "", _LIST.reason)))).where(_OF_SOURCE)
 _COUNTS = select(SOURCE.c.stated, SOURCE.c.read).where(SOURCE.c.id == bindparam("source"))
 _MOVE = update(SOURCE_LIST).where(_LIST.next_key == bindparam("page")).values(next_key=bindparam("target"))
+_SHORT = (
+    select(SOURCE.c.id, SOURCE.c.family, SOURCE.c.stated, SOURCE.c.read)
+    .where(SOURCE.c.harvest == bindparam("harvest"), SOURCE.c.state == "short", SOURCE.c.stated.is_not(None))
+    .order_by(SOURCE.c.id)
+)
+_LISTS = (
+    select(*(_LIST.id, _LIST.slice, _LIST.stated, _LIST.read, _LIST.reason, _LIST.address))
+    .where(_OF_SOURCE)
+    .order_by(_LIST.id)
+)
 _COLUMNS = ("address", "family", "stated", "read", "state", "reason", "at")
 _READ = (
     select(*(SOURCE.c[name] for name in _COLUMNS))
@@ -85,6 +96,20 @@ class ListRow:
     slice: str
     harvest: int
     window: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """A source that a harvest has not read whole, with the lists by which it is read."""
+
+    source_id: int
+    family: str
+    stated: int
+    read: int
+    first: Url
+    """Address of its first page."""
+    lists: tuple[tuple[int, str, int | None, int, str], ...]
+    """Of the whole list and of each slice: id, slice as text, stated total, records read, reason for ending."""
 
 
 @dataclass(slots=True)
@@ -198,6 +223,33 @@ class SourceWriter:
         state = "whole" if is_whole else "reading" if unread else "short"
         changed = {"source": source, "state": state, "reason": "" if is_whole else reason or ""}
         self.connection.execute(_WRITE_SOURCE, changed)
+
+    # ----------------------------------------------------------------------- slices
+
+    def short(self) -> list[Lists]:
+        """Return the sources of this harvest that were read as far as their server lets them, and not whole."""
+        rows = self.connection.execute(_SHORT, {"harvest": self.harvest.number}).fetchall()
+        found = []
+        for number, family, stated, read in rows:
+            lists = self.connection.execute(_LISTS, {"source": number}).fetchall()
+            first = next(stored_url(row[-1]) for row in lists if not row[1])
+            found.append(Lists(number, family, stated, read, first, tuple(row[:-1] for row in lists)))
+        return found
+
+    def add_slices(self, source: int, window: int, cut: Sequence[int], slices: Mapping[str, Url]) -> list[Url]:
+        """Add slices of a source (text → first page), those in place of which they come being `cut`; return the first
+        pages of the new ones. `window`: most records that the server gives of one list."""
+        self.connection.execute(_WRITE_SOURCE, {"source": source, "window": window})
+        for number in cut:
+            self.connection.execute(_WRITE_LIST, {"list": number, "reason": CUT})
+        added = []
+        for text, url in slices.items():
+            key = page_key(list_url(url).identity)
+            if self.connection.execute(_FIND, {"page": key, "list": key}).fetchone() is None:
+                row = {"source_id": source, "key": key, "address": url.address, "slice": text}
+                self.connection.execute(_ADD_LIST, row | {"next_key": page_key(url.identity)}).fetchone()
+                added.append(url)
+        return added
 
 
 def read_sources(connection: Connection, *, harvest: int = 0, most: int = 50) -> tuple[SourceState, ...]:

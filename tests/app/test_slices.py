@@ -1,0 +1,123 @@
+"""Harvests of lists that have more records than their servers give: in slices, to the stated total."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from geocrawl.app.harvest import run_harvest
+from geocrawl.cli.progress import LogObserver, log_to
+from geocrawl.crawler.report import HarvestReport
+from geocrawl.settings import Settings
+from tests.app.recorded_web import Answer, Answers, environment
+from tests.support.pages import url
+
+SETTINGS = Settings(delay_s=0.0, maps=False, siblings=0, strategy="bfs")
+EXCEPTION = b"<?xml version='1.0'?><ows:ExceptionReport xmlns:ows='http://www.opengis.net/ows'/>"
+WINDOW = 600
+BEGIN = dt.datetime(2021, 1, 1)
+
+
+class Csw:
+    """A CSW of records with identifiers and, but for some, dates; it gives no position beyond `WINDOW`."""
+
+    def __init__(self, records: int, undated: int = 0, *, filters: str = "dct:modified", alike: int = 0) -> None:
+        """`filters`: queryable by which it filters, 'deaf' ignores filters. `alike`: records of one same date."""
+        self.filters = filters
+        step = dt.timedelta(days=700) / records
+        self.records = [
+            (f"{number * 7919 % 36**4:06x}-{number}", BEGIN + step * (0 if number < alike else number))
+            if number >= undated
+            else (f"{number:06x}-u", None)
+            for number in range(records)
+        ]
+        self.requests = 0
+
+    def __call__(self, query: str) -> Answer:
+        self.requests += 1
+        values = {name.lower(): each[0] for name, each in parse_qs(query).items()}
+        if values.get("request") != "GetRecords":
+            return "text/xml", EXCEPTION
+        start, rows = int(values["startposition"]), int(values["maxrecords"])
+        constraint = values.get("constraint", "")
+        is_known = ":modified" not in constraint or self.filters == "deaf" or self.filters in constraint
+        if not is_known or start + rows - 1 > WINDOW:
+            return "text/xml", EXCEPTION
+        found = [each for each in self.records if self.filters == "deaf" or _fits(constraint, *each)]
+        page = found[start - 1 : start - 1 + rows]
+        following = start + rows if start + rows <= len(found) else 0
+        inner = "".join(
+            f"<csw:Record><dc:identifier>{name}</dc:identifier><dct:references>http://f.example/{name}.zip"
+            "</dct:references></csw:Record>"
+            for name, _ in page
+        )
+        return "text/xml", (
+            '<?xml version="1.0"?><csw:GetRecordsResponse xmlns:csw="http://www.opengis.net/cat/csw/2.0.2" '
+            'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dct="http://purl.org/dc/terms/">'
+            f'<csw:SearchResults numberOfRecordsMatched="{len(found)}" numberOfRecordsReturned="{len(page)}" '
+            f'nextRecord="{following}">{inner}</csw:SearchResults></csw:GetRecordsResponse>'
+        ).encode()
+
+
+def _fits(constraint: str, name: str, date: dt.datetime | None) -> bool:
+    if "PropertyIsNull" in constraint:
+        return date is None
+    if (prefix := re.search(r"<ogc:Literal>(\w+)\*<", constraint)) and not name.startswith(prefix[1]):
+        return False
+    spans = re.findall(r"<ogc:Literal>([\d-]+T[\d:]+)Z<", constraint)
+    return not spans or (date is not None and spans[0] <= date.isoformat() < spans[1])
+
+
+def harvest(csw: Callable[[str], Answer], path: Path, **changes: Any) -> HarvestReport:
+    web = Answers({"c.example/csw": csw})
+    settings = replace(SETTINGS, **changes)
+    within = environment(web)
+    counted = replace(within, pages_counted=lambda: len(web.asked))
+    address = url("http://c.example/csw?service=CSW&request=GetCapabilities")
+    return run_harvest(settings, path, address, observer=LogObserver(log_to()), environment=counted)
+
+
+@pytest.mark.parametrize(
+    "csw",
+    [
+        Csw(3000),
+        Csw(2500, undated=100),
+        Csw(2000, filters="apiso:modified"),
+        Csw(2000, alike=1000),
+    ],
+    ids=["by date", "some without a date", "by another name of the date", "many of one second"],
+)
+def test_a_list_behind_a_window_is_read_whole_in_slices(tmp_path: Path, csw: Csw) -> None:
+    report = harvest(csw, tmp_path / "c.db")
+    (source,) = report.sources
+    assert (source.stated, source.read, source.state) == (len(csw.records), len(csw.records), "whole")
+    assert report.is_whole
+
+
+def test_a_server_that_ignores_filters_is_told_as_not_read_whole(tmp_path: Path) -> None:
+    report = harvest(Csw(2000, filters="deaf"), tmp_path / "c.db")
+    (source,) = report.sources
+    assert (source.stated, source.read, source.state) == (2000, WINDOW, "short")
+    assert report.has_failed
+    assert [line for line in report.lines() if line.startswith("600 of 2,000 records read")]
+
+
+def test_a_harvest_in_slices_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    csw = Csw(3000)
+    assert harvest(csw, tmp_path / "c.db", max_pages=30, workers=1).summary.stopped == "max-pages"
+    (source,) = harvest(csw, tmp_path / "c.db").sources
+    assert (source.read, source.state) == (3000, "whole")
+    assert csw.requests < 3000 / 50 + 60
+
+
+def test_a_second_harvest_in_slices_reads_all_again(tmp_path: Path) -> None:
+    harvest(Csw(2000), tmp_path / "c.db")
+    (source,) = harvest(Csw(2100), tmp_path / "c.db").sources
+    assert (source.stated, source.read, source.state) == (2100, 2100, "whole")
