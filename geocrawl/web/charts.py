@@ -89,7 +89,7 @@ def curve(
     points: Sequence[tuple[float, float]], title: str, *, x_labels: tuple[str, str], most: float, most_label: str
 ) -> Markup:
     """Return a curve over x, filled below; `most` is the value at the top."""
-    height, left, bottom = 200, 56, 24
+    height, left, bottom = 200, _left_of(most_label), 24
     if not points:
         return framed(_WIDTH, height, title, [], "curve")
     first, last = points[0][0], points[-1][0]
@@ -118,7 +118,7 @@ def curves(
     """Return curves over the same time, each with its name at its end: six at most, the rest is left out."""
     named = named[: len(CURVES)]
     top = max((value for _, values in named for value in values), default=0) or 1.0
-    height, left, right, bottom = 220, 56, _WIDTH - _LABEL, 24
+    height, left, right, bottom = 220, _left_of(most_label), _WIDTH - _LABEL, 24
     floor = height - bottom
     parts = _axes(left, right, floor, x_labels, most_label)
     ends = _apart([10 + (1 - values[-1] / top) * (floor - 10) for _, values in named], floor)
@@ -162,6 +162,11 @@ def _ends(start: float, end: float) -> tuple[str, str]:
         if first != last:
             break
     return first, last
+
+
+def _left_of(label: str) -> int:
+    """Return where a chart begins, so that the label left of it is whole: eight units a letter."""
+    return max(56, 12 + 8 * len(label))
 
 
 def _axes(left: int, right: int, floor: int, x_labels: tuple[str, str], most_label: str) -> list[Markup]:

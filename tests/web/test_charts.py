@@ -17,7 +17,7 @@ from lxml import etree
 from geocrawl.export.properties import parts_of
 from geocrawl.model.catalogue import Box
 from geocrawl.model.statistics import Growth
-from geocrawl.web.charts import bars, coverage, curves, growth_curve, standalone, steps, world_map
+from geocrawl.web.charts import bars, coverage, curve, curves, growth_curve, standalone, steps, world_map
 from scripts.base_map import land
 from tests.support.places import ROOT
 
@@ -134,3 +134,10 @@ def test_the_map_is_drawn_over_the_shipped_base_map() -> None:
     drawn = world_map(coverage([(5.0, 47.0, 15.0, 55.0)])[0], base_map, "map")
     assert drawn.count('class="land"') > 200
     assert drawn.count('class="s5"') == 8, "a strip for each degree of latitude"
+
+
+@pytest.mark.parametrize("label", ["7", "1,055 ms", "1,234,567 ms"])
+def test_the_label_at_the_top_of_a_chart_is_whole(label: str) -> None:
+    drawn = str(curve([(0, 1), (1, 2)], "", x_labels=("", ""), most=2, most_label=label))
+    (end,) = re.findall(rf'<text class="tick end" x="(\d+)" y="14">{label}<', drawn)
+    assert int(end) >= 7 * len(label), "letters of 12 pixels are up to seven wide, and the label ends here"

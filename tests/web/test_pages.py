@@ -18,6 +18,7 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from geocrawl.export.mending import deviations, explain
+from geocrawl.web.pages import provider
 from geocrawl.web.texts import sentences, texts
 from tests.support.places import ROOT
 from tests.support.world import World
@@ -345,3 +346,22 @@ def test_links_are_those_of_the_public_address(serve: Serve, crawled: Path) -> N
     assert own and all(address.startswith("/catalogue/") for address in own)
     record = client.get(f"{ITEMS}/1").json()
     assert record["links"][0]["href"].startswith("https://maps.example.org/catalogue/collections/services/items/1")
+
+
+def test_every_provider_and_service_of_a_card_is_reached_and_the_cut_says_of_how_many(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = [each["provider"] for each in client.get("/providers?f=json").json()["providers"]]
+    monkeypatch.setattr(provider, "_MOST_PROVIDERS", 2)
+    monkeypatch.setattr(provider, "_MOST_SERVICES", 1)
+    address, found = "/providers", list[str]()
+    while address:
+        tree: Any = html.fromstring(client.get(address, headers=HTML).text)
+        found += tree.xpath("//ul[contains(@class, 'counts')]/li/a/text()")
+        assert f"2 of {len(everything)}" in tree.text_content() or len(everything) - len(found) == 0
+        (address,) = tree.xpath("//a[@rel='next']/@href") or [""]
+    assert found == everything and len(everything) > 4
+    card = client.get("/providers?name=Norvale+Mapping+Office", headers=HTML).text
+    (all_of_them,) = re.findall(r'1 of (\d+): <a href="[^"]*provider=Norvale', card)
+    assert int(all_of_them) > 1
+    assert client.get("/providers?offset=99999999999", headers=HTML).status_code == 200

@@ -12,14 +12,27 @@ from geocrawl.web.answers import Problem
 from geocrawl.web.site import document, page, site_of
 
 _MOST_PROVIDERS = 300
+_ALL_PROVIDERS = 1_000_000
 _MOST_SERVICES = 200
 
 
 async def provider_page(request: Request) -> Response:
-    """Return the card of the provider that is named, else the providers with the most services."""
+    """Return the card of the provider that is named, else some of the providers, those with the most services first."""
     if not request.query_params.get("name"):
-        counts = await site_of(request).reader.read(lambda catalogue: catalogue.providers(_MOST_PROVIDERS))
-        return page(request, "providers.html", {"providers": counts})
+        asked = request.query_params.get("offset", "")
+        begin = min(int(asked), _ALL_PROVIDERS) if asked.isascii() and asked.isdecimal() and len(asked) < 9 else 0
+        counts = await site_of(request).reader.read(lambda catalogue: catalogue.providers(_ALL_PROVIDERS))
+        end = begin + _MOST_PROVIDERS
+        return page(
+            request,
+            "providers.html",
+            {
+                "providers": counts[begin:end],
+                "total": len(counts),
+                "previous": max(begin - _MOST_PROVIDERS, 0) if begin else None,
+                "next": end if end < len(counts) else None,
+            },
+        )
     card = await _card(request)
     findings = [(code, explain(code), services) for code, services in card.findings]
     shown = card.services[:_MOST_SERVICES]
