@@ -11,10 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from geocrawl.model.search import Selection
-from geocrawl.page.viewers import all_viewers
+from geocrawl.page.viewers import all_viewers, files_of_page
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.store.database.database import open_readonly
+from geocrawl.urls import read_url
 from tests.app.viewer_sites import SITES, Site
 from tests.support import crawls
 from tests.support.loopback import Handler, running
@@ -94,3 +95,19 @@ def test_a_viewer_costs_few_requests_for_files_that_it_has_not(crawled: _Crawled
 
 def test_every_program_of_the_table_has_a_rebuilt_site() -> None:
     assert {viewer.key for viewer in all_viewers()} <= SITES.keys()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "js/jimujiaoyu.js",
+        "/qwc2/jquery.js",
+        "/blog/oskari/app.js",
+        "terria-fonts.js",
+        "vcmapping.js",
+    ],
+)
+def test_a_script_with_part_of_a_viewers_name_is_no_viewer(source: str) -> None:
+    url = read_url("http://h.example/")
+    assert url is not None
+    assert list(files_of_page(url, f"<script src='{source}'></script>", [source], [])) == []
