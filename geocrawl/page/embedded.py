@@ -27,7 +27,7 @@ from geocrawl.page.naming import (
     may_be_service,
     may_name_kinds,
 )
-from geocrawl.page.script_files import configurations_named, linked_files, named_in_attributes, shows_map
+from geocrawl.page.script_files import files_in_attributes, files_in_code, linked_files, shows_map
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.text import addresses_in_text, may_contain_addresses
 
@@ -237,8 +237,9 @@ class Pieces:
     def files(self, html: str) -> list[RawLink]:
         """Return links to the scripts and configurations that may contain addresses of services."""
         code = [code for _, code in self.scripts if ".json" in code or ".xml" in code]
-        configurations = [href for text in code for href in configurations_named(text)]
-        configurations += named_in_attributes(html)
+        configurations = [href for text in code for _, href in files_in_code(text)]
+        if "data-" in html:
+            configurations += (href for name, href in files_in_attributes(html) if name.startswith("data-"))
         return linked_files(self.sources, configurations, lambda: shows_map(html.lower()))
 
     def _add(self, element: str, name: str | None, value: str | None) -> None:

@@ -9,7 +9,7 @@ The choice depends on the page and the addresses alone; how many files of a host
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
 
@@ -56,12 +56,17 @@ _LIBRARY_FOLDER = re.compile(
     r"/(?:node_modules|bower_components|vendors?|third[-_]?party|jquery[^/]*|wp-includes|plugins?)/"
 )
 _VERSION = re.compile(r"\?(?:(?:v|ver|version|rev|t|ts|_|cb|hash|r|time|timestamp|cache)=[^&#]*|[\w.-]*)\Z", re.I)
-_NAMED_IN_CODE = re.compile(r"[\"']([\w./:?=&%-]{1,200}\.(?:json|xml)(?:\?[\w.=&-]{0,60})?)[\"']")
+_NAME = r"[\w./:%@~-]{1,300}\.(?:json5?|xml)(?:\?[\w.=&%-]{0,100})?"
+DATA_FILE = re.compile(_NAME, re.I)
+"""Name of a file of data, in JSON or XML."""
+_IN_CODE = re.compile(rf"[\"'`]({_NAME})[\"'`]", re.I)
+_IN_ATTRIBUTE = re.compile(rf"=\s?[\"']({_NAME})[\"']", re.I)
+_KEY_BEFORE = re.compile(r"([\w$-]{2,60})[\"']?\s{0,5}[:=]?\s{0,5}\Z")
+_KEY_CHARS = 80
 _MODULE = re.compile(r"\b(?:from|import)\s{0,3}\(?\s{0,3}[\"'](\.{0,2}/[\w./-]{1,200}\.m?js)[\"']")
 _SCRIPT_FOLDERS = re.compile(r"(?:/(?:js|javascripts?|scripts?|static|assets|src|dist|build|lib|modules))+/\Z", re.I)
 """Folders of scripts at the end of an address, beneath the folder of the page."""
 _MAX_CODE_CHARS = 300_000
-_IN_ATTRIBUTE = re.compile(r"data-[\w-]{1,60}\s?=\s?[\"']([\w./:%-]{1,200}\.json)[\"'?]")
 
 
 class Promise(Enum):
@@ -82,14 +87,21 @@ def shows_map(lower: str) -> bool:
     return any(sign in lower for sign in _MAP_SIGNS)
 
 
-def configurations_named(code: str) -> list[str]:
-    """Return the addresses of JSON and XML files in the strings of a script."""
-    return [found[1] for found in _NAMED_IN_CODE.finditer(code[:_MAX_CODE_CHARS])]
+def files_in_code(code: str) -> Iterator[tuple[str, str]]:
+    """Yield key and name of each file of data in the strings of a script; '' for one without a key."""
+    for found in _IN_CODE.finditer(code[:_MAX_CODE_CHARS]):
+        before = code[max(0, found.start() - _KEY_CHARS) : found.start()]
+        key = _KEY_BEFORE.search(before) if before.rstrip().endswith((":", "=")) else None
+        yield key[1] if key else "", found[1]
 
 
-def named_in_attributes(html: str) -> list[str]:
-    """Return the addresses of JSON files in `data-*` attributes of a page."""
-    return [found[1] for found in _IN_ATTRIBUTE.finditer(html)] if "data-" in html and ".json" in html else []
+def files_in_attributes(html: str) -> Iterator[tuple[str, str]]:
+    """Yield name and value of each attribute of a page that names a file of data."""
+    if ".json" not in html and ".xml" not in html:
+        return
+    for found in _IN_ATTRIBUTE.finditer(html):
+        if name := _KEY_BEFORE.search(html, max(0, found.start() - _KEY_CHARS), found.start()):
+            yield name[1].lower(), found[1]
 
 
 def linked_files(scripts: Iterable[str], configurations: Iterable[str], with_map: Callable[[], bool]) -> list[RawLink]:
@@ -110,7 +122,7 @@ def files_of_script(code: str, url: Url) -> list[RawLink]:
     """
     modules = [found[1] for found in _MODULE.finditer(code[:_MAX_CODE_CHARS])] if "import" in code else []
     app = _SCRIPT_FOLDERS.sub("/", url.address.partition("?")[0].rpartition("/")[0] + "/")
-    urls = [*(read_url(href, app) for href in configurations_named(code)), *(read_url(href, url) for href in modules)]
+    urls = [*(read_url(href, app) for _, href in files_in_code(code)), *(read_url(href, url) for href in modules)]
     hrefs = dict.fromkeys(file.address for file in urls if file is not None and file.site == url.site)
     return _links(hrefs, lambda: shows_map(code.lower()))[:_MOST_NAMED]
 

@@ -25,6 +25,7 @@ from geocrawl.model import CONFIGURATION, Url
 from geocrawl.page.content import MAX_HREF_CHARS, RawLink
 from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.naming import kind_in_name, may_be_service
+from geocrawl.page.script_files import DATA_FILE, files_in_attributes, files_in_code
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.urls import query_parameters
 
@@ -36,12 +37,6 @@ _MAX_CODE_CHARS = 100_000
 # --------------------------------------------------------------------------- files of a page
 
 
-_DATA_FILE = re.compile(r"[\w./:%@~-]{1,300}\.(?:json5?|xml)(?:\?[\w.=&%-]{0,100})?", re.I)
-_IN_CODE = re.compile(r"[\"'`]([\w./:%@~-]{1,300}\.(?:json5?|xml)(?:\?[\w.=&%-]{0,100})?)[\"'`]", re.I)
-_IN_ATTRIBUTE = re.compile(
-    r"[\s-](?:config|configuration|conf|settings|mapbook|project)(?:-?(?:url|file|src))?=[\"']([^\"'<>\s]{1,300})[\"']",
-    re.I,
-)
 _ARCGIS_PAGE = re.compile(r"(.*?)/(?:apps|home)/")
 _ARCGIS_ID = re.compile(r"[0-9a-f]{32}")
 _ARCGIS_NAMES = frozenset({"webmap", "appid", "id", "itemid", "webmapid"})
@@ -61,16 +56,14 @@ def _files_of_page(url: Url, html: str, sources: Sequence[str], codes: Iterable[
     named = list(_named_in_address(url))
     yield from named
     if "onfig" in html or "mapbook" in html or "-project" in html:
-        for found in _IN_ATTRIBUTE.finditer(html):
-            if _DATA_FILE.fullmatch(found[1]):
-                yield RawLink(found[1], CONFIGURATION)
+        yield from (RawLink(file, CONFIGURATION) for name, file in files_in_attributes(html) if _is_telling(name))
     code = "\n".join(codes)[:_MAX_CODE_CHARS]
     viewer = _viewer_with("\n".join((*sources, code)).lower())
     if viewer is None:
         return
-    for found in _IN_CODE.finditer(code):
-        yield RawLink(found[1], CONFIGURATION)
-        named.append(RawLink(found[1], CONFIGURATION))
+    for _, file in files_in_code(code):
+        yield RawLink(file, CONFIGURATION)
+        named.append(RawLink(file, CONFIGURATION))
     place = url.address.partition("?")[0]
     for file in () if named else viewer.files:
         yield RawLink(place.rstrip("/") + file[1:] if file.startswith("~") else file, CONFIGURATION)
@@ -83,7 +76,7 @@ def _named_in_address(url: Url) -> Iterator[RawLink]:
         return
     parameters = {name.lower(): value for name, value in query_parameters(url)}
     for value in parameters.values():
-        if _DATA_FILE.fullmatch(value):
+        if DATA_FILE.fullmatch(value):
             yield RawLink(value, CONFIGURATION)
     if portal := _ARCGIS_PAGE.match(place, len(url.origin)):
         for name, value in parameters.items():
@@ -139,13 +132,9 @@ def _once(links: Iterable[RawLink]) -> Iterator[RawLink]:
 # --------------------------------------------------------------------------- files of a script or a configuration
 
 
-_TELLING = r"conf|config|services|layers|themes|catalogs?|init|mapbook|sources"
+_TELLING = r"conf|config|settings|project|services|layers|themes|catalogs?|init|mapbook|sources"
 _TELLING_KEY = re.compile(
     rf"\A(?!.*(?:style|lang|locale|print|font))(?:.*(?:{_TELLING})(?:uration|uri|url|file|path|s)?\Z|(?:{_TELLING}))",
-    re.I,
-)
-_KEY_AND_FILE = re.compile(
-    r"([\w$]{2,40})[\"']?\s{0,5}[:=]\s{0,5}[\"'`]([\w./:%@~-]{1,300}\.(?:json5?|xml))(?:\?[\w.=&%-]{0,100})?[\"'`]",
     re.I,
 )
 _CODE_FOLDERS = frozenset({"js", "javascript", "scripts", "script", "src", "lib", "app", "dist", "build"})
@@ -153,14 +142,19 @@ _CODE_FOLDERS = frozenset({"js", "javascript", "scripts", "script", "src", "lib"
 
 def files_in_script(code: str, url: Url) -> Iterator[RawLink]:
     """Yield links to the data files that a script at `url` names under a telling key (`layerConf`, `themesUrl`)."""
-    found = _KEY_AND_FILE.findall(code) if len(code) <= _MAX_CODE_CHARS else ()
-    files = (RawLink(_from_page(file, url), CONFIGURATION) for key, file in found if _TELLING_KEY.search(key))
+    found = files_in_code(code) if len(code) <= _MAX_CODE_CHARS else ()
+    files = (RawLink(_from_page(file, url), CONFIGURATION) for key, file in found if _is_telling(key))
     yield from islice(_once(files), MAX_FILES)
+
+
+def _is_telling(key: str) -> bool:
+    """Return whether a key or an attribute says by its name that its value is a part of a configuration."""
+    return _TELLING_KEY.search(key) is not None
 
 
 def _tells(key: str, file: str) -> bool:
     """Return whether a key, or the name of a file, says that the file is a part of a configuration."""
-    return _TELLING_KEY.search(key) is not None or file.lower().endswith((".config.json", "/config.json"))
+    return _is_telling(key) or file.lower().endswith((".config.json", "/config.json"))
 
 
 def _from_page(href: str, url: Url) -> str:
@@ -301,7 +295,7 @@ class _Reduction:
         if key.lower() == "initializationurls":  # TerriaJS: a name, or the address of a file
             is_name = "/" not in text and not text.endswith(".json")
             self._add_file(f"init/{text}.json" if is_name else text)
-        elif _DATA_FILE.fullmatch(text) and not may_be_service(text) and _tells(key, text):
+        elif DATA_FILE.fullmatch(text) and not may_be_service(text) and _tells(key, text):
             self._add_file(text)
         if "/" in text:
             return text
