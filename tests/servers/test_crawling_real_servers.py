@@ -73,7 +73,17 @@ def test_a_crawl_from_a_page_catalogues_the_servers_it_names(
     with folder_served(folder) as seed:
         where = ("--db", str(command.db))
         crawled = command.run(
-            "crawl", f"{seed}/", *where, "--allow-private", "--delay", "0", "--max-depth", "2", "--json", "--quiet"
+            "crawl",
+            f"{seed}/",
+            *where,
+            "--wait",
+            "--allow-private",
+            "--delay",
+            "0",
+            "--max-depth",
+            "2",
+            "--json",
+            "--quiet",
         )
     assert crawled.returncode == 0, crawled.stderr
     assert json.loads(crawled.stdout)["pages"] >= 2

@@ -95,7 +95,9 @@ def test_a_crawl_finds_every_kind_that_a_page_names(
 ) -> None:
     table, where = tmp_path / "catalogue.csv", ("--db", str(command.db))
     with page_of_all(servers, tmp_path / "site") as seed:
-        crawled = command.run("crawl", seed, *where, "--allow-private", "--delay", "0", "--max-depth", "1", "--quiet")
+        crawled = command.run(
+            "crawl", seed, *where, "--wait", "--allow-private", "--delay", "0", "--max-depth", "1", "--quiet"
+        )
     assert crawled.returncode == 0, crawled.stderr
     assert command.run("export", "--format", "csv", "--out", str(table), *where).returncode == 0
     with table.open(newline="", encoding="utf-8-sig") as file:

@@ -72,7 +72,9 @@ def crawled(servers: dict[str, dict[str, Any]], command: Geocrawl) -> tuple[str,
     tiles = [servers[name]["tms"] for name in ("mapcache", "mapproxy")]
     seeds = [f"{url}?service={kind}&request=GetCapabilities" for url in wms for kind in ("WMS", "WFS")] + tiles
     where = ("--db", str(command.db))
-    done = command.run("crawl", *seeds, *where, "--allow-private", "--delay", "0", "--max-depth", "1", "--quiet")
+    done = command.run(
+        "crawl", *seeds, *where, "--wait", "--allow-private", "--delay", "0", "--max-depth", "1", "--quiet"
+    )
     assert done.returncode == 0, done.stderr
     return where
 

@@ -59,7 +59,7 @@ class Plan:
 
     def command(self, urls: Sequence[str], db: Path, proxy: str) -> list[str]:
         """The whole command line; without `urls` it goes on with what waits."""
-        limits = ["--max-pages", str(self.max_pages), "--max-depth", str(self.max_depth)]
+        limits = ["--wait", "--max-pages", str(self.max_pages), "--max-depth", str(self.max_depth)]
         how = ["--strategy", self.strategy, "--workers", str(self.workers), "--delay", "0", *self.options]
         return geocrawl("crawl", *urls, "--db", str(db), "--proxy", proxy, *limits, *how, "--json", "--quiet")
 
