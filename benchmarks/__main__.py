@@ -31,6 +31,7 @@ NAMES = (
     "pages",
     "publish",
     "visitors",
+    "windows",
     "attacks",
     "politeness",
     "soak",

@@ -58,6 +58,8 @@ def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], n
         return None
     if whole.read < LEAST_WINDOW or whole.read >= stated:
         return None
+    if whole.reason == "ended" and whole.read * 10 > stated * 9:
+        return None  # it was read to its end: some records that are counted are shown to nobody
     end = (int(now) // _DAY_S + 2) * _DAY_S
     slices = [(each, each.part) for each in parts if each.part is not None]
     if not slices:

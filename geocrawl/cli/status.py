@@ -27,6 +27,7 @@ from geocrawl.app.findings import (
 )
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.crawler.report import line_of_source
 from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.errors import PassingFault, UsageError
 from geocrawl.sanitize import plain
@@ -147,6 +148,8 @@ def status_lines(status: CatalogStatus, path: DatabaseUrl, now: float, settings:
             yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
     yield from _queue_lines(status, now, settings)
     yield from _host_lines(status, now)
+    for source in status.sources:
+        yield f"source      {plain(line_of_source(source), 300)}"
     for run in status.runs[:3]:
         yield f"run         {_run(run, now)}"
 

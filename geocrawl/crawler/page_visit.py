@@ -489,6 +489,8 @@ class PageVisitor:
         if candidate is None:
             return visit._replace(links=(link,))
         evidence = Evidence("redirect", entry.url.address, target.address)
+        if records_page(target) is not None:  # a page of records that moved, and its service
+            return visit._replace(links=(link,), candidates=((replace(candidate, evidence=evidence), None),))
         ranked = (replace(candidate, evidence=evidence), link if candidate.weak else None)
         return visit._replace(candidates=(ranked,))
 

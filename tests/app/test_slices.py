@@ -14,8 +14,12 @@ import pytest
 
 from geocrawl.app.harvest import run_harvest
 from geocrawl.cli.progress import LogObserver, log_to
+from geocrawl.cli.status import status_lines
 from geocrawl.crawler.report import HarvestReport
+from geocrawl.lab.recorded_worlds.replay import Response
 from geocrawl.settings import Settings
+from geocrawl.store.database.database import open_readonly
+from geocrawl.store.frontier.status import read_status
 from tests.app.recorded_web import Answer, Answers, environment
 from tests.support.pages import url
 
@@ -107,6 +111,30 @@ def test_a_server_that_ignores_filters_is_told_as_not_read_whole(tmp_path: Path)
     assert (source.stated, source.read, source.state) == (2000, WINDOW, "short")
     assert report.has_failed
     assert [line for line in report.lines() if line.startswith("600 of 2,000 records read")]
+    with open_readonly(tmp_path / "c.db") as connection:
+        status = read_status(connection, connection.now())
+    lines = list(status_lines(status, tmp_path / "c.db", 0.0, SETTINGS))
+    said = "source      600 of 2,000 records read: its server answers with an exception (http://c.example/csw"
+    assert [line for line in lines if line.startswith(said)]
+
+
+def test_a_catalogue_that_moved_to_another_host_is_read_there(tmp_path: Path) -> None:
+    csw = Csw(120)
+    web = Moved({"www.c.example/csw": csw})
+    address = url("http://c.example/csw?service=CSW&request=GetCapabilities")
+    report = run_harvest(
+        SETTINGS, tmp_path / "c.db", address, observer=LogObserver(log_to()), environment=environment(web)
+    )
+    assert [(source.read, source.state) for source in report.sources] == [(120, "whole")]
+
+
+class Moved(Answers):
+    """A web whose host c.example has moved to www.c.example."""
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        if host == "c.example" and target != "/robots.txt":
+            return Response(301, [("Location", f"http://www.c.example{target}")], b"", "page")
+        return super().respond(scheme, host, target)
 
 
 def test_a_harvest_in_slices_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:

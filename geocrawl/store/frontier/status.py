@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, func, select
 
-from geocrawl.model import BATCH_TIER, FrontierStats, Purpose, State
+from geocrawl.model import BATCH_TIER, FrontierStats, Purpose, SourceState, State
 from geocrawl.model.watches import MOST_FAILURES
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.read.statistics import DEVIATIONS
@@ -32,6 +32,7 @@ from geocrawl.store.database.views import is_shown
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
 from geocrawl.store.frontier.lifecycle import KILLED
+from geocrawl.store.frontier.sources import read_sources
 from geocrawl.wording import day_of
 
 
@@ -132,6 +133,8 @@ class CatalogStatus:
     """(address without secrets, reason, time) of the last five visits that failed."""
     killers: tuple[str, ...]
     """Addresses without secrets that got processes killed twice while they were visited alone."""
+    sources: tuple[SourceState, ...]
+    """The last ten lists of records of other catalogues that were read, the latest first."""
     held: Mapping[str, int]
     """Sizes of the strategy's state at its last dump, such as the nodes of its graph; empty for most."""
 
@@ -304,6 +307,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         runs=_runs(connection, now),
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
         killers=_killers(connection),
+        sources=read_sources(connection, most=10),
         held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
     )
 
