@@ -125,6 +125,52 @@ def test_a_home_page_at_an_address_of_its_own_is_recognised_by_its_markup(key: s
         assert not isinstance(each, Candidate) or each.evidence.signal == f"guess:{key}"
 
 
+REBUILT = {
+    "geonode": (
+        """<head><link href="/static/lib/css/assets.min.css?v=3.3.2" rel="stylesheet"/>
+<link href="/static/geonode/css/base.css?v=3.3.2" rel="stylesheet"/></head><body class="home">""",
+        """<link rel="stylesheet" href="/static/mapstore/dist/themes/geonode.css?v=4.2"><div id="gn-topbar"></div>
+<script>window.__GEONODE_CONFIG__ = getConfig();</script><script src="/static/mapstore/dist/js/gn-home.js"></script>""",
+        """<title>Mapas de la ciudad</title><footer>Hecho con <a href="http://geonode.org">GeoNode</a> 2.10</footer>""",
+    ),
+    "geoserver": (
+        """<title>GeoServer: Welcome</title><link rel="stylesheet" type="text/css"
+href="./wicket/resource/org.geoserver.web.GeoServerBasePage/css/geoserver-ver-1.css"/>""",
+        """<title>GeoServer: Willkommen</title><div id="header"><a href="./"><span>GeoServer</span></a></div>""",
+        """<h1>Maps of the town</h1><script src="../resource/org.apache.wicket.Resource/jquery.js"></script>
+<img src="wicket/resource/org.geoserver.web.X/logo.png">""",
+    ),
+    "arcgishub": (
+        """<meta name="opendata-ui/config/environment" content="%7B%7D"><script
+src="https://hubcdn.arcgis.com/opendata-ui/assets/vendor-1.js"></script>""",
+        """<title>Open Data</title><link rel="preload" href="https://hubcdn.arcgis.com/opendata-ui/assets/chunk.9.css">""",
+        """<script>window.__SITE="%7B%22site%22%3A%7B%7D%7D"</script><script
+src="/opendata-ui/assets/opendata-ui-0.js"></script>""",
+    ),
+    "lizmap": (
+        """<title>Projets</title><div id="landingPageContent"></div>
+<ul class="thumbnails liz-repository-project-list">""",
+        """<div id="search"><div class="input-group"><button id="toggle-search"></button><div
+id="search-project-keywords"></div></div></div><p>Lizmap""",
+        """<a class="liz-project-view" href="/index.php/view/map?repository=town&amp;project=roads">Roads</a>""",
+    ),
+    "mapstore": (
+        """<div id="container"><div class="_ms2_init_spinner _ms2_init_center"><div></div></div></div>""",
+        """<link rel="shortcut icon" href="product/assets/img/favicon.ico"/>
+<script src="dist/mapstore2.js?1"></script>""",
+        """<style>._ms2_init_text { font-size: 40px }</style><div class="_ms2_init_text">Lade Karten</div>""",
+    ),
+}
+"""Three homes a family, written after what its versions and themes ship."""
+
+
+@pytest.mark.parametrize(("key", "home"), [(key, home) for key, homes in REBUILT.items() for home in homes])
+def test_homes_of_several_versions_and_themes_are_recognised_by_their_markup(key: str, home: str) -> None:
+    portal = portal_of_page(page(home, address="https://www.example.org/"))
+    assert portal is not None and portal.software.key == key
+    assert DETECTOR.guesses(page(home, address="https://www.example.org/"))
+
+
 def test_what_precedes_the_root_of_an_xml_document_is_a_sign_but_nothing_within() -> None:
     said = portal_of_page(page('<?xml version="1.0"?>\n<!-- pycsw 2.6.2 -->\n<Capabilities/>', "application/xml"))
     assert said is not None and said.software.key == "pycsw"
