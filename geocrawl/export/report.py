@@ -26,7 +26,7 @@ MOST_ROWS = 200
 _STYLE = (
     "body{font:16px/1.4 sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color-scheme:light dark}"
     "table{border-collapse:collapse;width:100%;margin-bottom:2em}th,td{text-align:left;padding:.3em .6em;"
-    "border-bottom:1px solid #8888;vertical-align:top;overflow-wrap:anywhere}"
+    "border-bottom:1px solid #8888;vertical-align:top}td a{overflow-wrap:anywhere}"
 )
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _WEB = ("http://", "https://")
@@ -52,6 +52,8 @@ class _Section:
     """A table of the page."""
 
     title: str
+    tells: str
+    """Name of the column of details."""
     belongs: Callable[[ReportedService], object]
     detail: Callable[[ReportedService], str]
     count: int = 0
@@ -67,10 +69,10 @@ class _Section:
 def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month: str) -> int:
     """Write the page; return the number of services that it counts."""
     sections = (
-        _Section("Went down", lambda row: row.went_down, lambda row: _when(row.went_down)),
-        _Section("Came back", lambda row: row.came_back, lambda row: _when(row.came_back)),
-        _Section("Lost layers", lambda row: row.layers_removed, lambda row: f"{row.layers_removed:,} layers"),
-        _Section("New", lambda row: row.is_new, lambda row: row.health),
+        _Section("Went down", "when", lambda row: row.went_down, lambda row: _when(row.went_down)),
+        _Section("Came back", "when", lambda row: row.came_back, lambda row: _when(row.came_back)),
+        _Section("Lost layers", "lost", lambda row: row.layers_removed, lambda row: f"{row.layers_removed:,} layers"),
+        _Section("New", "health", lambda row: row.is_new, lambda row: row.health),
     )
     probes = valid = addresses = count = 0
     worst: list[tuple[float, int, ReportedService]] = []
@@ -83,7 +85,9 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
             heapq.heappush(worst, (-row.availability, -row.id, row))
             if len(worst) > MOST_ROWS:
                 heapq.heappop(worst)
-    least = _Section("Least available", bool, _share, len(worst), [row for _, _, row in sorted(worst, reverse=True)])
+    least = _Section(
+        "Least available", "availability", bool, _share, len(worst), [row for _, _, row in sorted(worst, reverse=True)]
+    )
     share = (
         f"{valid / probes:.1%} of {probes:,} probes were valid"
         if probes > addresses
@@ -115,7 +119,7 @@ def _section(section: _Section) -> Iterator[str]:
     yield f"<h2>{section.title}: {section.count:,}{more}</h2>\n"
     cells = ((str(row.id), row.kind, row.title, row.provider, section.detail(row)) for row in section.rows)
     rows = ((*map(text, own), link(row.url)) for own, row in zip(cells, section.rows, strict=True))
-    yield from table(("number", "kind", "service", "provider", "", "address"), rows)
+    yield from table(("number", "kind", "service", "provider", section.tells, "address"), rows)
 
 
 def table(names: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
