@@ -164,3 +164,10 @@ def test_pictures_are_small_and_shown() -> None:
     texts = "".join(path.read_text("utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
     for path in (ROOT / "docs" / "pictures").iterdir():
         assert path.stat().st_size < 150_000 and f"pictures/{path.name})" in texts, path.name
+
+
+def test_the_table_of_the_tutorial_is_what_a_terminal_of_80_columns_shows() -> None:
+    shown = (ROOT / "tests/golden/expected/usages/terminal-80.txt").read_text("utf-8").partition("-- standard error")[0]
+    printed = [line[4:] for line in shown.splitlines()[1:]]
+    table = (ROOT / "docs/tutorial.md").read_text("utf-8").partition("    id  kind ")[2].partition("\n\n")[0]
+    assert [line[8:] for line in f"    id  kind {table}".splitlines()] == printed
