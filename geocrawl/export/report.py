@@ -15,6 +15,7 @@ from typing import TextIO
 
 from geocrawl.export.tables import write_csv
 from geocrawl.model.catalogue import ReportedService
+from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
 
 COLUMNS = (
@@ -27,7 +28,12 @@ _STYLE = (
     "body{font:16px/1.4 sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color-scheme:light dark}"
     "table{border-collapse:collapse;width:100%;margin-bottom:2em}th,td{text-align:left;padding:.3em .6em;"
     "border-bottom:1px solid #8888;vertical-align:top}td a{overflow-wrap:anywhere}"
+    "@media(max-width:45em){thead{display:none}tr{display:block;padding:.5em 0;border-bottom:1px solid #8888}"
+    "td{display:block;border:0;padding:.1em 0;overflow-wrap:anywhere}}"
+    "@media print{body{font-size:9pt;margin:0;max-width:none}a{color:inherit;text-decoration:none}"
+    "tr{break-inside:avoid}thead{display:table-header-group}h2{break-after:avoid}}"
 )
+"""Words are broken nowhere but in addresses, and on a phone, where a row is a block."""
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _WEB = ("http://", "https://")
 END = "</body>\n</html>\n"
@@ -86,7 +92,7 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
             if len(worst) > MOST_ROWS:
                 heapq.heappop(worst)
     least = _Section(
-        "Least available", "availability", bool, _share, len(worst), [row for _, _, row in sorted(worst, reverse=True)]
+        "Least available", "available", bool, _share, len(worst), [row for _, _, row in sorted(worst, reverse=True)]
     )
     share = (
         f"{valid / probes:.1%} of {probes:,} probes were valid"
@@ -95,6 +101,7 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
     )
     stream.writelines(head(f"Geospatial web services, {month}"))
     stream.write(f"<p>{count:,} services were found, probed or changed; {share}.</p>\n")
+    stream.write(f"<p>{', '.join(f'{section.count:,} {section.title.lower()}' for section in sections)}.</p>\n")
     for section in (*sections, least):
         stream.writelines(_section(section))
     stream.write(END)
@@ -115,9 +122,10 @@ def head(title: str) -> Iterator[str]:
 def _section(section: _Section) -> Iterator[str]:
     if not section.rows:
         return
-    more = f" (the first {MOST_ROWS:,})" if section.count > len(section.rows) else ""
-    yield f"<h2>{section.title}: {section.count:,}{more}</h2>\n"
-    cells = ((str(row.id), row.kind, row.title, row.provider, section.detail(row)) for row in section.rows)
+    yield f"<h2>{section.title}: {section.count:,}</h2>\n"
+    if section.count > len(section.rows):
+        yield f"<p>{len(section.rows):,} of {section.count:,} are shown; <code>--format csv</code> has all.</p>\n"
+    cells = ((str(row.id), short_name(row.kind), row.title, row.provider, section.detail(row)) for row in section.rows)
     rows = ((*map(text, own), link(row.url)) for own, row in zip(cells, section.rows, strict=True))
     yield from table(("number", "kind", "service", "provider", section.tells, "address"), rows)
 

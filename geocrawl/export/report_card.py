@@ -11,6 +11,7 @@ from typing import TextIO
 from geocrawl.export.mending import explain
 from geocrawl.export.report import END, head, link, table, text
 from geocrawl.model.catalogue import CardEntry, ProviderCard, Service
+from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
 from geocrawl.wording import counted, percent
 
@@ -98,5 +99,5 @@ def _finding(found: tuple[str, list[Service]]) -> tuple[str, ...]:
 
 
 def _row(service: Service) -> tuple[str, ...]:
-    shown = (str(service.id), service.kind, service.title, service.health, percent(service.availability))
+    shown = (str(service.id), short_name(service.kind), service.title, service.health, percent(service.availability))
     return (*map(text, shown), str(service.quality), link(service.url))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib.resources import files
@@ -15,6 +16,7 @@ import pytest
 from geocrawl.browser.renderer import find_chromium
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import GeocrawlError
+from tests.support.commands import geocrawl
 from tests.support.parts import CHROMIUM, lack
 from tests.support.samples import sampled
 from tests.web.conftest import served
@@ -282,6 +284,30 @@ def test_no_text_of_the_web_runs(browser: Any, catalogue: Path, demo_web: DemoWe
         for link in page.locator("a[href^='javascript'], iframe, [onload], [onerror]").all():
             pytest.fail(link.evaluate("element => element.outerHTML"))
         assert [each for each in said if "400" not in each] == []
+
+
+@pytest.mark.parametrize("more", [("--by", "provider"), ("--month", time.strftime("%Y-%m", time.gmtime()))])
+@pytest.mark.parametrize("look", [{"viewport": {"width": 1280, "height": 900}}, PHONE], ids=["wide", "phone"])
+def test_no_word_of_a_report_is_broken(
+    browser: Any, crawled: Path, tmp_path: Path, more: tuple[str, ...], look: dict[str, Any]
+) -> None:
+    file = tmp_path / "report.html"
+    assert geocrawl("report", *more, "--db", str(crawled), "--out", str(file)).code == 0
+    with page_of(browser, **look) as (page, _):
+        page.goto(file.as_uri())
+        broken = page.locator("th, td:not(:has(a)), p, h2").evaluate_all(
+            """all => all.flatMap(cell => {
+                const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+                return [...(text?.data ?? '').matchAll(/\\w+/g)].filter(word => {
+                    const range = document.createRange();
+                    range.setStart(text, word.index);
+                    range.setEnd(text, word.index + word[0].length);
+                    return range.getClientRects().length > 1;
+                }).map(word => word[0]);
+            })"""
+        )
+        assert broken == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_labels_of_charts_can_be_read_on_a_phone(browser: Any, address: str) -> None:
