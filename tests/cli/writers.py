@@ -113,6 +113,8 @@ READ = frozenset(
         *(
             ("crawl", "seeds"),
             ("seeds add", "file"),
+            ("check-list", "changed_since"),
+            ("check-list", "file"),
             ("probe", "file"),
             ("recognise", "file"),
             ("check-list", "file"),
