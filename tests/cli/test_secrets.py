@@ -178,6 +178,7 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
             assert "Traceback" not in said
             return int(end.value.code or 0), said
 
+        (home / "list.csv").write_text(f"name,url,layer\n?token={SECRET},{SERVICE},rivers\nbroken,{BROKEN},x\n")
         (home / "bad.txt").write_text(f"{START}\nno address http://u:{SECRET}@x\nnone ?token={SECRET}\n")
         for first in (("crawl", START, TWIN, "--log-json"), ("seeds", "add", START, GONE)):
             code, said = run(*first)
@@ -193,6 +194,7 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
 PRINTING: dict[str, list[list[str]]] = {
     "changes": [[], ["--json"]],
     "check": [[]],
+    "check-list": [["list.csv"], *(["list.csv", "--format", form] for form in ("json", "junit", "markdown", "sarif"))],
     "doctor": [[], ["--json"]],
     "config show": [[], ["--json"]],
     "crawl": [
