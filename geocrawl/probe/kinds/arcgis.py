@@ -94,7 +94,7 @@ def _qgis_layer(end: str, form: str, source: str) -> QgisLayer:
 KIND = KindDeclaration(
     kind=Kind.ARCGIS,
     name="ArcGIS REST services",
-    proof="the JSON of a folder, MapServer, ImageServer or FeatureServer",
+    proof="the JSON of a folder, MapServer, ImageServer, FeatureServer or VectorTileServer",
     items=("item", "items"),
     paths=(
         PathForm(
