@@ -66,9 +66,11 @@ def run_harvest(
         store, today = begun.session.store, day_of(clock.now())
         observer.started(begun.session.stats, _notes(begun))
         run = retrying.call(lambda: store.start_run("harvest", settings))
-        summary = run_session(begun.session, observer, retrying, max_pages=settings.max_pages or NO_LIMIT, run=run)
+        # The default is a crawl's: the bounds of a harvest are its list's total, or the pages of a list without one.
+        most = NO_LIMIT if settings.max_pages in (0, Settings().max_pages) else settings.max_pages
+        summary = run_session(begun.session, observer, retrying, max_pages=most, run=run)
         while summary.stopped in ("done", "resting") and retrying.call(lambda: _add_slices(begun.session)):
-            left = settings.max_pages - summary.pages if settings.max_pages else NO_LIMIT
+            left = most if most == NO_LIMIT else most - summary.pages
             summary = run_session(begun.session, observer, retrying, max_pages=left, run=run).after(summary)
         report = retrying.call(lambda: _report(begun, summary))
         if report.is_whole:
