@@ -26,7 +26,9 @@ from geocrawl.urls import (
     arcgis_search_url,
     ckan_search_url,
     get_records_url,
+    is_oai,
     listing_url,
+    oai_start,
     read_url,
     records_page,
 )
@@ -166,6 +168,8 @@ def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> Har
     if match := _GEONETWORK.match(place):
         csw = read_url(f"{match['root']}/srv/eng/csw")
         return HarvestStart((get_records_url(csw or url, since=since),), since=bool(since))
+    if is_oai(url):
+        return HarvestStart(oai_start(url, since=since), since=bool(since))
     if (listed := listing_url(url.address, since=since) or listing_url(url.address)) is not None:
         return HarvestStart((listed,), since=bool(since) and listed == listing_url(url.address, since=since))
     for pattern, search in ((_CKAN, ckan_search_url), (_PORTAL, arcgis_search_url)):

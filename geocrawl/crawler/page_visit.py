@@ -43,7 +43,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.web import validators_of
 from geocrawl.ports import Clock, LevelMeasure, Reader, ReadingPool, Recogniser, Refusals, Renderer, Strategy, Turn
-from geocrawl.urls import RECORDS, read_url, records_page, records_start
+from geocrawl.urls import RECORDS, leads_to_records, read_url, records_page, records_start
 
 # --------------------------------------------------------------------------- pages that are empty without script
 # A browser reads pages that are empty without script and lead to nothing, a few of each host.
@@ -283,7 +283,12 @@ class PageLinks:
         states a total. Any other page without a number is one deeper, so that the depth limit ends an endless
         catalogue; so is a file.
         """
-        named = (link for link in document.links if link.where in (RECORDS, CONFIGURATION))
+        places = (RECORDS, CONFIGURATION)
+        named = (
+            each
+            for each in document.links
+            if each.where in places or (self._records_only and leads_to_records(each.url))
+        )
         links = (_at_scheme(link, document.url) for link in named)
         total = (document.portion.matched or 0) if document.portion and self._records_only else 0
         return [

@@ -22,7 +22,7 @@ _FOUND_IN = (
     ADDRESS_ONLY
     | {"form", "redirect", "xml", "sitemap", "seed", "object", "embed", "link", "metadata", "csw-record", "ckan"}
     | {"stac", "records", "ogcapi", "geonetwork", "arcgis-folder", "arcgis-portal", "owc", "wmc", "kml", "qgis"}
-    | {"gdal", "dcat", "thredds", "opendatasoft", "udata", "geonode", "socrata", "piveau", "esrigeoportal"}
+    | {"gdal", "dcat", "thredds", "opendatasoft", "udata", "geonode", "socrata", "piveau", "esrigeoportal", "imagery"}
 )
 """Places of a link that are recorded as the way a candidate was found, instead of the sign in its address."""
 MOST_CANDIDATES = 5_000

@@ -13,6 +13,7 @@ from geocrawl.model import ADDRESS_ONLY, CONFIGURATION, SCRIPT_SRC, Document, Li
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
 from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.encoding import DecodedText, decode
+from geocrawl.page.folders import read_folder
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.json import read_data
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
@@ -159,7 +160,7 @@ class PageReader:
                 return content
         if form is TextFormat.TEXT:
             return self._of_text(decoded.text, content_type, url)
-        return read_html(
+        content = read_html(
             decoded.text,
             decoded.encoding.codec,
             max_links=self._max_links,
@@ -169,6 +170,8 @@ class PageReader:
             tag_paths=self._tag_paths,
             url=url,
         )
+        content.links = read_folder(content.title, content.links, url)
+        return content
 
     def _of_text(self, text: str, content_type: str, url: Url) -> Content:
         """Return the content of a text without markup: a script, JSON, Turtle, or plain text."""

@@ -12,11 +12,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from geocrawl.formats.json import JsonObject, integer_of, is_too_deep, object_of, one_or_more, string_of
+from geocrawl.formats.json import (
+    JsonObject,
+    integer_of,
+    is_too_deep,
+    object_of,
+    objects,
+    one_or_more,
+    string_of,
+)
 from geocrawl.formats.text import fold, well_formed_escapes
 from geocrawl.model import Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawLink
+from geocrawl.page.imagery import read_imagery
 from geocrawl.page.lists import read_list
 from geocrawl.page.metadata import address_in, link
 from geocrawl.page.naming import kind_among, kind_of_protocol
@@ -215,6 +224,7 @@ def _next_geonetwork_page(data: JsonObject, url: Url, returned: int) -> list[Raw
 
 _DCAT = "dcat"
 _ADDRESSES = ("accessURL", "contentUrl", "endpointURL", "downloadURL", "accessUrl", "downloadUrl")
+_TOTALS = ("totalResults", "total", "numberMatched", "count")
 _FORMAT_NAMES = ("format", "encodingFormat", "mediaType", "conformsTo")
 _SHORT_TITLE = 24
 """A distribution's title of at most this many characters counts as the name of a format, if it names a kind."""
@@ -225,7 +235,18 @@ def read_datasets(data: JsonObject, url: Url) -> list[RawLink] | None:
     datasets = one_or_more(data.get("dataset")) or ([data] if "distribution" in data else [])
     if not any("distribution" in dataset or "landingPage" in dataset for dataset in datasets):
         return None
-    return [found for dataset in datasets for found in _distributions(dataset)]
+    following = _next_of_datasets(data, url, len(datasets))
+    return [*(found for dataset in datasets for found in _distributions(dataset)), *following]
+
+
+def _next_of_datasets(data: JsonObject, url: Url, returned: int) -> list[RawLink]:
+    """Return the link to the next page of a list whose address counts records (Esri's Geoportal Server), if any."""
+    start = records_start(url)
+    total = next((total for name in _TOTALS if (total := integer_of(data.get(name))) >= 0), -1)
+    if start is None or start + returned >= total:
+        return []
+    following = records_url(url, start + returned, rows=returned)
+    return [RawLink(following.address, RECORDS, rel="next")] if following is not None else []
 
 
 def _distributions(dataset: JsonObject) -> Iterator[RawLink]:
@@ -392,7 +413,22 @@ def _plain(each: JsonObject, where: str) -> RawLink:
 
 
 _MAX_KEYS = 64
-_FORMATS = (read_offerings, read_ckan, read_list, read_arcgis, read_geonetwork, read_linked, read_datasets)
+
+
+def _read_layers(data: JsonObject, url: Url) -> list[RawLink] | None:
+    return read_imagery(one_or_more(data.get("features")))
+
+
+_FORMATS = (
+    read_offerings,
+    read_ckan,
+    read_list,
+    _read_layers,
+    read_arcgis,
+    read_geonetwork,
+    read_linked,
+    read_datasets,
+)
 
 
 def read_data(text: str, url: Url, *, max_links: int) -> Content | None:
@@ -434,6 +470,8 @@ def _of_format(data: Any, url: Url) -> Sequence[RawLink]:
                 return links
     if isinstance(data, dict) and not {"@context", "@graph"}.isdisjoint(data):
         return list(read_json_ld(data, url))
+    if isinstance(data, list) and (layers := read_imagery(objects(data))):
+        return layers
     if isinstance(data, list) and data and isinstance(data[0], dict) and "@id" in data[0]:
         return list(read_json_ld(data, url))
     return ()

@@ -26,8 +26,10 @@ from geocrawl.page.content import (
     Content,
     RawLink,
 )
+from geocrawl.page.imagery import read_josm_imagery
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
 from geocrawl.page.naming import kind_of_protocol
+from geocrawl.page.oai import read_oai
 from geocrawl.page.rdf import read_rdf_xml
 from geocrawl.page.records import xml_portion
 from geocrawl.page.thredds import is_thredds, read_thredds
@@ -247,7 +249,7 @@ _RELATIVE_HREF = frozenset({"link", "a", "entry", "outline"})
 """Elements whose bare `href` is an address even when it is relative (Atom, 4.2.7.1; XHTML inside feeds)."""
 _OTHER_ROOTS = _SITEMAP_ROOTS | {"rss", "opml", "serviceexceptionreport", "tilemapservice", "services"}
 """Roots without a namespace of documents that are no configuration."""
-_RECORD_HOLDERS = frozenset({*(name.lower() for name in RECORD_NAMES), "oai-pmh"})
+_RECORD_HOLDERS = frozenset(name.lower() for name in RECORD_NAMES)
 _MAX_CLIMB = 3
 """Most levels from a URL up to its description: gmd:URL, gmd:linkage, gmd:CI_OnlineResource."""
 _MAX_GROUP = 80
@@ -285,6 +287,8 @@ def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
     if name in ANSWERS:
         return read_answer(root, url)
     lowered = name.lower()
+    if lowered == "oai-pmh":
+        return read_oai(root, url)
     if lowered in _RECORD_HOLDERS:
         return [link for record in records_in(root) for link in read_record(record, "metadata")]
     if is_connections(lowered):
@@ -304,6 +308,7 @@ def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
 _FORMATS = {
     "viewcontext": read_web_map_context,
     "feed": read_ows_context,
+    "imagery": read_josm_imagery,
     "opensearchdescription": read_search_description,
     "kml": read_kml,
     "qgis": read_qgis_layers,

@@ -307,3 +307,45 @@ def listing_url(address: str, *, since: str = "") -> Url | None:
 def path_of(url: Url) -> str:
     """Return the path of an address in lower case."""
     return url.address[len(url.origin) :].partition("?")[0].lower()
+
+
+_OAI_ARGUMENTS = frozenset({"verb", "metadataprefix", "resumptiontoken", "from", "until", "set", "identifier"})
+_OAI_PATH = re.compile(r"/oai(?:[-_]?pmh)?2?(?:/request)?/?\Z")
+_OAI_VERBS = frozenset({"identify", "listmetadataformats", "listrecords"})
+_LISTS = re.compile(
+    r"/data\.json\Z|/catalog(?:ue)?\.(?:rdf|ttl|n3|jsonld)\Z|/imagery\.(?:geo)?json\Z|/thredds/(?:.{1,400}/)?catalog\.xml\Z"
+)
+
+
+def is_oai(url: Url) -> bool:
+    """Return whether an address is that of an OAI-PMH repository or one of its requests for all records."""
+    verbs = {value.lower() for name, value in query_parameters(url) if name.lower() == "verb"}
+    return bool(verbs & _OAI_VERBS) or (not verbs and _OAI_PATH.search(path_of(url)) is not None)
+
+
+def oai_url(url: Url, **arguments: str) -> Url:
+    """Return a request to the repository at `url` (OAI-PMH 2.0, 3.1); parameters of its server stay."""
+    place = url.address.partition("?")[0]
+    kept = {name: value for name, value in query_parameters(url) if name.lower() not in _OAI_ARGUMENTS}
+    repository = read_url(place)
+    assert repository is not None, "the path of an address is an address"
+    return with_parameters(repository, {**kept, **arguments})
+
+
+def oai_start(url: Url, *, since: str = "") -> tuple[Url, ...]:
+    """Return where to begin with the repository at `url`: its formats, which lead to all records.
+
+    `since` (YYYY-MM-DD): the records changed on that day or later in the format of the request, else in ISO 19139
+    and Dublin Core, because a request for the formats cannot hand a day on.
+    """
+    if not since:
+        return (oai_url(url, verb="ListMetadataFormats"),)
+    stated = [value for name, value in query_parameters(url) if name.lower() == "metadataprefix"]
+    prefixes = stated or ["iso19139", "oai_dc"]
+    return tuple(oai_url(url, verb="ListRecords", metadataPrefix=prefix, **{"from": since}) for prefix in prefixes)
+
+
+def leads_to_records(url: Url) -> bool:
+    """Return whether an address is by its form a catalogue's list of records, which a home page may link."""
+    path = path_of(url)
+    return is_oai(url) or _LISTS.search(path) is not None or any(each.path.search(path) for each in _LISTINGS)

@@ -1,0 +1,227 @@
+"""OAI-PMH, folders of records, indexes of imagery, data.json and Geoportal Server: to the end, and since a day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from geocrawl.lab.recorded_worlds.replay import Response, error_page
+from tests.app.recorded_web import Answer, Answers
+from tests.app.test_families import harvest
+from tests.app.test_records_in_crawls import asked, crawl
+from tests.page.records import following, kinds
+from tests.support.pages import read
+
+GMD = "http://www.isotc211.org/2005/gmd"
+
+
+def iso(number: int) -> str:
+    return (
+        f'<gmd:MD_Metadata xmlns:gmd="{GMD}"><gmd:CI_OnlineResource><gmd:linkage><gmd:URL>http://m.example/maps/{number}'
+        "</gmd:URL></gmd:linkage><gmd:protocol>OGC:WMS</gmd:protocol></gmd:CI_OnlineResource></gmd:MD_Metadata>"
+    )
+
+
+def dcat(number: int) -> str:
+    return (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:d="http://www.w3.org/ns/dcat#"><d:Distribution>'
+        f'<d:format>WMS</d:format><d:accessURL rdf:resource="http://m.example/maps/{number}"/></d:Distribution></rdf:RDF>'
+    )
+
+
+def dublin_core(number: int) -> str:
+    return f"<oai_dc:dc xmlns:oai_dc='o' xmlns:dc='d'><dc:title>x</dc:title><dc:relation>http://m.example/maps/{number}?service=WMS</dc:relation></oai_dc:dc>"
+
+
+RECORDS_OF: dict[str, tuple[str, Callable[[int], str]]] = {
+    "iso19139": (GMD, iso), "dcat_ap": ("http://www.w3.org/ns/dcat#", dcat), "oai_dc": ("o", dublin_core)
+}  # fmt: skip
+
+
+class Repository(Answers):
+    """A repository with 7 records, 3 an answer, in these formats. `failures`: wrong answers to the second page."""
+
+    def __init__(self, *prefixes: str, failures: int = 0) -> None:
+        super().__init__({"r.example/": ("text/html", b'<a href="/oai?mode=oaipmh&amp;verb=Identify">OAI-PMH</a>')})
+        self.prefixes, self.failures = prefixes, failures
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        path, _, query = target.partition("?")
+        if path != "/oai":
+            return super().respond(scheme, host, target)
+        self.asked.append(host + target)
+        if "resumptionToken=iso19139,3" in query and self.failures:
+            self.failures -= 1
+            return error_page(500)
+        body = f'<?xml version="1.0"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">{self._answer(query)}</OAI-PMH>'
+        return Response(200, [("Content-Type", "text/xml")], body.encode(), "page")
+
+    def _answer(self, query: str) -> str:
+        values = dict(part.split("=", 1) for part in query.split("&") if "=" in part)
+        if values.get("verb") == "Identify":
+            return "<Identify><repositoryName>R</repositoryName></Identify>"
+        if values.get("verb") == "ListMetadataFormats":
+            formats = "".join(
+                f"<metadataFormat><metadataPrefix>{each}</metadataPrefix><metadataNamespace>{RECORDS_OF[each][0]}"
+                "</metadataNamespace></metadataFormat>"
+                for each in self.prefixes
+            )
+            return f"<ListMetadataFormats>{formats}</ListMetadataFormats>"
+        if values.get("verb") != "ListRecords":
+            return '<error code="badVerb"/>'
+        token = values.get("resumptionToken", "")
+        prefix, start = token.split(",") if token else (values["metadataPrefix"], "0")
+        if prefix not in self.prefixes:
+            return '<error code="cannotDisseminateFormat"/>'
+        shown = range(7)[int(start) :][:3] if "from" not in values else [5]
+        last = int(start) + 3 >= 7 or "from" in values
+        following = "" if last else f"{prefix},{int(start) + 3}"
+        records = "".join(
+            f"<record><header><identifier>oai:{n}</identifier></header><metadata>{RECORDS_OF[prefix][1](n)}</metadata></record>"
+            for n in shown
+        )
+        return (
+            f'<ListRecords>{records}<resumptionToken completeListSize="7">{following}</resumptionToken></ListRecords>'
+        )
+
+
+def numbers(path: Path) -> set[int]:
+    return {int(each.rpartition("/")[2][0]) for each in asked(path) if "m.example/maps/" in each}
+
+
+@pytest.mark.parametrize("prefixes", [("oai_dc", "iso19139"), ("oai_dc", "dcat_ap"), ("oai_dc",)])
+@pytest.mark.parametrize("start", ["http://r.example/", "http://r.example/oai?mode=oaipmh"])
+def test_a_repository_is_read_by_tokens_in_its_best_format(
+    tmp_path: Path, prefixes: tuple[str, ...], start: str
+) -> None:
+    web = Repository(*prefixes)
+    harvest(web, tmp_path / "c.db", start)
+    assert numbers(tmp_path / "c.db") == set(range(7))
+    lists = [each for each in web.asked if "verb=ListRecords" in each]
+    assert lists == [
+        f"r.example/oai?mode=oaipmh&verb=ListRecords&metadataPrefix={prefixes[-1]}",
+        *(f"r.example/oai?mode=oaipmh&verb=ListRecords&resumptionToken={prefixes[-1]},{n}" for n in (3, 6)),
+    ]
+
+
+def test_a_repository_is_asked_since_a_day(tmp_path: Path) -> None:
+    web = Repository("oai_dc", "iso19139")
+    report = harvest(web, tmp_path / "c.db", "http://r.example/oai", "2024-05-01")
+    assert (report.since, numbers(tmp_path / "c.db")) == ("2024-05-01", {5})
+    assert all("from=2024-05-01" in each for each in web.asked if "ListRecords" in each)
+
+
+def test_a_token_that_failed_is_asked_again_by_the_next_harvest(tmp_path: Path) -> None:
+    web = Repository("oai_dc", "iso19139", failures=1)
+    harvest(web, tmp_path / "c.db", "http://r.example/oai")
+    assert numbers(tmp_path / "c.db") == {0, 1, 2}
+    harvest(web, tmp_path / "c.db", "http://r.example/oai")
+    assert numbers(tmp_path / "c.db") == set(range(7))
+
+
+# --------------------------------------------------------------------------- folders
+
+APACHE = '<title>Index of /md</title><h1>Index of /md</h1><pre><a href="?C=N">Name</a> <a href="/">Parent Directory</a>{}</pre>'
+NGINX = '<title>Index of /md/</title><h1>Index of /md/</h1><hr><pre><a href="../">../</a>\n{}</pre>'
+IIS = '<title>f.example - /md/</title><pre><A HREF="/">[To Parent Directory]</A><br><br>{}</pre>'
+
+
+@pytest.mark.parametrize("page", [APACHE, NGINX, IIS], ids=["apache", "nginx", "iis"])
+def test_a_folder_of_records_is_read_with_the_folders_in_it(tmp_path: Path, page: str) -> None:
+    inner = page.format('<a href="2.xml">2.xml</a> <a href="notes.txt">notes.txt</a>')
+    web = Answers(
+        {
+            "f.example/md/": ("text/html", page.format('<a href="1.xml">1.xml</a> <a href="/md/in/">in</a>').encode()),
+            "f.example/md/in/": ("text/html", inner.replace('"/"', '"/md/"').encode()),
+            "f.example/md/1.xml": ("application/xml", iso(1).encode()),
+            "f.example/md/in/2.xml": ("application/xml", iso(2).encode()),
+        }
+    )
+    harvest(web, tmp_path / "c.db", "http://f.example/md/")
+    assert numbers(tmp_path / "c.db") == {1, 2}
+    assert not [each for each in web.asked if each.endswith((".txt", "f.example/"))]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        NGINX.format('<a href="0/">0/</a> <a href="a.png">a.png</a>'),
+        "<title>Our index</title><a href='../'>../</a><a href='1.xml'>1.xml</a>",
+        NGINX.replace("Index of", "The index of").format('<a href="1.xml">1.xml</a>'),
+    ],
+)
+def test_other_folders_and_pages_are_no_pages_of_records(page: str) -> None:
+    assert following(read(page, "text/html", "http://f.example/tiles/")) == []
+
+
+# --------------------------------------------------------------------------- imagery
+
+
+LAYERS = [
+    {"name": "A", "type": "wms", "url": "https://m.example/a?LAYERS=x&BBOX={bbox}&SRS={proj}&WIDTH={width}"},
+    {"name": "B", "type": "wms_endpoint", "url": "https://{switch:b,c}.m.example/b"},
+    {"name": "C", "type": "wmts", "url": "https://m.example/c/WMTSCapabilities.xml"},
+    {"name": "D", "type": "tms", "url": "https://m.example/{zoom}/{x}/{y}.png"},
+    {"name": "E", "type": "wms", "url": "https://m.example/{apikey}/e?bbox={bbox}"},
+]
+SERVED = {
+    ("wms", "https://m.example/a?LAYERS=x"),
+    ("wms", "https://b.m.example/b"),
+    ("wmts", "https://m.example/c/WMTSCapabilities.xml"),
+}
+
+
+def test_indexes_of_imagery_name_their_services() -> None:
+    features = {"type": "FeatureCollection", "features": [{"type": "Feature", "properties": each} for each in LAYERS]}
+    assert kinds(read(json.dumps(features), "application/geo+json")) == SERVED
+    assert kinds(read(json.dumps(LAYERS), "application/json")) == SERVED
+    entries = "".join(
+        f"<entry>{''.join(f'<{k}>{v}</{k}>'.replace('&', '&amp;') for k, v in each.items())}</entry>" for each in LAYERS
+    )
+    text = f'<imagery xmlns="http://josm.openstreetmap.de/maps-1.0">{entries}</imagery>'
+    assert {each for each in kinds(read(text, "text/xml")) if each[0]} == SERVED
+
+
+# --------------------------------------------------------------------------- Geoportal Server, data.json
+
+
+def geoportal(query: str) -> Answer:
+    """Seven data sets, three an answer, whatever is asked."""
+    start = int(query.partition("from=")[2].partition("&")[0])
+    shown = range(7)[start - 1 :][:3]
+    sets = [
+        {"title": f"{n}", "distribution": [{"accessURL": f"http://m.example/maps/{n}", "format": "WMS"}]} for n in shown
+    ]
+    return ("application/json", json.dumps({"dataset": sets, "totalResults": 7}).encode())
+
+
+def test_a_geoportal_server_is_read_page_by_page_from_its_home(tmp_path: Path) -> None:
+    home = ("text/html", b"<title>Esri Geoportal Server</title>")
+    web = Answers({"g.example/geoportal/": home, "g.example/geoportal/opensearch": geoportal})
+    harvest(web, tmp_path / "c.db", "http://g.example/geoportal/")
+    assert numbers(tmp_path / "c.db") == set(range(7))
+
+
+def test_a_home_page_leads_to_its_data_json(tmp_path: Path) -> None:
+    sets = [
+        {"title": "x", "distribution": [{"accessURL": f"http://m.example/maps/{n}", "format": "WMS"}]} for n in (1, 2)
+    ]
+    web = Answers(
+        {
+            "d.example/": ("text/html", b'<a href="/data.json">data.json</a>'),
+            "d.example/data.json": ("application/json", json.dumps({"dataset": sets}).encode()),
+        }
+    )
+    harvest(web, tmp_path / "c.db", "http://d.example/")
+    assert numbers(tmp_path / "c.db") == {1, 2}
+
+
+@pytest.mark.parametrize("base", ["arcgis", "server"])
+def test_the_base_of_an_arcgis_server_leads_to_its_folders(tmp_path: Path, base: str) -> None:
+    folder = {"currentVersion": 11.1, "folders": [], "services": [{"name": "roads", "type": "MapServer"}]}
+    web = Answers({f"a.example/{base}/rest/services": ("application/json", json.dumps(folder).encode())})
+    crawl(web, tmp_path / "c.db", f"http://a.example/{base}/", "bfs")
+    assert f"http://a.example/{base}/rest/services/roads/MapServer" in asked(tmp_path / "c.db")
