@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from geocrawl.app.session import Environment
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Response, error_page
+from geocrawl.model.health import DAY_S
 
 Answer = tuple[str, bytes]
 """Content type and body."""
@@ -19,6 +20,8 @@ class Answers:
         self._answers = answers
         self.asked: list[str] = []
         """host/path?query of every request but those for robots.txt, in order."""
+        self.runs = 0
+        """Crawls and harvests of this web so far."""
 
     def respond(self, scheme: str, host: str, target: str) -> Response:
         """The answer to a GET."""
@@ -32,7 +35,8 @@ class Answers:
 
 
 def environment(answers: Answers) -> Environment:
-    """What a crawl or a harvest takes from outside, when these answers are its web."""
-    clock = ReplayClock()
+    """What a crawl or a harvest takes from outside, when these answers are its web; a day later each time."""
+    clock = ReplayClock(ReplayClock().now() + DAY_S * answers.runs)
+    answers.runs += 1
     transport = ReplayTransport(answers, clock)
     return Environment(clock, transport, lambda: 0)

@@ -203,3 +203,18 @@ def test_a_page_that_is_no_catalogue_is_not_called_one(tmp_path: Path, web: Answ
     assert report.summary.records == 0
     assert "is this the address of a catalogue" in report.lines()[0]
     assert not [line for line in report.lines() if "all pages" in line]
+
+
+def documented_families() -> list[list[str]]:
+    """The rows of the table of families in docs/harvesting.md."""
+    text = (Path(__file__).parents[2] / "docs/harvesting.md").read_text("utf-8").partition("| family |")[2]
+    rows = [line.strip("|").split("|") for line in text.splitlines()[2:] if line.startswith("|")]
+    return [[cell.strip(" `") for cell in row] for row in rows]
+
+
+@pytest.mark.parametrize("row", documented_families(), ids=lambda row: row[0])
+def test_each_documented_family_begins_where_the_table_says(row: list[str]) -> None:
+    _, address, first, selects = row
+    candidate = Detector(declarations()).of_url(url(address))
+    assert find_start(url(address), candidate).pages[0].address.startswith(first)
+    assert find_start(url(address), candidate, since="2024-05-01").since == (selects == "yes")

@@ -124,7 +124,10 @@ def test_a_token_that_failed_is_asked_again_by_the_next_harvest(tmp_path: Path) 
 
 # --------------------------------------------------------------------------- folders
 
-APACHE = '<title>Index of /md</title><h1>Index of /md</h1><pre><a href="?C=N">Name</a> <a href="/">Parent Directory</a>{}</pre>'
+APACHE = (
+    '<title>Index of /md</title><h1>Index of /md</h1><pre><a href="?C=N">Name</a> '
+    '<a href="/">Parent Directory</a>{}</pre>'
+)
 NGINX = '<title>Index of /md/</title><h1>Index of /md/</h1><hr><pre><a href="../">../</a>\n{}</pre>'
 IIS = '<title>f.example - /md/</title><pre><A HREF="/">[To Parent Directory]</A><br><br>{}</pre>'
 
