@@ -13,10 +13,14 @@ import json
 import os
 import smtplib
 import ssl
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -37,6 +41,8 @@ from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, is_mail_address, iso, moment
 
 _MAIL, _FILE = "mail:", "file:"
+_DELIVERY_S = 30.0
+"""Longest time of a delivery as a whole."""
 
 
 def read_recipient(text: str, settings: Settings, database: DatabaseUrl) -> str:
@@ -56,16 +62,61 @@ def read_recipient(text: str, settings: Settings, database: DatabaseUrl) -> str:
 
 
 async def deliver(delivery: Delivery, settings: Settings, database: DatabaseUrl, at: float) -> str:
-    """Deliver one message; return '' when it arrived, else what went wrong."""
+    """Deliver one message; return '' when it arrived, else what went wrong. Takes at most half a minute."""
     recipient = delivery.watch.recipient
     if recipient.startswith(_MAIL):
         address = recipient.removeprefix(_MAIL)
-        return await asyncio.to_thread(send_mail, address, subject(delivery), as_text(delivery, at), settings)
+        text = subject(delivery), as_text(delivery, at)
+        return await _in_time(recipient, partial(send_mail, address, *text, settings))
     if recipient.startswith(_FILE):
         path = Path(recipient.removeprefix(_FILE))
-        return await asyncio.to_thread(_append, path, as_json(delivery, at), database)
+        return await _in_time(recipient, partial(_append, path, as_json(delivery, at), database))
     message, secret = as_json(delivery, at), delivery.watch.secret
     return await post_webhook(recipient, message, secret, allow_private=settings.allow_private)
+
+
+async def _in_time(recipient: str, work: Callable[[], str]) -> str:
+    """Return what a delivery that blocks returns, or that its time is over.
+
+    A mail server may drip a byte now and then, and a disk may be away: no time-out of one read ends that. The thread is
+    then left to itself, one for each recipient at most.
+    """
+    name = f"notices to {recipient}"
+    if any(thread.name == name for thread in threading.enumerate()):
+        return "still hangs in the attempt before this one"
+    try:
+        outcome = asyncio.get_running_loop().run_in_executor(_DaemonThread(name), work)
+        return await asyncio.wait_for(outcome, _DELIVERY_S)
+    except TimeoutError:
+        return f"did not take the message within {_DELIVERY_S:g} s"
+    except Exception as error:  # whatever it is, the other recipients are told
+        return f"{type(error).__name__}: {error}"
+
+
+class _DaemonThread(Executor):
+    """Runs a call in a thread for which the end of the process does not wait."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        """Start the thread; return its result to come."""
+        future = Future[Any]()
+        future.set_running_or_notify_cancel()  # it cannot be cancelled from now on
+
+        def run() -> None:
+            try:
+                result = work(*args, **named)
+            except BaseException as error:
+                thread.name = "notices"  # it hangs no more
+                future.set_exception(error)
+            else:
+                thread.name = "notices"
+                future.set_result(result)
+
+        thread = threading.Thread(target=run, name=self._name, daemon=True)
+        thread.start()
+        return future
 
 
 def _append(path: Path, message: Mapping[str, object], database: DatabaseUrl) -> str:
@@ -73,7 +124,9 @@ def _append(path: Path, message: Mapping[str, object], database: DatabaseUrl) ->
     line = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     try:
         refuse_database(path, database)
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, SECRET)
+        if path.is_fifo():
+            return "cannot be written: it is a pipe, which keeps nothing; name a file"
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, SECRET)
         try:
             written = os.write(descriptor, line)
             if written < len(line):
@@ -274,7 +327,8 @@ async def post_webhook(address: str, message: Mapping[str, object], secret: str,
             await answer.aclose()
     except WEB_ERRORS as error:
         return _webhook_failure(error)
-    return "" if answer.is_success else f"answered with status {answer.status_code}"
+    gone = " (the recipient gave the address up)" if answer.status_code == httpx.codes.GONE else ""
+    return "" if answer.is_success else f"answered with status {answer.status_code}{gone}"
 
 
 def _webhook_failure(error: Exception) -> str:

@@ -24,6 +24,7 @@ from geocrawl.errors import EnvironmentFault, GeocrawlError, UsageError
 from geocrawl.fetch.proxy import proxy_from_environment
 from geocrawl.files import refuse_database
 from geocrawl.model import FrontierStats
+from geocrawl.model.watches import LateWatch
 from geocrawl.priority import registry
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
@@ -449,15 +450,32 @@ def _check_killers(status: CatalogStatus) -> Finding:
 
 
 def _check_watches(status: CatalogStatus) -> Finding:
-    """Return which watches tell nobody of anything."""
+    """Return which watches tell nobody of anything, and whose notices do not arrive."""
     counts = {
         "given up after ten failed deliveries": status.watches_given_up,
         "without their service": status.watches_of_nothing,
     }
-    sentence = ", ".join(f"{count:,} {state}" for state, count in counts.items() if count)
-    if sentence:
-        return Finding("watches-idle", Severity.WARNING, "watches", sentence, "`geocrawl watch list`")
-    return Finding("watches-good", Severity.OK, "watches", "none is given up or without its service")
+    idle = [f"{count:,} {state}" for state, count in counts.items() if count]
+    lost = [
+        f"watch {number}: its file {plain(path, 200)} is gone"
+        for number, path, was_written in status.watched_files
+        if not (Path(path).exists() if was_written else Path(path).parent.is_dir())
+    ]
+    late = [*map(_late, status.watches_late)]
+    if idle or lost or late:
+        code = "watches-idle" if idle else "watches-late"
+        sentence = "; ".join((*idle, *lost[:10], *late))
+        return Finding(code, Severity.WARNING, "watches", sentence, "`geocrawl watch list`")
+    return Finding("watches-good", Severity.OK, "watches", "none is given up or without its service, and none is late")
+
+
+def _late(watch: LateWatch) -> str:
+    """Return what waits for a recipient, since when, and why."""
+    who, why = f"watch {watch.id} to {plain(watch.recipient, 100)}", plain(watch.last_error, 120)
+    if watch.since is None:
+        return f"{who}: {why}"
+    tried = f"{counted(watch.failures, 'failed attempt')} ({why})" if watch.failures else "not sent"
+    return f"{who}: {counted(watch.unsent, 'notice')} since {moment(watch.since)}, {tried}"
 
 
 def _check_sites(status: CatalogStatus) -> Finding:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from geocrawl.model.watches import MOST_FAILURES
+from geocrawl.model.watches import MOST_FAILURES, Delivery
 from geocrawl.notices import deliver
 from geocrawl.ports import Clock
 from geocrawl.sanitize import masked
@@ -13,6 +14,8 @@ from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep.watches import Watches
+
+_RECIPIENTS_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +43,48 @@ class WatchRound:
         self._catalogue = Catalogue(store.connection)
 
     async def send(self, *, again: bool = False) -> WatchReport:
-        """Write what changed since the last round, and deliver what waits, one message after the other.
+        """Write what changed since the last round, and deliver what waits: each recipient by itself, one message after
+        the other, those first that took their last one.
 
         `again`: also to recipients whose failures ask for a pause.
         """
         run, watches = self._store.runner.run, self._watches
         notices = await run(watches.look, self._catalogue.numbers, self._clock.now())
-        messages, failures = 0, list[str]()
-        for delivery in await run(watches.due, self._clock.now(), again=again):
-            error = await deliver(delivery, self._settings, self._store.path, self._clock.now())
-            recipient = masked(delivery.watch.recipient)
-            if error:
-                await run(watches.failed, delivery, masked(error), self._clock.now())
-                failures.append(f"watch {delivery.watch.id}: {recipient} {masked(error)}")
-                self._log("notices not delivered", watch=delivery.watch.id, to=recipient, error=masked(error))
-                if delivery.watch.failures + 1 >= MOST_FAILURES:
-                    self._log("warning: a watch is given up, and tried once a day", watch=delivery.watch.id)
-            else:
-                await run(watches.delivered, delivery, self._clock.now())
-                messages += 1
-                self._log("notices delivered", watch=delivery.watch.id, to=recipient, notices=len(delivery.notices))
-        return WatchReport(notices, messages, tuple(failures))
+        queues: dict[str, list[Delivery]] = {}
+        for delivery in sorted(await run(watches.due, self._clock.now(), again=again), key=_failures):
+            queues.setdefault(delivery.watch.recipient, []).append(delivery)
+        places = asyncio.Semaphore(_RECIPIENTS_AT_ONCE)
+        rounds = await asyncio.gather(
+            *(self._serve(queue, places) for queue in queues.values()), return_exceptions=True
+        )
+        failures = list[str]()
+        for told in rounds:
+            if isinstance(told, BaseException):
+                raise told
+            failures += told
+        return WatchReport(notices, sum(map(len, queues.values())) - len(failures), tuple(failures))
+
+    async def _serve(self, queue: Sequence[Delivery], places: asyncio.Semaphore) -> list[str]:
+        """Deliver one recipient's messages; return a line for each that did not arrive.
+
+        After a failure the others are not tried: each of them waits for its watch's next attempt.
+        """
+        run, failures, error = self._store.runner.run, list[str](), ""
+        async with places:
+            for delivery in queue:
+                watch, recipient = delivery.watch, masked(delivery.watch.recipient)
+                error = error or await deliver(delivery, self._settings, self._store.path, self._clock.now())
+                if not error:
+                    await run(self._watches.delivered, delivery, self._clock.now())
+                    self._log("notices delivered", watch=watch.id, to=recipient, notices=len(delivery.notices))
+                    continue
+                await run(self._watches.failed, delivery, masked(error), self._clock.now())
+                failures.append(f"watch {watch.id}: {recipient} {masked(error)}")
+                self._log("notices not delivered", watch=watch.id, to=recipient, error=masked(error))
+                if watch.failures + 1 >= MOST_FAILURES:
+                    self._log("warning: a watch is given up, and tried once a day", watch=watch.id)
+        return failures
+
+
+def _failures(delivery: Delivery) -> int:
+    return delivery.watch.failures

@@ -70,7 +70,7 @@ def list_(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """List watches with what waits for delivery and the last error."""
     with opt.writing(overrides) as store:
         found = Watches(store.database).all()
-    columns = ("id", "watched", "services", "to", "sent", "waiting", "failures", "error")
+    columns = ("id", "watched", "services", "to", "sent", "waiting", "failures", "again", "error")
     nothing = "No watches: `geocrawl watch add SERVICE --to mail:ADDRESS` adds one."
     output.print_rows(
         found, columns, _cells, json=json, nothing=nothing, as_json=_as_json, least=("failures", "sent", "services")
@@ -145,4 +145,6 @@ def _cells(watch: Watch) -> tuple[object, ...]:
     if watch.watches_nothing:
         error = f"watches nothing: its service is no longer in the catalogue; {error}".rstrip("; ")
     sent = moment(watch.sent_at)
-    return (watch.id, watch.subject, watch.services, watch.recipient, sent, watch.unsent, watch.failures, error)
+    again = moment(watch.retry_at) if watch.failures else ""
+    told = (watch.recipient, sent, watch.unsent, watch.failures, again, error)
+    return (watch.id, watch.subject, watch.services, *told)

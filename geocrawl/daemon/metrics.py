@@ -74,6 +74,9 @@ def prometheus(status: CatalogStatus, findings: Sequence[Finding], max_traffic_b
     yield from _family("today", "The daemon's counts of this day (UTC).", _labelled("what", status.today))
     given_up = "Watches whose notices could not be delivered ten times in a row."
     yield from _family("watches_given_up", given_up, [("", status.watches_given_up)])
+    late = "Notices that wait, by watch: an attempt failed, or nobody sent them for an hour."
+    waiting = {str(watch.id): watch.unsent for watch in status.watches_late}
+    yield from _family("notices_late", late, _labelled("watch", waiting))
     traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
     yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])
     states = {str(state): count for state, count in status.frontier.states.items()}

@@ -57,6 +57,20 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
+class LateWatch:
+    """A watch whose notices do not arrive: an attempt failed, none was made for an hour, or its search is not valid."""
+
+    id: int
+    recipient: str
+    unsent: int
+    since: float | None
+    """Time of the oldest notice that waits."""
+    failures: int
+    retry_at: float
+    last_error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """A change of a service that a watch reports to its recipient once."""
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from statistics import StatisticsError, correlation
 from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, func, select
+from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, func, or_, select
 
 from geocrawl.model import BATCH_TIER, FrontierStats, Purpose, SourceState, State
-from geocrawl.model.watches import MOST_FAILURES
+from geocrawl.model.watches import MOST_FAILURES, LateWatch
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.read.statistics import DEVIATIONS
 from geocrawl.store.database.connection import Connection, OpenSnapshot, Size
@@ -27,7 +27,18 @@ from geocrawl.store.database.processes import (
     read_jobs,
     read_workers,
 )
-from geocrawl.store.database.schema.tables import BLOCKED, ENDPOINT, HEALTH_EVENT, HOST, PROBE, RUN, SERVICE, URL, WATCH
+from geocrawl.store.database.schema.tables import (
+    BLOCKED,
+    ENDPOINT,
+    HEALTH_EVENT,
+    HOST,
+    NOTICE,
+    PROBE,
+    RUN,
+    SERVICE,
+    URL,
+    WATCH,
+)
 from geocrawl.store.database.views import is_shown
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
@@ -121,6 +132,10 @@ class CatalogStatus:
     """Watches whose notices could not be delivered ten times in a row."""
     watches_of_nothing: int
     """Watches of a service that is no longer in the catalogue."""
+    watches_late: tuple[LateWatch, ...]
+    """Watches whose notices do not arrive, at most ten, those with the most failures first; keys are masked."""
+    watched_files: tuple[tuple[int, str, bool], ...]
+    """Number of a watch that writes a file, the file, and whether it was written before; at most a hundred."""
     size: Size
     open_snapshot: OpenSnapshot | None
     """What keeps the database from cleaning up; None for nothing."""
@@ -198,6 +213,24 @@ _DUE = select(func.count()).where(ENDPOINT.c.due_at.is_not(None), ENDPOINT.c.due
 _WATCHES = select(
     func.count(case((WATCH.c.failures >= MOST_FAILURES, 1))),
     func.count(case((and_(WATCH.c.service_id.is_not(None), WATCH.c.known == "{}"), 1))),
+)
+_LATE_S = 3600.0
+_LATE_WATCHES = (
+    select(
+        *(WATCH.c.id, WATCH.c.recipient, func.count(NOTICE.c.id), func.min(NOTICE.c.at)),
+        *(WATCH.c.failures, WATCH.c.retry_at, WATCH.c.last_error),
+    )
+    .select_from(WATCH.outerjoin(NOTICE, and_(NOTICE.c.watch_id == WATCH.c.id, NOTICE.c.sent_at.is_(None))))
+    .group_by(WATCH.c.id)
+    .having(or_(WATCH.c.last_error != "", func.min(NOTICE.c.at) < bindparam("before")))
+    .order_by(WATCH.c.failures.desc(), WATCH.c.id)
+    .limit(10)
+)
+_WATCHED_FILES = (
+    select(WATCH.c.id, WATCH.c.recipient, WATCH.c.sent_at)
+    .where(WATCH.c.recipient.like("file:%"))
+    .order_by(WATCH.c.id)
+    .limit(100)
 )
 _BLOCKED = select(func.count()).select_from(BLOCKED)
 
@@ -300,6 +333,14 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         blocked=connection.execute(_BLOCKED).fetchone()[0],
         watches_given_up=given_up,
         watches_of_nothing=of_nothing,
+        watches_late=tuple(
+            LateWatch(number, masked(recipient), *rest)
+            for number, recipient, *rest in connection.execute(_LATE_WATCHES, {"before": now - _LATE_S})
+        ),
+        watched_files=tuple(
+            (number, recipient.removeprefix("file:"), sent_at is not None)
+            for number, recipient, sent_at in connection.execute(_WATCHED_FILES)
+        ),
         size=connection.size(),
         open_snapshot=connection.open_snapshot(),
         services=services,
