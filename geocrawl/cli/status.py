@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -342,11 +343,14 @@ def examine(overrides: opt.Overrides, now: float) -> Iterator[Finding]:
 
 
 def _repair(overrides: opt.Overrides) -> None:
-    """Make the search index again, and say how many services it has."""
+    """Make the search index again, and say how many services it has.
+
+    Raises DatabaseFault (exit code 3) for a file with damage elsewhere, which this does not repair."""
     from geocrawl.store.catalogue.index.upkeep import index_again
 
     with opt.writing(overrides) as store:
         services = index_again(store.database)
+        store.connection.check(math.inf)
     typer.echo(f"{store.path}: the search index has {counted(services, 'service')}")
 
 

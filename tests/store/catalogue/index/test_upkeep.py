@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from geocrawl.cli import app
+from geocrawl.errors import DatabaseFault
 from geocrawl.store.catalogue.index.index import search_engine
 from geocrawl.store.catalogue.index.upkeep import index_again
 from geocrawl.store.store import Store
@@ -48,6 +49,19 @@ def test_a_repair_indexes_a_catalogue_without_its_index(old: Path) -> None:
     assert (done.exit_code, "500 services" in done.stdout) == (0, True)
     found = CliRunner().invoke(app, ["search", "peat", "--json", "--limit", "3", "--db", str(old)])
     assert len(json.loads(found.stdout)) == 3
+
+
+def test_a_repair_of_a_damaged_file_does_not_end_as_if_all_were_well(old: Path) -> None:
+    """A page of a table that the index does not need is overwritten."""
+    with closing(sqlite3.connect(old)) as connection:
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+        place = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'probe'").fetchone()[0]
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with old.open("r+b") as file:
+        file.seek((place - 1) * size)
+        file.write(b"\x2a" * size)
+    done = CliRunner().invoke(app, ["check", "--repair", "--db", str(old)])
+    assert isinstance(done.exception, DatabaseFault) and "is damaged" in str(done.exception)
 
 
 def test_a_repair_leaves_what_a_settlement_would_have_written(tmp_path: Path) -> None:
