@@ -27,8 +27,9 @@ _ARGUMENTS: dict[str, list[str]] = {
     **{"seeds check": ["--stored"], "seeds remove": [_PAGE], "show": ["1"], "train bayes": ["--out", "b"]},
     **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": [_PAGE]},
 }
-_OTHERS = frozenset({"config show", "identify", "doctor"})
-"""Commands with `--db` that open no database or do without: `identify` only shares delays, `doctor` looks at more."""
+_OTHERS = frozenset({"config show", "identify", "check-list", "doctor"})
+"""Commands with `--db` that open no database or do without: `identify` and `check-list` only share delays, and
+`doctor` looks at more."""
 _FILES_ALONE = frozenset({"backup", "restore"})
 
 

@@ -81,7 +81,7 @@ def test_words_find_services_while_they_are_typed(browser: Any, address: str) ->
 
 def test_a_box_is_drawn_on_the_map(browser: Any, address: str) -> None:
     with page_of(browser) as (page, said):
-        page.goto(f"{address}{ITEMS}")
+        page.goto(f"{address}{ITEMS}?sortby=title")
         before = page.locator(".hit").count()
         canvas = page.locator(".map canvas").first
         canvas.wait_for()
