@@ -94,7 +94,7 @@ def fault(path: Path, error: Error) -> DatabaseFault:
         return DatabaseFault(f"{path}: is not a SQLite database; {_RESTORE}, or name another --db")
     if "malformed" in text or code.startswith("SQLITE_CORRUPT"):
         return damage(path, str(error))
-    if "no such column: " in text or "no such table: v_" in text:
+    if "no such column: " in text or "no such table: v_" in text or "no such table: source" in text:
         return DatabaseFault(
             f"{path}: was written by an older geocrawl; the next command that writes to it "
             "(`geocrawl seeds add`, `crawl` …) brings it up to date"
