@@ -293,6 +293,11 @@ class OriginRobots:
             wait = max(again_at - self._parts.clock.now(), 1.0)
             return Failure(url, FailureCode.ROBOTS, detail, retry_after_s=wait, status=record.status)
         host.adopt_crawl_delay(rules.crawl_delay_s)
+        if not has_text(record) and not rules.allows(url.address):
+            # Rules that are only kept end soon: then is the time to ask again, not when one looks after rules in force.
+            wait = max(record.fetched_at + self._settings.robots_ttl_s - self._parts.clock.now(), 1.0)
+            detail = f"the last known robots.txt of {url.origin} forbids it"
+            return Failure(url, FailureCode.ROBOTS, detail, retry_after_s=wait, status=record.status)
         return rules
 
     async def _ask(self, url: Url, host: PacedHost) -> RobotsRecord | Failure:
