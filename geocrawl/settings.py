@@ -462,7 +462,7 @@ class Settings:
     )
     max_records_pages: Count = setting(
         200,
-        "maximum pages of records of one catalogue",
+        "maximum pages of records of a catalogue whose lists state no total",
         unit="pages",
         option=Option(("harvest",), name="--max-pages"),
     )
