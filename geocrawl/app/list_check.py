@@ -151,26 +151,22 @@ class LayersCheck:
         attempts: list[Attempt] = []
         report = ContentReport(Level.ADVERTISED)
         for name in self.layers.get(endpoint_place(endpoint), ()):
-            if (index := _index_of(service, name)) is not None:
-                report = yield from self.inner.run(endpoint, _narrowed(service, index))
+            if (layer := _layer_named(service, name)) is not None:
+                report = yield from self.inner.run(endpoint, _narrowed(service, layer))
                 attempts += (replace(attempt, layer=name) for attempt in report.attempts)
         return replace(report, attempts=tuple(attempts))
 
 
-def _index_of(service: Service, name: str) -> int | None:
-    """Return where a layer of this name stands; a prefix of a namespace may be missing."""
-    names = [layer.name for layer in service.layers]
-    bare = [each.rpartition(":")[2] for each in names]
-    return names.index(name) if name in names else bare.index(name) if name and name in bare else None
+def _layer_named(service: Service, name: str) -> Layer | None:
+    """Return the layer of this name, None for no such layer; the prefix of a namespace may be missing."""
+    alike = [layer for layer in service.layers if layer.name and name in (layer.name, layer.name.rpartition(":")[2])]
+    return min(alike, key=lambda layer: layer.name != name, default=None)
 
 
-def _narrowed(service: Service, index: int) -> Service:
+def _narrowed(service: Service, layer: Layer) -> Service:
     """Return the service with one layer alone, below the groups that it inherits from, which cannot be requested."""
-    line = [service.layers[index]]
-    while (parent := line[0].parent) is not None:
-        line.insert(0, service.layers[parent])
-    groups = [replace(layer, name="", parent=number - 1 if number else None) for number, layer in enumerate(line[:-1])]
-    return replace(service, layers=(*groups, replace(line[-1], parent=len(groups) - 1 if groups else None)))
+    line = reversed([layer, *(replace(group, name="") for group in list(service.ancestry(layer))[1:])])
+    return replace(service, layers=tuple(replace(one, parent=at - 1 if at else None) for at, one in enumerate(line)))
 
 
 class _Visits:
@@ -228,9 +224,9 @@ def _faults(
     result: EntryResult, entry: ListEntry, service: Service, attempts: Sequence[Attempt]
 ) -> Iterator[EntryResult]:
     """Yield what a client of the entry misses, the gravest first."""
-    indexes = {name: _index_of(service, name) for name in entry.layers}
-    for name, index in indexes.items():
-        if index is None:
+    layers = {name: _layer_named(service, name) for name in entry.layers}
+    for name, layer in layers.items():
+        if layer is None:
             detail = f"the service advertises no layer {name!r}"
             yield replace(result, state=EntryState.LAYER_MISSING, detail=detail, nearest=_nearest(service, name))
     for attempt in attempts:
@@ -238,8 +234,9 @@ def _faults(
             state = EntryState.NOT_CHECKED if attempt.outcome is ContentOutcome.REFUSED else EntryState.NO_CONTENT
             detail = f"{attempt.layer}: {attempt.detail}"
             yield replace(result, state=state, reason=attempt.outcome, detail=detail, requested=attempt.url)
-    for name, index in indexes.items():
-        offered = _systems(service.layers, index) if index is not None else ()
+    for name, layer in layers.items():
+        line = service.ancestry(layer) if layer is not None else ()
+        offered = {crs_code(code).upper() for one in line for code in one.crs}
         if entry.crs and offered and crs_code(entry.crs).upper() not in offered:
             detail = f"{name} is not offered in {entry.crs}, but in {', '.join(sorted(offered)[:5])}"
             yield replace(result, state=EntryState.CRS_MISSING, detail=detail)
@@ -251,16 +248,6 @@ def _works(result: EntryResult, attempts: Sequence[Attempt]) -> EntryResult:
     if own := [attempt for attempt in attempts if attempt.layer in result.layers]:
         result = replace(result, reason=own[-1].outcome, detail=own[-1].detail, requested=own[-1].url)
     return result
-
-
-def _systems(layers: Sequence[Layer], index: int) -> frozenset[str]:
-    """Return the codes of a layer's reference systems, those of its groups included."""
-    codes, at = set[str](), index
-    while True:
-        codes |= {crs_code(code).upper() for code in layers[at].crs}
-        if (parent := layers[at].parent) is None:
-            return frozenset(codes)
-        at = parent
 
 
 def _nearest(service: Service, name: str) -> str:

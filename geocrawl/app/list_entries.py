@@ -39,7 +39,6 @@ class ListEntry:
     layers: tuple[str, ...] = ()
     """Names for requests; empty when the list names a service alone."""
     crs: str = ""
-    format: str = ""
     why_not: str = ""
     """Why the entry cannot be asked; '' when it can."""
 
@@ -89,9 +88,7 @@ _LAYERS = ("layers", "layer", "typenames", "typename", "coverageid", "coverage")
 _CRS = ("crs", "srs", "srsname")
 
 
-def _entry(
-    name: str, url: str, kind: str = "", layers: str | list[str] = "", crs: str = "", format_: str = ""
-) -> Iterator[ListEntry]:
+def _entry(name: str, url: str, kind: str = "", layers: str | list[str] = "", crs: str = "") -> Iterator[ListEntry]:
     """Yield the entry at an address or template; none without an address."""
     url = _SWITCH.sub(r"\1", url.strip())
     if not url:
@@ -108,7 +105,6 @@ def _entry(
         kind=_KINDS.get(service),
         layers=tuple(filter(None, (each.strip() for each in named))),
         crs=crs or next((fields[key] for key in _CRS if fields.get(key)), ""),
-        format=format_ or fields.get("format", ""),
         why_not=_why_not(service, before, url),
     )
 
@@ -161,7 +157,6 @@ def _of_csv(text: str, path: Path) -> Iterator[ListEntry]:
             cell(row, "kind", "type", "service"),
             cell(row, "layer", "layers"),
             cell(row, "crs", "srs"),
-            cell(row, "format"),
         )
 
 
@@ -270,6 +265,4 @@ def _of_source(title: str, provider: str, source: str) -> Iterator[ListEntry]:
         return
     kind = "tiles" if values.get("type") == "xyz" else "wmts" if "tilematrixset" in values else provider
     layers = [value for key, value in fields if key in ("layers", "typename", "identifier")]
-    yield from _entry(
-        title, url, kind, layers, values.get("crs", "") or values.get("srsname", ""), values.get("format", "")
-    )
+    yield from _entry(title, url, kind, layers, values.get("crs", "") or values.get("srsname", ""))

@@ -18,6 +18,7 @@ from geocrawl.app.list_check import EntryResult, EntryState, check_list
 from geocrawl.app.list_entries import read_entries
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import UsageError
 from geocrawl.sanitize import plain
 from geocrawl.wording import counted
@@ -82,12 +83,17 @@ def check_list_(
     if not settings.quiet:
         counts = Counter(result.state for result in results)
         output.say(", ".join(f"{counts[state]:,} {state}" for state in EntryState if counts[state]))
+    _end(summary, has_failed=any(result.has_failed for result in shown))
+
+
+def _end(summary: RunSummary | None, *, has_failed: bool) -> None:
+    """Exit with the code that fits the run, if there was one, and what is shown of its entries."""
     if summary is not None:
         output.end_interrupted(summary.interrupted)
         if summary.stopped == "outage":
             output.say("this machine could send no requests")
             raise typer.Exit(3)
-    if any(result.has_failed for result in shown):
+    if has_failed:
         raise typer.Exit(1)
 
 
@@ -110,7 +116,7 @@ def _key(row: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def _former(file: Path | None) -> dict[tuple[object, ...], str]:
-    """Return entry → state of an earlier result. Raises UsageError for a file that is none."""
+    """Return entry → state of an earlier result. Raises UsageError for another file."""
     if file is None:
         return {}
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -160,6 +160,15 @@ class Service:
     """Hash of the described content: equal at two addresses of one service."""
     read_by: str = "geocrawl"
     """Which reader read its description: 'owslib', or 'geocrawl'."""
+
+    def ancestry(self, layer: Layer) -> Iterator[Layer]:
+        """Yield a layer of the service, then the groups above it, from which it inherits."""
+        yield layer
+        parent, most = layer.parent, len(self.layers)
+        while parent is not None and most > 0:
+            layer, most = self.layers[parent], most - 1
+            yield layer
+            parent = layer.parent
 
 
 @dataclass(frozen=True, slots=True)

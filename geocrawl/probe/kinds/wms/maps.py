@@ -208,7 +208,7 @@ def _in_turn(layers: list[Layer], most: int) -> Iterator[Layer]:
 
 def _targets(service: Service, layer: Layer) -> tuple[Target, ...]:
     """Return a layer with its extent in each reference system that can be requested, the first choice first."""
-    line = list(_ancestry(service.layers, layer))
+    line = list(service.ancestry(layer))
     codes = {crs_code(code).upper(): code for owner in reversed(line) for code in owner.crs}
     is_new = service.version.startswith("1.3")
     bounds = next((owner.bounds for owner in line if owner.bounds is not None), None)
@@ -267,16 +267,6 @@ def _box(line: list[Layer], bounds: Bounds | None, *, is_new: bool) -> Sides | N
         return None
     west, south, east, north = stated.bounds
     return west, south, east, north
-
-
-def _ancestry(layers: tuple[Layer, ...], layer: Layer) -> Iterator[Layer]:
-    """Yield the layer, then the groups above it."""
-    yield layer
-    parent, most = layer.parent, len(layers)
-    while parent is not None and most > 0:
-        layer, most = layers[parent], most - 1
-        yield layer
-        parent = layer.parent
 
 
 def _within_scales(target: Target, scales: tuple[float, float]) -> Target:
