@@ -362,7 +362,7 @@ class Settings:
         600.0,
         "a server error (5xx) counts for its address only, unless another address of the host has one within this time",
     )
-    robots_ttl_s: Duration = setting(86400.0, "how long a robots.txt is cached, and outlives answers that are none")
+    robots_ttl_s: Duration = setting(86400.0, "how long a robots.txt is cached, and its rules outlive other answers")
     robots_error_ttl_s: Duration = setting(3600.0, "wait before a robots.txt that cannot be read is asked for again")
     ignore_robots: bool = setting(
         False,

@@ -47,7 +47,7 @@ class Round:
     """Most records that the server gives of one list."""
     slices: tuple[Slice, ...]
     cut: tuple[int, ...] = ()
-    """Ids of the slices in place of which they come."""
+    """Ids of the slices that these replace."""
 
 
 def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], now: float) -> Round | None:

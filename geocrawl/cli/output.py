@@ -215,7 +215,7 @@ def print_rows(
     as_json: Callable[[Any], object] = asdict,
     least: Sequence[str] = (),
 ) -> None:
-    """Print rows as a JSON list, or as a table of their `cells`; `nothing` on standard error when there are none.
+    """Print rows as a JSON list, or as a table of their `cells`; `nothing` on standard error without rows.
 
     `least`: as in `print_table`.
     """

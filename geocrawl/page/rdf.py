@@ -154,7 +154,7 @@ def _resolved(address: str, base: str) -> str:
         return address
     try:
         return urljoin(base, address)
-    except ValueError:  # an address in brackets that is none
+    except ValueError:  # its brackets hold no address of IPv6
         return address
 
 

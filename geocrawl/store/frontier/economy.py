@@ -31,7 +31,7 @@ class _Busy(NamedTuple):
     """A host that is leased, or was a moment ago."""
 
     token: int
-    """Of the lease."""
+    """The number that tells the lease from others of the host."""
     since: float
     """When the lease was first seen, or earlier: by what the leases before it have used up of the host's moment."""
     ended: float | None = None

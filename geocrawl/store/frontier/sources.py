@@ -73,7 +73,7 @@ class Harvest:
     """A harvest, which reads pages again that were read before."""
 
     number: int = 0
-    """Its number in the database, from 1; 0 for a crawl, which is none."""
+    """Its number in the database, from 1; 0 for a crawl."""
     begun_at: float = 0.0
 
     def reads_again(self, page: Url, following: Link, settled_at: float) -> bool:
@@ -237,8 +237,8 @@ class SourceWriter:
         return found
 
     def add_slices(self, source: int, window: int, cut: Sequence[int], slices: Mapping[str, Url]) -> list[Url]:
-        """Add slices of a source (text → first page), those in place of which they come being `cut`; return the first
-        pages of the new ones. `window`: most records that the server gives of one list."""
+        """Add slices of a source (text → first page) that replace those of the ids in `cut`; return the first pages of
+        the new ones. `window`: most records that the server gives of one list."""
         self.connection.execute(_WRITE_SOURCE, {"source": source, "window": window})
         for number in cut:
             self.connection.execute(_WRITE_LIST, {"list": number, "reason": CUT})
