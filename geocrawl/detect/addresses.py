@@ -85,7 +85,7 @@ class KnownServers:
         if len(path) > _LONG_CHARS or self.hint.search(path) is None:
             return None
         for form, pattern, kind in self.paths:
-            if form.hint in path and form.query in query and pattern.search(path):
+            if form.may_fit(path, query) and pattern.search(path):
                 return kind
         return None
 

@@ -126,7 +126,7 @@ def _portal_at(host: str, origin: str, whole: str, query: str) -> Portal | None:
     if known.never.holds(host, path):
         return None
     for form, pattern, software in known.paths:
-        if form.hint in path and form.query in query and (match := pattern.search(path)):
+        if form.may_fit(path, query) and (match := pattern.search(path)):
             end = match.end("place") if "place" in pattern.groupindex else match.start()
             return Portal(software, origin + whole[:end].rstrip("/"))
     authority = origin.partition("://")[2]

@@ -275,6 +275,12 @@ class PathForm:
     """An address of this form, for tests and for people."""
     query: str = ""
     """A text that must occur in the query in lower case, too; '' for none."""
+    without: str = ""
+    """A text that must not occur in the path in lower case; '' for none."""
+
+    def may_fit(self, path: str, query: str) -> bool:
+        """Return whether the pattern is worth trying on a path with a query, both in lower case."""
+        return self.hint in path and self.query in query and not (self.without and self.without in path)
 
 
 def program_in_folder(word: str, example: str) -> PathForm:

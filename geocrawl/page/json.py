@@ -81,21 +81,27 @@ def read_ckan(data: JsonObject, url: Url) -> list[RawLink] | None:
     return [*(found for package in packages for found in _resources(package)), *following]
 
 
+_SERVICE_FIELD = re.compile(r"[a-z0-9_-]{1,40}[_-]ur[il]\Z", re.I)
+"""Names of the fields that CKAN's extensions add for the address of a service, such as `wms_api_url`."""
+
+
 def _resources(package: JsonObject) -> Iterator[RawLink]:
+    """Yield the links of a data set's resources: the address of each, and those in fields that name a service."""
     title = string_of(package.get("title")) or string_of(package.get("name"))
     organisation = string_of(package.get("organization"), "title", "name") or string_of(package.get("author"))
     for resource in one_or_more(package.get("resources")):
-        href = address_in(string_of(resource.get("url")))
-        if href:
-            name, form = string_of(resource.get("name")), string_of(resource.get("format"))
-            stated = [string_of(resource.get(key)) for key in ("protocol", "resource_locator_protocol", "service_type")]
-            yield link(
-                href,
-                _CKAN,
-                names=[title, name, form],
-                descriptions=[organisation, string_of(resource.get("description"))],
-                kind=kind_among(form, *stated),
-            )
+        name, form = string_of(resource.get("name")), string_of(resource.get("format"))
+        stated = [string_of(resource.get(key)) for key in ("protocol", "resource_locator_protocol", "service_type")]
+        own = [(key, kind_among(key)) for key in resource if _SERVICE_FIELD.match(key)]
+        for key, kind in [("url", kind_among(form, *stated)), *((key, kind) for key, kind in own if kind)]:
+            if href := address_in(string_of(resource.get(key))):
+                yield link(
+                    href,
+                    _CKAN,
+                    names=[title, name, form],
+                    descriptions=[organisation, string_of(resource.get("description"))],
+                    kind=kind,
+                )
 
 
 def _next_ckan_page(url: Url, count: int, returned: int) -> list[RawLink]:

@@ -136,6 +136,15 @@ _STATUS = frozenset({401, 403, 407, 511})
 """RFC 9110, 15.5.2, 15.5.4 and 15.5.8; RFC 6585, 6 (a network that wants a login first)."""
 _PASSWORD = re.compile(rb"<input\b[^>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 _PAGE_BYTES = 262_144
+_BLOCKED = re.compile(
+    rb"\b(?:request|access|url|page|client)\b[^<>]{0,60}\b(?:rejected|blocked|denied|unsuccessful|forbidden)\b",
+    re.IGNORECASE,
+)
+_TICKET = re.compile(
+    rb"\b(?:support|incident|event|attack|reference|request|ray|transaction) ?(?:id|#|number)\b", re.IGNORECASE
+)
+_BLOCKED_BYTES = 16_384
+"""Filters of requests answer with short pages: a sentence that refuses, and a number for whoever asks about it."""
 
 
 def protection(page: Page) -> str:
@@ -146,9 +155,15 @@ def protection(page: Page) -> str:
         return f"HTTP {page.status}, a puzzle for browsers"
     if page.status == 406 and b"mod_security" in page.body[:_PAGE_BYTES].lower():
         return "HTTP 406, a filter of requests (Mod_Security)"
+    if _is_short_page(page) and _BLOCKED.search(page.body) and _TICKET.search(page.body):
+        return f"HTTP {page.status}, a filter of requests"
     if page.hops and _PASSWORD.search(page.body, 0, _PAGE_BYTES):
         return f"redirected to a login at {page.final.address}"
     return ""
+
+
+def _is_short_page(page: Page) -> bool:
+    return len(page.body) <= _BLOCKED_BYTES and _HTML.search(page.body, 0, _HTML_BYTES) is not None
 
 
 def with_fingerprint(service: Service) -> Service:

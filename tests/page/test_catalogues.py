@@ -44,6 +44,20 @@ def test_a_search_of_ckan_leads_to_its_next_page_until_its_count_is_reached() ->
     assert following(recorded("ckan-search.json", CKAN.replace("start=0", "start=2"))) == []
 
 
+def test_a_field_of_a_resource_of_ckan_that_names_a_kind_is_a_service_of_it() -> None:
+    resource = {
+        "url": "https://c.example/preview.png",
+        "format": "PNG",
+        "wms_api_url": "https://m.example/a",
+        "WFS_URL": "https://m.example/b",
+        "cache_url": "https://c.example/wms.zip",
+        "wms_url": "",
+    }
+    found = {"success": True, "result": {"count": 1, "results": [{"title": "Lakes", "resources": [resource]}]}}
+    document = read(json.dumps(found), "application/json", CKAN)
+    assert kinds(document) == {("wms", "https://m.example/a"), ("wfs", "https://m.example/b")}
+
+
 def test_a_list_of_names_leads_to_one_search() -> None:
     address = "https://c.example/ckan/api/3/action/package_list"
     (page,) = of_json({"help": "", "success": True, "result": ["a", "b"]}, address)

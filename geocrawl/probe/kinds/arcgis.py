@@ -102,6 +102,7 @@ KIND = KindDeclaration(
             hint="/rest/services",
             path=r'/rest/services(?:/|"?$)',
             example="https://gis.example.org/arcgis/rest/services/Roads/MapServer/0",
+            without="/exts/inspire",
         ),
         PathForm(
             name="ArcGIS Server, what it says of itself",

@@ -64,6 +64,12 @@ KIND = KindDeclaration(
             path="/wfsserver/?$",
             example="https://gis.example.org/arcgis/services/Roads/MapServer/WFSServer",
         ),
+        PathForm(
+            name="ArcGIS for INSPIRE, features",
+            hint="/exts/inspirefeaturedownload/",
+            path="/exts/inspirefeaturedownload/service/?$",
+            example="https://gis.example.org/arcgis/rest/services/Roads/MapServer/exts/InspireFeatureDownload/service",
+        ),
     ),
     roots=frozenset({"wfs_capabilities"}),
     # Other kinds of OWS Common send the same report; they are asked when no WFS answers.

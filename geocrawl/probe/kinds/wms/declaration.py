@@ -62,6 +62,12 @@ PATHS = (
         example="https://gis.example.org/arcgis/services/Roads/MapServer/WMSServer",
     ),
     PathForm(
+        name="ArcGIS for INSPIRE, views",
+        hint="/exts/inspireview/",
+        path="/exts/inspireview/(?:[a-z]{2,3}/)?service/?$",
+        example="https://gis.example.org/arcgis/rest/services/Roads/MapServer/exts/InspireView/service",
+    ),
+    PathForm(
         name="ArcIMS WMS connector",
         hint="esrimap",
         path=r"/com\.esri\.wms\.esrimap(?:/[^/]+)?$",
