@@ -43,14 +43,17 @@ def run_harvest(
     url: Url,
     *,
     since: str = "",
+    max_pages: int = 0,
     observer: Observer,
     environment: Environment | None = None,
 ) -> HarvestReport:
     """Read the pages of records of the catalogue at `url`, and probe the services that they name.
 
     A harvest that was interrupted in this database is continued. `since`: read only records changed on this day
-    (YYYY-MM-DD) or later, "last" for the day of the last complete harvest, '' for all. `environment`: replaces the
-    machine's clock and the real web. Raises UsageError for invalid settings, DatabaseFault for an unusable database.
+    (YYYY-MM-DD) or later, "last" for the day of the last complete harvest, '' for all. `max_pages`: pages that a person
+    allows this run, 0 for no limit: the default of the setting is a crawl's, and a harvest is bounded by the total of
+    its list, or the pages of a list without one. `environment`: replaces the machine's clock and the real web. Raises
+    UsageError for invalid settings, DatabaseFault for an unusable database.
     """
     clock = environment.clock if environment else SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
@@ -68,8 +71,7 @@ def run_harvest(
         store, today = begun.session.store, day_of(clock.now())
         observer.started(begun.session.stats, _notes(begun))
         run = retrying.call(lambda: store.start_run("harvest", settings))
-        # The default is a crawl's: the bounds of a harvest are its list's total, or the pages of a list without one.
-        most = NO_LIMIT if settings.max_pages in (0, Settings().max_pages) else settings.max_pages
+        most = max_pages or NO_LIMIT
         summary = run_session(begun.session, observer, retrying, max_pages=most, run=run)
         while summary.stopped in ("done", "resting") and retrying.call(lambda: _add_slices(begun.session)):
             left = most if most == NO_LIMIT else most - summary.pages

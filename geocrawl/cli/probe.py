@@ -20,6 +20,7 @@ from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import end_interrupted, show_in_full
 from geocrawl.cli.progress import observe
+from geocrawl.config import Configuration
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind, Url
 from geocrawl.model.kinds import KindDeclaration, short_name
@@ -239,12 +240,19 @@ def harvest(
 
 def _run_harvest(overrides: opt.Overrides, url: str, *, since: str, json: bool) -> None:
     """Harvest and print the report; exit with 1 when no page of records was read, or fewer records than there are."""
-    settings = opt.settings_from(overrides)
+    configuration = opt.configuration_from(overrides)
+    settings = configuration.settings
+    most = pages_allowed(configuration)
     (catalogue,) = gather_seeds([url])
     path = opt.new_database_path_from(settings, overrides)
-    with observe(settings, json=json) as observer:
-        report = run_harvest(settings, path, catalogue, since=since, observer=observer)
+    with observe(settings, json=json, max_pages=most) as observer:
+        report = run_harvest(settings, path, catalogue, since=since, max_pages=most, observer=observer)
     output.end_run(report, json=json, has_failed=report.has_failed)
+
+
+def pages_allowed(configuration: Configuration) -> int:
+    """Return the pages that a person allows a run; 0 for no limit, also when nobody set `max_pages`."""
+    return 0 if configuration.origin_of("max_pages") == "default" else configuration.settings.max_pages
 
 
 def kinds(json: opt.Json = False) -> None:

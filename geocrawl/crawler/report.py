@@ -362,7 +362,7 @@ class HarvestReport:
         s = self.summary
         ends = {
             "done": "all is read",
-            "max-pages": "the limit of pages is reached (--max-pages); the same command continues",
+            "max-pages": "the limit of pages is reached (max_pages); the same command continues",
             "max-time": "the time is up (--max-time); the same command continues",
             "signal": "stopped; the same command continues from here",
             "resting": "some addresses failed and will be retried; run the same command later",

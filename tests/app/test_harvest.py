@@ -49,11 +49,16 @@ def catalogue() -> Answers:
     )
 
 
-def harvest(web: Answers, path: Path, address: str = CKAN, *, since: str = "", **changes: Any) -> HarvestReport:
+def harvest(
+    web: Answers, path: Path, address: str = CKAN, *, since: str = "", max_pages: int = 0, **changes: Any
+) -> HarvestReport:
     settings = replace(SETTINGS, **changes)
     within = environment(web)
     counted = replace(within, pages_counted=lambda: sum("package_search" in each for each in web.asked))
-    return run_harvest(settings, path, url(address), since=since, observer=LogObserver(log_to()), environment=counted)
+    observer = LogObserver(log_to())
+    return run_harvest(
+        settings, path, url(address), since=since, max_pages=max_pages, observer=observer, environment=counted
+    )
 
 
 def searches(web: Answers) -> list[str]:

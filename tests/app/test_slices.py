@@ -79,13 +79,14 @@ def _fits(constraint: str, name: str, date: dt.datetime | None) -> bool:
     return not spans or (date is not None and spans[0] <= date.isoformat() < spans[1])
 
 
-def harvest(csw: Callable[[str], Answer], path: Path, **changes: Any) -> HarvestReport:
+def harvest(csw: Callable[[str], Answer], path: Path, *, max_pages: int = 0, **changes: Any) -> HarvestReport:
     web = Answers({"c.example/csw": csw})
     settings = replace(SETTINGS, **changes)
     within = environment(web)
     counted = replace(within, pages_counted=lambda: len(web.asked))
     address = url("http://c.example/csw?service=CSW&request=GetCapabilities")
-    return run_harvest(settings, path, address, observer=LogObserver(log_to()), environment=counted)
+    observer = LogObserver(log_to())
+    return run_harvest(settings, path, address, max_pages=max_pages, observer=observer, environment=counted)
 
 
 @pytest.mark.parametrize(

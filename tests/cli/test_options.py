@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from geocrawl.cli import app
 from geocrawl.cli.options import Overrides, settings_from, with_settings
+from geocrawl.cli.probe import pages_allowed
+from geocrawl.config import load
 from geocrawl.config.names import settings_by_name
 from geocrawl.errors import UsageError
+from geocrawl.settings import Settings
 
 
 def received(command: str, **typed: object) -> Overrides:
@@ -65,3 +70,11 @@ def test_a_query_that_looks_like_an_option_gets_advice(command: tuple[str, ...])
     assert refused.exit_code == 2
     assert "Write words that begin with - last, after --: " in refused.output
     assert "after --" not in CliRunner().invoke(app, [*command, "--kinds"], env={"COLUMNS": "200"}).output
+
+
+@pytest.mark.parametrize(("environ", "pages"), [({}, 0), ({"GEOCRAWL_MAX_PAGES": "1000"}, 1000)])
+def test_a_harvest_heeds_a_limit_of_pages_that_a_person_set_even_to_the_default(
+    environ: dict[str, str], pages: int, tmp_path: Path
+) -> None:
+    assert Settings().max_pages == 1000
+    assert pages_allowed(load(environ=environ, cwd=tmp_path, files=[])) == pages
