@@ -43,11 +43,20 @@ def pattern_of(url: Url) -> str:
     return "" if blank == place else blank
 
 
+_MADE_OF = re.compile(r"\.[a-z]+\.[a-z]+\Z")
+"""Two endings of a name."""
+
+
 def folder_patterns(url: Url) -> Iterator[str]:
-    """Yield the patterns of the folders that an address lies in, the outermost first, without the host's root."""
+    """Yield the patterns of the folders that an address lies in, the outermost first, without the host's root.
+
+    What a program made of each file of another kind (`map.js.html`, `map.rst.txt`) counts as a folder of its own, too.
+    """
     host, slash, path = url.identity.partition("://")[2].partition("?")[0].lower()[:_MAX_CHARS].partition("/")
-    parts = _blanked(path).split("/")[:-1]
+    *parts, name = _blanked(path).split("/")
     yield from (f"{host}{slash}{'/'.join(parts[:n])}/" for n in range(1, min(len(parts), _MOST_FOLDERS) + 1))
+    if parts and (made := _MADE_OF.search(name)):
+        yield f"{host}{slash}{'/'.join(parts)}/*{made[0]}"
 
 
 def service_pattern(url: Url, site: str, kind: str) -> str:

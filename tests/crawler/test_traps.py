@@ -152,6 +152,18 @@ def test_a_page_that_is_there_after_all_opens_its_folder() -> None:
     assert not any(map(folders.holds, addresses))
 
 
+def test_pages_made_of_files_of_another_kind_are_a_folder_of_their_own() -> None:
+    folders = MissingFolders()
+    for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz"):
+        folders.note(url(f"http://a.org/api/{letter}.html"), 200)
+        folders.note(url(f"http://a.org/api/{letter}_{number}.js.html"), 404)
+    listed = [url(f"http://a.org/api/src_{letter}.js.html") for letter in "abcdefghijklmnopqrstuvwxyz"]
+    assert sum(map(folders.holds, listed)) > 20
+    assert not folders.holds(url("http://a.org/api/map.html")) and not folders.holds(url("http://a.org/api/1.2.html"))
+    folders.note(listed[0], 200)
+    assert not any(map(folders.holds, listed))
+
+
 def test_errors_of_a_server_say_nothing_about_its_folders() -> None:
     folders = MissingFolders()
     for number, status in enumerate((500, 503, 429, 403, None) * 10):
