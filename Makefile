@@ -8,7 +8,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 
 .PHONY: env dev-env csw-env demo test long test-servers test-systemd acceptance fmt schema schema-check architecture web-assets docs man pictures strategies bench shows papers lock clean
 
-# Tests start hundreds of processes: without bytecode each of them would compile all modules anew.
+# Tests start hundreds of processes: without bytecode each of them would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 env: $(STAMP)  ## what a crawl needs
@@ -31,7 +31,7 @@ define install
 	  fi; exit 1; }
 endef
 
-# An environment of a Python that is too old is made anew, and none is left behind by one.
+# An environment of a Python that is too old is made again; such a Python leaves none behind.
 $(STAMP): pyproject.toml requirements.lock
 	@if test -x $(BIN)/python && ! $(BIN)/python $(RECENT); then rm -rf $(VENV); fi
 	@test -x $(BIN)/python || $(PYTHON) $(RECENT) || { \

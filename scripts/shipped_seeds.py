@@ -1,6 +1,6 @@
 """Write seeds/portals.csv.gz and seeds/endpoints.csv.gz: `python -m scripts.shipped_seeds REGISTRY`.
 
-REGISTRY is a checkout of dataportals-registry (Dateno, CC-BY 4.0), of which the entries of geoportals are read, or a
+REGISTRY is a checkout of dataportals-registry (Dateno, CC-BY 4.0), whose entries of geoportals are read, or a
 folder with `portals.csv.gz` (link, software, country, languages, status, name) and `endpoints.csv.gz` (link, type,
 url). Rows are ordered so that any beginning of a table is spread over hosts and countries.
 """

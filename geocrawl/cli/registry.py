@@ -63,6 +63,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "geocrawl.cli.serve:serve",
     "export": "geocrawl.cli.export:export",
     "publish": "geocrawl.cli.publish:publish",
+    "snapshot": "geocrawl.cli.snapshot:snapshot",
     "mcp": "geocrawl.cli.serve:mcp",
     "why": "geocrawl.cli.show:why",
     "history": "geocrawl.cli.show:history",
@@ -113,8 +114,8 @@ PANELS: Mapping[str, tuple[str, ...]] = {
         *("kinds", "strategies", "demo"),
     ),
     "Use the catalogue": (
-        *("search", "show", "serve", "export", "publish", "mcp", "status", "history", "changes", "stats", "report"),
-        *("watch", "why", "signals", "pages"),
+        *("search", "show", "serve", "export", "publish", "snapshot", "mcp", "status", "history", "changes"),
+        *("stats", "report", "watch", "why", "signals", "pages"),
     ),
     "Maintain the catalogue": (
         *("backup", "restore", "migrate", "merge", "split", "forget", "release", "check", "doctor"),

@@ -23,7 +23,13 @@ _ARGUMENTS: dict[str, list[str]] = {
     **{"harvest": [_PAGE], "history": ["1"], "merge": ["1", "2"], "split": ["1", "2"], "mine": ["index"]},
     **{"publish": ["--out", "site"], "pages export": ["--out", "p.warc"]},
     **{"pages show": [_PAGE], "probe": [_PAGE, "--save"]},
-    **{"release": ["a.example"], "report": ["--month", "2026-10"], "search": ["roads"], "seeds add": [_PAGE]},
+    **{
+        "release": ["a.example"],
+        "snapshot": ["--out", "s"],
+        "report": ["--month", "2026-10"],
+        "search": ["roads"],
+        "seeds add": [_PAGE],
+    },
     **{"seeds check": ["--stored"], "seeds remove": [_PAGE], "show": ["1"], "train bayes": ["--out", "b"]},
     **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": [_PAGE]},
 }

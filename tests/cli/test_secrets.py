@@ -254,6 +254,7 @@ WITHOUT_ADDRESSES = set(
         "restore",
         "resume",
         "serve",
+        "snapshot",
         "stop",
     ]
     + ["migrate", "mine", "strategies", "workers"]

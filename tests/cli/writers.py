@@ -71,6 +71,7 @@ WRITERS = (
     Writer("export", "out", _out("--format", "csv"), note="csv"),
     Writer("export", "out", _out("--format", "jsonl", "--secrets"), note="jsonl"),
     Writer("publish", "out", _out(), _FOLDER),
+    Writer("snapshot", "out", _out(), _FOLDER),
     Writer("report", "out", _out("--month", "2026-10")),
     Writer("mine", "out", lambda path: ["index.parquet", "--output", path], suffix=".jsonl", goes_on=True),
     Writer("metrics", "out", _out()),
