@@ -283,6 +283,9 @@ def history(
     output.print_lines(lines, json=json, value=[asdict(each) for each in histories])
 
 
+_FILTERED = "the server's operator can allow the User-Agent (setting contact) or your address"
+
+
 def history_lines(history: EndpointHistory) -> Iterator[str]:
     """Yield the lines of an endpoint's history."""
     since = f" since {moment(history.since)} UTC" if history.since else ""
@@ -291,6 +294,8 @@ def history_lines(history: EndpointHistory) -> Iterator[str]:
     shares = [f"{days} days {percent(share)}" for days, share in history.availability.items() if share is not None]
     observed = f"observed since {moment(history.first_seen)} UTC, {counted(history.probes, 'probe')}"
     yield f"  available: {', '.join(shares) or 'too early to say'} ({observed})"
+    if filtered := sum(event["reason"] == "filtered" for event in history.unasked):
+        yield f"  filtered: {counted(filtered, 'probe')}, which availability leaves out; {_FILTERED}"
     if history.response_ms:
         yield "  response times: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in history.response_ms.items())
     for event in history.events[:20]:

@@ -18,6 +18,7 @@ from geocrawl.fetch.guests import BorrowedHosts
 from geocrawl.fetch.http import Cookies, HttpClient
 from geocrawl.fetch.names import Resolver
 from geocrawl.fetch.paced_host import UNLEASED, WHY_REFUSED, PacedHost, Parts, RetryAfterMemory
+from geocrawl.fetch.politeness import read_retry_after
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.robots import OriginRobots, RobotsCache, product_token
 from geocrawl.model import (
@@ -244,7 +245,7 @@ class PoliteTurn:
             sent_bytes=answer.sent_bytes,
             cut=answer.cut,
             not_modified=answer.not_modified,
-            retry_after_s=self._host.retry_after_s(answer),
+            retry_after_s=read_retry_after(answer.headers.get("retry-after", ""), self._clock.now(), self._settings),
             deviations=answer.deviations,
         )
 

@@ -10,6 +10,7 @@ a service dead nor one lucky answer a dead service alive (hysteresis):
      │          └───────── unconfirmed ──fail──► degraded
      └─failing for 180 days─► gone
 
+A filter before the server that refuses us makes it unconfirmed at once: nothing is seen of it, and nothing is told.
 "May not be asked" (robots.txt, the operator's lists) is no failure, and neither is a server's word that it is asked too
 often, which proves that it runs. But whoever has not answered for long is no longer called alive: *unconfirmed*.
 
@@ -57,6 +58,8 @@ class Event(StrEnum):
     says that it has moved for good."""
     LIMITED = "rate-limited"
     """The server runs, and asked to be left alone for a while."""
+    FILTERED = "filtered"
+    """A filter before the server refuses us, so that nothing is known of the service."""
     PASSED = "passed"
     """Time has passed, and nobody asked."""
 
@@ -98,7 +101,10 @@ TRANSITIONS = (
     *(
         Transition(state, event, Health.UNCONFIRMED, unconfirmed_s=since_s)
         for state in (Health.ALIVE, Health.DEGRADED)
-        for event, since_s in ((Event.UNASKED, UNASKED_S), (Event.LIMITED, UNSEEN_S), (Event.PASSED, UNSEEN_S))
+        for event, since_s in (
+            *((Event.UNASKED, UNASKED_S), (Event.LIMITED, UNSEEN_S), (Event.PASSED, UNSEEN_S)),
+            (Event.FILTERED, 0.0),
+        )
     ),
     Transition(Health.UNCONFIRMED, Event.OK, Health.ALIVE),
     Transition(Health.UNCONFIRMED, Event.FAIL, Health.DOWN, in_a_row=3),

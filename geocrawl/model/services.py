@@ -201,6 +201,8 @@ class Verdict:
     """ETag and Last-Modified of the answer, where one answer made the service valid and had any."""
     retry_after_s: float | None = None
     """Seconds until the endpoint may be asked again, by the Retry-After of the last answer; None without one."""
+    filter: str = ""
+    """By what an invalid answer shows that a filter refuses us and hides the service; '' when it does not."""
 
 
 class Level(StrEnum):

@@ -15,6 +15,7 @@ from geocrawl.formats.xml import external_entity
 from geocrawl.model import ANSWER, Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding, is_slow, with_fingerprint
+from geocrawl.probe.filters import filter_sign
 from geocrawl.urls import capabilities_url, query_parameters, read_url, service_endpoint
 
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
@@ -188,6 +189,7 @@ def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
         content_type=page.content_type if isinstance(page, Page) else "",
         first_bytes=_first_bytes(page.body) if isinstance(page, Page) else "",
         detail=finding.detail,
+        filter=filter_sign(page) if isinstance(page, Page) and not valid else "",
         elapsed_ms=page.elapsed_ms,
         requests=len(answers),
         moved_to=page.location if isinstance(page, Page) else None,

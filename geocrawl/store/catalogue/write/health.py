@@ -20,6 +20,8 @@ FORBIDDEN_S = 7 * DAY_S
 """An endpoint that must not be asked is looked at again after this time; one that may only not be asked now
 (`SOON_S`), sooner."""
 SOON_S = DAY_S
+FILTERED_S = 2 * DAY_S
+"""A filter is asked again after this time: less often than a service that fails."""
 UNASKED = "unasked"
 """Status of a row of the table `probe` that says why an endpoint was not asked, or was too often: no verdict."""
 NO_ANSWER, RATE_LIMITED, UNREACHABLE = "no-answer", "rate-limited", "robots-unreachable"
@@ -70,11 +72,13 @@ def signal_without_verdict(reason: str, http_status: int | None, retry_after_s: 
     return HealthSignal(Event.UNASKED, reason, max(wait_s, SOON_S))
 
 
-def signal_of_refusal(reason: str, retry_after_s: float | None) -> HealthSignal:
+def signal_of_refusal(reason: str, retry_after_s: float | None, *, is_filtered: bool) -> HealthSignal:
     """Return what an invalid verdict says of an endpoint's health: a failure, unless the server only asks to be left
-    alone for a while (429, or 503 with Retry-After)."""
+    alone for a while (429, or 503 with Retry-After), or a filter hides the service (`is_filtered`)."""
     if reason == "http-429" or (reason == "http-503" and retry_after_s is not None):
         return HealthSignal(Event.LIMITED, RATE_LIMITED, max(retry_after_s or SOON_S, HOUR_S))
+    if is_filtered:
+        return HealthSignal(Event.FILTERED, "filtered", max(retry_after_s or 0.0, FILTERED_S))
     return HealthSignal(Event.FAIL, reason)
 
 

@@ -193,9 +193,10 @@ class Catalog:
         elif moved_to is not None and last_ok is not None:
             signal = self._signal_of_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
         else:
-            signal = signal_of_refusal(verdict.reason, verdict.retry_after_s)
-        if signal.event is Event.LIMITED and last_status == Status.VALID:
-            self._write_unasked(endpoint_id, signal, verdict.detail, verdict.http_status, at)
+            is_filtered = bool(verdict.filter) and last_ok is not None
+            signal = signal_of_refusal(verdict.reason, verdict.retry_after_s, is_filtered=is_filtered)
+        if signal.event is Event.FILTERED or (signal.event is Event.LIMITED and last_status == Status.VALID):
+            self._write_unasked(endpoint_id, signal, verdict.filter or verdict.detail, verdict.http_status, at)
             return
         result = {
             "status": verdict.status,

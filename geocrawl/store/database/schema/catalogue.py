@@ -121,7 +121,7 @@ class Endpoint(SQLModel, table=True):
     """Last verdict: valid or invalid; NULL: none yet, or robots.txt forbids the probe."""
     reason: str | None = None
     """Code of the last verdict: ok, http-404, html, timeout-read …; of a valid endpoint that could not be asked since,
-    why: robots, robots-unreachable, rate-limited …
+    why: robots, robots-unreachable, rate-limited, filtered …
     """
     detail: str | None = None
     version: str | None = None

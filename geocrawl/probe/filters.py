@@ -1,0 +1,65 @@
+"""Recognise a filter that stands before a server and refuses us, or asks for what only a browser can do.
+
+Such an answer says nothing of the service behind it. Signs are those of the known products (`data/filters.toml`), a
+puzzle for browsers, and a Retry-After with any status (RFC 9110, 10.2.3). A status alone is no sign: 202, 403 and 405
+come from services, too; and neither is a product that only passes on what the server behind it says.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import TypedDict
+
+from geocrawl.model import Page
+
+_BODY_BYTES = 65_536
+_REFUSES = frozenset({202, 403, 405, 406, 412, 418, 429})
+"""Statuses by which filters refuse. (Their pages with 404, 500 or 503 are about the server behind them.)"""
+_HAS_PUZZLE = _REFUSES | {200, 401, 503, 521}
+"""Statuses with which filters send puzzles and pages of their own."""
+
+
+def filter_sign(page: Page) -> str:
+    """Return by what an answer that is no service shows a filter, as a line for people; '' when it shows none."""
+    if page.location is not None:
+        return ""
+    if page.retry_after_s is not None:
+        return f"HTTP {page.status} with Retry-After"
+    if page.status not in _HAS_PUZZLE:
+        return ""
+    body = page.body[:_BODY_BYTES].lower()
+    fields = page.headers.get("set-cookie", "").lower().replace(",", ";").replace("\n", ";").split(";")
+    cookies = tuple(field.partition("=")[0].strip() for field in fields)
+    for product, signs in _products().items():
+        if sign := next(_signs_in(page, body, cookies, signs), ""):
+            return f"HTTP {page.status}, a filter ({product}: {sign})"
+    return ""
+
+
+def _signs_in(page: Page, body: bytes, cookies: tuple[str, ...], signs: _Signs) -> Iterator[str]:
+    """Yield the signs of a product that an answer has."""
+    for sign in signs.get("headers", ()):
+        name, _, value = sign.partition(": ")
+        if page.headers.get(name, "").strip().lower().startswith(value) and name in page.headers:
+            yield sign
+    yield from (text for text in signs.get("bodies", ()) if text.encode() in body)
+    if page.status in _REFUSES:
+        yield from (text for text in signs.get("refusals", ()) if text.encode() in body)
+    for start, statuses in signs.get("cookies", {}).items():
+        if page.status in statuses and any(name.startswith(start) for name in cookies):
+            yield start
+
+
+class _Signs(TypedDict, total=False):
+    headers: Sequence[str]
+    bodies: Sequence[str]
+    refusals: Sequence[str]
+    cookies: Mapping[str, Sequence[int]]
+
+
+@cache
+def _products() -> Mapping[str, _Signs]:
+    return tomllib.loads(resources.files("geocrawl").joinpath("data/filters.toml").read_text("utf-8"))
