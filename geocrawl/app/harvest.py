@@ -16,10 +16,12 @@ from geocrawl.app.findings import demand_usable
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
 from geocrawl.app.slices import ListPart, plan_round
-from geocrawl.crawler.report import HarvestReport, RunSummary
+from geocrawl.crawler.report import FAMILIES, HarvestReport, RunSummary, records_read
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Candidate, Kind, Url
+from geocrawl.model.kinds import short_name
 from geocrawl.ports import Observer
+from geocrawl.sanitize import masked
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.urls import (
@@ -27,6 +29,7 @@ from geocrawl.urls import (
     ckan_search_url,
     get_records_url,
     is_oai,
+    listing_family,
     listing_url,
     oai_start,
     read_url,
@@ -69,7 +72,7 @@ def run_harvest(
 
     with retrying.opened(begin) as begun:
         store, today = begun.session.store, day_of(clock.now())
-        observer.started(begun.session.stats, _notes(begun))
+        observer.started(begun.session.stats, _notes(begun, url))
         run = retrying.call(lambda: store.start_run("harvest", settings))
         most = max_pages or NO_LIMIT
         summary = run_session(begun.session, observer, retrying, max_pages=most, run=run)
@@ -126,10 +129,20 @@ def _report(begun: _ReadyHarvest, summary: RunSummary) -> HarvestReport:
     return HarvestReport(summary, session.store.path, services, since=since, sources=sources)
 
 
-def _notes(begun: _ReadyHarvest) -> list[str]:
-    notes = []
-    if begun.waiting > len(begun.start.pages):
-        notes.append(f"Continuing with {counted(begun.waiting, 'queued page')} of records.")
+def _notes(begun: _ReadyHarvest, url: Url) -> list[str]:
+    """Return what the address is taken for, and where a harvest that was interrupted goes on."""
+    family, address = begun.start.family, masked(url.address)
+    notes = [
+        f"{address} is taken for {family}."
+        if family
+        else f"{address} names no family of catalogues: what answers there is looked at."
+    ]
+    unfinished = [source for source in begun.session.frontier.sources() if source.state == "reading"]
+    if unfinished or begun.waiting > len(begun.start.pages):
+        read = "; ".join(f"{records_read(source)} ({source.address})" for source in unfinished)
+        notes.append(
+            f"Continuing with {counted(begun.waiting, 'queued page')} of records{f': {read}' if read else ''}."
+        )
     if begun.day and not begun.start.since:
         notes.append("This kind of catalogue cannot filter by date of change: all of it is read.")
     return notes
@@ -149,6 +162,8 @@ class HarvestStart:
     """What kind of service the catalogue's address is probed as; None: not at all."""
     since: bool = False
     """Whether the pages ask only for records changed since a day."""
+    family: str = ""
+    """What the address is taken for, in words; '' where only an answer can say."""
 
     @property
     def is_counted(self) -> bool:
@@ -164,20 +179,25 @@ def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> Har
     """
     place, _, query = url.address.partition("?")
     if records_page(url) is not None and query and not since:
-        return HarvestStart((url,))
+        return HarvestStart((url,), family="a page of records")
     if candidate is not None and candidate.endpoint.kind is Kind.CSW:
-        return HarvestStart((get_records_url(url, since=since),), Kind.CSW, since=bool(since))
+        first = get_records_url(url, since=since)
+        return HarvestStart((first,), Kind.CSW, since=bool(since), family=FAMILIES["csw"])
     if match := _GEONETWORK.match(place):
         csw = read_url(f"{match['root']}/srv/eng/csw")
-        return HarvestStart((get_records_url(csw or url, since=since),), since=bool(since))
+        first = get_records_url(csw or url, since=since)
+        return HarvestStart((first,), since=bool(since), family=FAMILIES["geonetwork"])
     if is_oai(url):
-        return HarvestStart(oai_start(url, since=since), since=bool(since))
+        return HarvestStart(oai_start(url, since=since), since=bool(since), family=FAMILIES["oai"])
     if (listed := listing_url(url.address, since=since) or listing_url(url.address)) is not None:
-        return HarvestStart((listed,), since=bool(since) and listed == listing_url(url.address, since=since))
-    for pattern, search in ((_CKAN, ckan_search_url), (_PORTAL, arcgis_search_url)):
+        is_since = bool(since) and listed == listing_url(url.address, since=since)
+        return HarvestStart((listed,), since=is_since, family=FAMILIES[listing_family(url)])
+    for pattern, search, family in ((_CKAN, ckan_search_url, "ckan"), (_PORTAL, arcgis_search_url, "arcgis")):
         match = pattern.match(place)
-        first = search(match["root"], since=since) if match else None
-        if first is not None:
-            return HarvestStart((first,), since=bool(since))
-    # Nothing else is known of the address: it may be an OGC API that has records.
-    return HarvestStart((url,), candidate.endpoint.kind if candidate is not None else Kind.OGCAPI)
+        found = search(match["root"], since=since) if match else None
+        if found is not None:
+            return HarvestStart((found,), since=bool(since), family=FAMILIES[family])
+    if candidate is not None:
+        kind = candidate.endpoint.kind
+        return HarvestStart((url,), kind, family=short_name(kind))
+    return HarvestStart((url,), Kind.OGCAPI)  # it may be an OGC API that has records

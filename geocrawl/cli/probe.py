@@ -21,6 +21,7 @@ from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import end_interrupted, show_in_full
 from geocrawl.cli.progress import observe
 from geocrawl.config import Configuration
+from geocrawl.crawler.report import ListCounts
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind, Url
 from geocrawl.model.kinds import KindDeclaration, short_name
@@ -245,7 +246,7 @@ def _run_harvest(overrides: opt.Overrides, url: str, *, since: str, json: bool) 
     most = pages_allowed(configuration)
     (catalogue,) = gather_seeds([url])
     path = opt.new_database_path_from(settings, overrides)
-    with observe(settings, json=json, max_pages=most) as observer:
+    with observe(settings, json=json, max_pages=most, lists=ListCounts()) as observer:
         report = run_harvest(settings, path, catalogue, since=since, max_pages=most, observer=observer)
     output.end_run(report, json=json, has_failed=report.has_failed)
 

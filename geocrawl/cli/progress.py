@@ -25,7 +25,7 @@ from structlog.typing import FilteringBoundLogger
 
 from geocrawl.app.findings import check_contact, queue_of
 from geocrawl.app.processes import Processes
-from geocrawl.crawler.report import RunSummary
+from geocrawl.crawler.report import ListCounts, RunSummary
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import refuse_database
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, SettlementResult, State, Visit
@@ -37,22 +37,28 @@ from geocrawl.wording import counted, span
 
 @contextmanager
 def observe(
-    settings: Settings, *, json: bool, max_pages: int = 0, processes: Processes | None = None
+    settings: Settings,
+    *,
+    json: bool,
+    max_pages: int = 0,
+    processes: Processes | None = None,
+    lists: ListCounts | None = None,
 ) -> Iterator[Observer]:
     """Yield an observer of a run: a live display on a terminal, else log lines, plain or JSON, on standard error.
 
     `max_pages`: the limit that the display names, 0 for none. `processes`: further ones, whose counts are shown with
-    this one's. With a log file the lines are written there, with a display or without.
+    this one's. `lists`: those of a harvest, whose records are shown. With a log file the lines are written there, with
+    a display or without.
     """
     others = processes.counts if processes else RunSummary
     with log_file(settings) as file:
         if not _has_display(settings, json=json, to_file=file is not None):
-            with _logged(log_of(settings, file), others) as log:
+            with _logged(log_of(settings, file), others, lists) as log:
                 yield log
             return
         if processes:
             processes.is_silent = True
-        with live_display(max_pages, settings, others) as live:
+        with live_display(max_pages, settings, others, lists) as live:
             if file is None:
                 yield live
                 return
@@ -74,8 +80,8 @@ def _has_display(settings: Settings, *, json: bool, to_file: bool) -> bool:
 
 
 @contextmanager
-def _logged(log: Log, others: Callable[[], RunSummary]) -> Iterator[LogObserver]:
-    observer = LogObserver(log, others)
+def _logged(log: Log, others: Callable[[], RunSummary], lists: ListCounts | None = None) -> Iterator[LogObserver]:
+    observer = LogObserver(log, others, lists=lists)
     with _repeated(observer.tick, 1.0):
         yield observer
 
@@ -107,10 +113,18 @@ class LogObserver:
 
     EVERY_S = 10.0
 
-    def __init__(self, log: Log, others: Callable[[], RunSummary] = RunSummary, *, of_part: bool = False) -> None:
+    def __init__(
+        self,
+        log: Log,
+        others: Callable[[], RunSummary] = RunSummary,
+        *,
+        of_part: bool = False,
+        lists: ListCounts | None = None,
+    ) -> None:
         """`others` returns what other processes of the crawl have done. `of_part`: another process tells of progress
-        and of the crawl as a whole."""
+        and of the crawl as a whole. `lists`: as in `observe`."""
         self._log = log
+        self._lists = lists
         self._others = others
         self._of_part = of_part
         self._summary = RunSummary()
@@ -139,6 +153,8 @@ class LogObserver:
 
     def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self._summary.count(visit, result)
+        if self._lists and result.source and (line := self._lists.note(result.source)):
+            self._log.info(line)
         self._log_visit(entry, visit, result)
         structlog.contextvars.unbind_contextvars("visit")
         if time.monotonic() >= self._next and not self._of_part:
@@ -163,6 +179,8 @@ class LogObserver:
         counts = {"pages": s.pages, "pages_per_s": round(s.pages / seconds, 1), "failed": s.failures}
         waiting = sum(self._stats().waiting_by_tier.values()) if self._stats else 0
         counts |= {"waiting": waiting, "probes": s.probes, "valid": s.valid}
+        if self._lists and self._lists.read:
+            counts |= {"records": self._lists.read, "of": self._lists.stated}
         self._log.info("progress", **counts)
 
 
@@ -299,14 +317,22 @@ _SHARE_OF_TITLE = 0.4
 
 @contextmanager
 def live_display(
-    max_pages: int, settings: Settings, others: Callable[[], RunSummary] = RunSummary
+    max_pages: int,
+    settings: Settings,
+    others: Callable[[], RunSummary] = RunSummary,
+    lists: ListCounts | None = None,
 ) -> Iterator[LiveObserver]:
     """Show a run on standard error until its end; yield the observer that follows it.
 
     `others` returns what other processes of the crawl have done; any thread may ask."""
     console = Console(stderr=True, markup=False, highlight=False)
     observer = LiveObserver(
-        console, max_pages=max_pages, max_time_s=settings.max_time_s, options=settings.set, others=others
+        console,
+        max_pages=max_pages,
+        max_time_s=settings.max_time_s,
+        options=settings.set,
+        others=others,
+        lists=lists,
     )
     with Live(get_renderable=observer.render, console=console, refresh_per_second=4, transient=True):
         yield observer
@@ -326,9 +352,11 @@ class LiveObserver:
         max_time_s: float = 0.0,
         options: Mapping[str, str] | None = None,
         others: Callable[[], RunSummary] = RunSummary,
+        lists: ListCounts | None = None,
     ) -> None:
         """`max_pages`, `max_time_s`: the limits of the run, 0 for none. `options`: those of strategies that people set.
-        `others`: as in `live_display`."""
+        `others`, `lists`: as in `observe`."""
+        self._lists = lists
         self._others = others
         self._options = options or {}
         self._console = console
@@ -356,6 +384,8 @@ class LiveObserver:
     def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self._reading.pop(entry.id, None)
         self._summary.count(visit, result)
+        if self._lists and result.source and (line := self._lists.note(result.source)):
+            self.noted(line)
         if entry.purpose is Purpose.PAGE:
             self._paged_at = time.monotonic()
         if visit.fault:
@@ -394,9 +424,11 @@ class LiveObserver:
         """Return the time since the beginning, with what is known of the end."""
         seconds = time.monotonic() - self._began
         parts = [span(seconds)]
+        if self._lists and self._lists.read:
+            parts.insert(0, f"{self._lists.read:,} of {self._lists.stated:,} records")
         left = []
         if self._max_time_s:
-            parts[0] += f" of {span(self._max_time_s)}"
+            parts[-1] += f" of {span(self._max_time_s)}"
             left.append(self._max_time_s - seconds)
         if self._max_pages:
             parts.append(f"{min(pages / self._max_pages, 1.0):.0%} of {self._max_pages:,} pages")

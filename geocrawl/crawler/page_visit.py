@@ -30,6 +30,7 @@ from geocrawl.model import (
     Lease,
     Link,
     Page,
+    Portion,
     Purpose,
     Rank,
     RankedLink,
@@ -330,6 +331,14 @@ def is_exception(document: Document) -> bool:
     return document.xml_root.lower().endswith("exceptionreport") or ("error" in keys and "results" not in keys)
 
 
+def _with_named(document: Document, found: Sequence[tuple[Candidate, int | None]]) -> Portion | None:
+    """Return what a document holds of a list, with the numbers of the records that name a service."""
+    if document.portion is None:
+        return None
+    numbers = {document.links[index].record for _, index in found if index is not None}
+    return document.portion._replace(named=frozenset(numbers - {-1}))
+
+
 def digest_of(document: Document, candidates: Sequence[Candidate]) -> int:
     """Return a signed 64-bit hash of the addresses of a page's links and candidates, independent of their order."""
     named = {link.url.identity for link in document.links} | {candidate.endpoint.key for candidate in candidates}
@@ -531,7 +540,7 @@ class PageVisitor:
             stored=self._stored(page, document),
             links=links,
             candidates=(*candidates, *guessed),
-            portion=document.portion,
+            portion=_with_named(document, named),
             digest=digest_of(document, [candidate for candidate, _ in named]),
         )
 

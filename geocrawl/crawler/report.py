@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from geocrawl.model import (
@@ -387,7 +387,69 @@ class HarvestReport:
             out.insert(1, _not_read(s))
         if "guard" in s.reasons:
             out.insert(2, _GUARDED)
-        return out
+        return [*out, *_table(self.sources)]
+
+
+FAMILIES = {
+    "csw": "CSW",
+    "geonetwork": "GeoNetwork",
+    "oai": "OAI-PMH",
+    "ckan": "CKAN",
+    "arcgis": "ArcGIS portal",
+    "opendatasoft": "OpenDataSoft",
+    "udata": "udata",
+    "geonode": "GeoNode",
+    "socrata": "Socrata",
+    "piveau": "piveau",
+    "esrigeoportal": "Esri Geoportal Server",
+    "ogcapi-records": "OGC API – Records",
+    "collections": "a list of collections (OGC API, STAC)",
+}
+"""Family of catalogues (`SourceState.family`) → in words."""
+
+
+class ListCounts:
+    """Counts the records of a harvest's lists against their totals while it runs."""
+
+    def __init__(self) -> None:
+        self._lists: dict[str, SourceState] = {}
+
+    def note(self, source: SourceState) -> str:
+        """Note how far a list was read; return what a person is told of it the first time, '' later."""
+        is_new = source.address not in self._lists
+        self._lists[source.address] = source
+        if not is_new:
+            return ""
+        total = (
+            "does not state how many records it has"
+            if source.stated is None
+            else (f"states {counted(source.stated, 'record')}")
+        )
+        return f"{source.address} is {FAMILIES.get(source.family, source.family)} and {total}."
+
+    @property
+    def read(self) -> int:
+        """Return the number of records read."""
+        return sum(each.read for each in self._lists.values())
+
+    @property
+    def stated(self) -> int:
+        """Return the sum of the stated totals; of a list without one what was read of it."""
+        return sum(each.read if each.stated is None else each.stated for each in self._lists.values())
+
+
+_COLUMNS = ("records", "stated", "no service", "new", "known", "dead", "not probed")
+
+
+def _table(sources: Sequence[SourceState]) -> Iterator[str]:
+    """Yield a table of what the records of each list led to: endpoints that are new, were known, or are dead."""
+    if not sources:
+        return
+    yield ""
+    yield "  ".join(f"{name:>10}" for name in _COLUMNS) + "  catalogue"
+    for each in sources:
+        numbers = (each.read, each.stated, each.read - each.named, each.new, each.known, each.dead, each.waiting)
+        yield "  ".join(f"{'–' if n is None else f'{n:,}':>10}" for n in numbers) + f"  {each.address}"
 
 
 _SHORT = {
@@ -402,11 +464,16 @@ _SHORT = {
 
 def line_of_source(source: SourceState) -> str:
     """Return how much of a source was read, in one line: `10,000 of 25,000 records read: … (address)`."""
-    read = f"{source.read:,}" if source.stated is None else f"{source.read:,} of {source.stated:,}"
     why = _SHORT.get(source.reason) or _REASONS.get(source.reason) or source.reason
     if source.state == "reading":
         why = "pages are left to read"
-    return f"{read} records read{f': {why}' if why and source.state != 'whole' else ''} ({source.address})"
+    return f"{records_read(source)}{f': {why}' if why and source.state != 'whole' else ''} ({source.address})"
+
+
+def records_read(source: SourceState) -> str:
+    """Return how many records of a source were read: `10,000 of 25,000 records read`."""
+    read = f"{source.read:,}" if source.stated is None else f"{source.read:,} of {source.stated:,}"
+    return f"{read} records read"
 
 
 def _counts(summary: RunSummary) -> dict[str, object]:

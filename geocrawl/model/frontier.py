@@ -229,6 +229,8 @@ class SettlementResult:
     """Whether the lease was no longer valid, so that nothing was written."""
     feedback: Feedback | None = None
     """Feedback for a strategy that learns; else None."""
+    source: SourceState | None = None
+    """The list of records that a page belongs to, without its endpoints; None for any other page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +245,22 @@ class SourceState:
     """Records that the list has, as its catalogue stated last; None when it states none."""
     read: int
     """Different records that were read."""
+    named: int
+    """Those of them that name a service."""
     state: str
     """reading, whole or short."""
     reason: str
     """Why reading ended before the total; '' for none."""
     at: float
     """Time of the last page."""
+    new: int = 0
+    """Valid endpoints that its records name and that were not known before."""
+    known: int = 0
+    """Valid endpoints that were."""
+    dead: int = 0
+    """Endpoints that did not answer as a service."""
+    waiting: int = 0
+    """Endpoints without a verdict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class Link(NamedTuple):
     """Number of characters of `context` that stand before the link; descriptions in records and XML stand behind."""
     tag_path: str = ""
     """Tags from the page's body down to an `a` element; '' for other links, and unless the reader was asked for it."""
+    record: int = -1
+    """Number of the record that names the link, from 0, on a page of a list of records; -1 for any other link."""
 
 
 ADDRESS_ONLY = frozenset(
@@ -371,6 +373,8 @@ class Portion(NamedTuple):
     """Records that the whole list has, as the answer states; None when it states none."""
     ids: tuple[str, ...]
     """Identifier of each record of this page, in order; '' for a record that names none."""
+    named: frozenset[int] = frozenset()
+    """Numbers, from 0, of the records that name a service."""
 
 
 class Document(NamedTuple):

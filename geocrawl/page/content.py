@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -35,6 +36,13 @@ class RawLink(NamedTuple):
     """Number of characters of the context that stand before the link, as in `Link`."""
     tag_path: str = ""
     """Place of the link among the page's elements, as in `Link`."""
+    record: int = -1
+    """Number of the record that names the link, as in `Link`."""
+
+
+def of_records(found: Iterable[Iterable[RawLink]]) -> list[RawLink]:
+    """Return the links of the records of a page, each with the number of its record."""
+    return [link._replace(record=number) for number, links in enumerate(found) for link in links]
 
 
 @dataclass(slots=True)

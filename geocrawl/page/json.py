@@ -24,7 +24,7 @@ from geocrawl.formats.json import (
 from geocrawl.formats.text import fold, well_formed_escapes
 from geocrawl.model import Url
 from geocrawl.model.kinds import service_parameter
-from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawLink
+from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawLink, of_records
 from geocrawl.page.imagery import read_imagery
 from geocrawl.page.lists import read_list
 from geocrawl.page.metadata import address_in, link
@@ -78,7 +78,7 @@ def read_ckan(data: JsonObject, url: Url) -> list[RawLink] | None:
         following = _next_ckan_page(url, integer_of(result.get("count")), len(result["results"]))
     else:
         packages, following = one_or_more(result), []
-    return [*(found for package in packages for found in _resources(package)), *following]
+    return [*of_records(map(_resources, packages)), *following]
 
 
 _SERVICE_FIELD = re.compile(r"[a-z0-9_-]{1,40}[_-]ur[il]\Z", re.I)
@@ -134,7 +134,7 @@ def read_arcgis(data: JsonObject, url: Url) -> list[RawLink] | None:
     if isinstance(data.get("services"), list) and ("folders" in data or "currentVersion" in data):
         return list(_folder(data, url))
     if isinstance(data.get("results"), list) and "nextStart" in data and "num" in data:
-        return [*_items(data), *_next_portal_page(data, url)]
+        return [*of_records(map(_item, one_or_more(data["results"]))), *_next_portal_page(data, url)]
     return None
 
 
@@ -155,15 +155,14 @@ def _folder(data: JsonObject, url: Url) -> Iterator[RawLink]:
             yield RawLink(f"{root}{beneath}?f=json", RECORDS, anchor=name)
 
 
-def _items(data: JsonObject) -> Iterator[RawLink]:
-    for item in one_or_more(data["results"]):
-        href = address_in(string_of(item.get("url")))
-        if href:
-            form = string_of(item.get("type"))
-            kind = "arcgis" if form.lower() in _ITEM_TYPES else kind_of_protocol(form)
-            organisation = string_of(item.get("accessInformation")) or string_of(item.get("owner"))
-            descriptions = [organisation, string_of(item.get("snippet"))]
-            yield link(href, _PORTAL, names=[string_of(item.get("title")), form], descriptions=descriptions, kind=kind)
+def _item(item: JsonObject) -> Iterator[RawLink]:
+    href = address_in(string_of(item.get("url")))
+    if href:
+        form = string_of(item.get("type"))
+        kind = "arcgis" if form.lower() in _ITEM_TYPES else kind_of_protocol(form)
+        organisation = string_of(item.get("accessInformation")) or string_of(item.get("owner"))
+        descriptions = [organisation, string_of(item.get("snippet"))]
+        yield link(href, _PORTAL, names=[string_of(item.get("title")), form], descriptions=descriptions, kind=kind)
 
 
 def _next_portal_page(data: JsonObject, url: Url) -> list[RawLink]:
@@ -188,7 +187,7 @@ def read_geonetwork(data: JsonObject, url: Url) -> list[RawLink] | None:
     if "metadata" not in data or "summary" not in data:
         return None
     records = one_or_more(data["metadata"])
-    links = [found for record in records for found in _geonetwork_links(record)]
+    links = of_records(map(_geonetwork_links, records))
     return [*links, *_next_geonetwork_page(data, url, len(records))]
 
 
@@ -296,7 +295,7 @@ def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
     if not any("href" in item for item in own) and not records and not one_or_more(data.get("collections")):
         return None
     stac = _is_stac(data)
-    links = [record_link for record in records if not stac for record_link in _record(record)]
+    links = [] if stac else of_records(map(_record, records))
     links += _record(data) if data.get("type") == "Feature" and not stac else []
     more = _more_of_stac(data, own) if stac else _more_of_records(data, own)
     if stac:
@@ -375,13 +374,16 @@ def _root_of_stac(own: list[JsonObject], url: Url) -> Iterator[RawLink]:
 
 def _services(data: JsonObject, where: str) -> Iterator[RawLink]:
     """Yield services that collections name besides their items (STAC's web map links: rel `wms`, `wmts`)."""
-    for collection in [data, *one_or_more(data.get("collections"))]:
+    for number, collection in enumerate([data, *one_or_more(data.get("collections"))], -1):
         for stated_link in one_or_more(collection.get("links")):
             kind = kind_among(string_of(stated_link.get("rel")), string_of(stated_link.get("type")))
             # Relations that name a kind requested by path are the API's own.
             if kind and service_parameter(kind) and (href := string_of(stated_link.get("href"))):
                 names = [string_of(collection.get("title")), string_of(stated_link.get("title"))]
-                yield link(href, where, names=names, descriptions=[string_of(collection.get("description"))], kind=kind)
+                found = link(
+                    href, where, names=names, descriptions=[string_of(collection.get("description"))], kind=kind
+                )
+                yield found._replace(record=number)
 
 
 def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:

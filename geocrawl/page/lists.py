@@ -16,7 +16,7 @@ from typing import Any
 
 from geocrawl.formats.json import JsonObject, integer_of, one_or_more, string_of, text_of
 from geocrawl.model import Url
-from geocrawl.page.content import RawLink
+from geocrawl.page.content import RawLink, of_records
 from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.metadata import address_in, link
 from geocrawl.page.naming import kind_among, may_be_service
@@ -97,7 +97,7 @@ def page_of_list(data: JsonObject, url: Url) -> ListPage | None:
         return None
     items = one_or_more(next((found for name in form.items if isinstance(found := _at(data, name), list)), []))
     total = integer_of(_at(data, form.total))
-    links = [found for item in items for found in islice(_links(item, form), _MOST_LINKS)]
+    links = of_records(islice(_links(item, form), _MOST_LINKS) for item in items)
     ids = tuple(next((text for name in _IDS if (text := text_of(_at(item, name)))), "") for item in items)
     return ListPage(links, total, ids, _following(data, url, form, len(items), total))
 

@@ -14,7 +14,7 @@ from lxml import etree
 
 from geocrawl.formats.xml import child, children, first_text
 from geocrawl.model import Url
-from geocrawl.page.content import MAX_HREF_CHARS, RawLink
+from geocrawl.page.content import MAX_HREF_CHARS, RawLink, of_records
 from geocrawl.page.metadata import read_record, records_in
 from geocrawl.page.rdf import read_rdf_xml
 from geocrawl.urls import RECORDS, oai_url, query_parameters
@@ -27,8 +27,7 @@ _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}RDF"
 
 def read_oai(root: etree._Element, url: Url) -> Iterator[RawLink]:
     """Yield the links of an answer's records, then the next request."""
-    for record in records_in(root):
-        yield from read_record(record, "metadata")
+    yield from of_records(read_record(record, "metadata") for record in records_in(root))
     for graph in islice(root.iter(_RDF), _MOST_GRAPHS):
         yield from read_rdf_xml(graph, url)
     following = _following(root, url)

@@ -25,6 +25,7 @@ from geocrawl.page.content import (
     MAX_TITLE_CHARS,
     Content,
     RawLink,
+    of_records,
 )
 from geocrawl.page.imagery import read_josm_imagery
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
@@ -106,7 +107,7 @@ _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}RDF"
 
 def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
     """Return the links of a GetRecords or GetRecordById answer: those of its records, then the next page."""
-    links = [found for record in records_in(root) for found in read_record(record, SIGNAL)]
+    links = of_records(read_record(record, SIGNAL) for record in records_in(root))
     results = child(root, "SearchResults")
     graphs = (element for element in children(results) if _RDF in str(element.tag))  # outputSchema DCAT
     for graph in islice(graphs, _MAX_GRAPHS):

@@ -274,6 +274,7 @@ def arcgis_search_url(root: str, *, since: str = "") -> Url | None:
 class _Listing:
     """Where a family of portals lists its data sets, and how."""
 
+    family: str
     path: re.Pattern[str]
     """Matches the path in lower case."""
     first: Mapping[str, str]
@@ -283,11 +284,13 @@ class _Listing:
 
 
 _LISTINGS = (
-    _Listing(_ODS, {"limit": str(_ROWS), "offset": "0"}, ("where", "modified>=date'{day}'")),
-    _Listing(_UDATA, {"page_size": str(_ROWS), "page": "1"}),
-    _Listing(_GEONODE, {"page_size": str(_ROWS), "page": "1"}, ("filter{last_updated.gte}", "{day}")),
-    _Listing(_SOCRATA, {"limit": str(_ROWS), "offset": "0"}),
-    _Listing(_PIVEAU, {"filter": "dataset", "limit": str(_ROWS), "page": "0"}, ("minDate", "{day}T00:00:00Z")),
+    _Listing("opendatasoft", _ODS, {"limit": str(_ROWS), "offset": "0"}, ("where", "modified>=date'{day}'")),
+    _Listing("udata", _UDATA, {"page_size": str(_ROWS), "page": "1"}),
+    _Listing("geonode", _GEONODE, {"page_size": str(_ROWS), "page": "1"}, ("filter{last_updated.gte}", "{day}")),
+    _Listing("socrata", _SOCRATA, {"limit": str(_ROWS), "offset": "0"}),
+    _Listing(
+        "piveau", _PIVEAU, {"filter": "dataset", "limit": str(_ROWS), "page": "0"}, ("minDate", "{day}T00:00:00Z")
+    ),
 )
 
 
@@ -297,11 +300,21 @@ def listing_url(address: str, *, since: str = "") -> Url | None:
     `since` (YYYY-MM-DD): only those modified on that day or later; None where the portal cannot select them.
     """
     url = read_url(address)
-    listing = next((each for each in _LISTINGS if url and each.path.search(path_of(url))), None)
+    listing = _listing_at(url)
     if url is None or listing is None or (since and not listing.since[0]):
         return None
     name, value = listing.since
     return with_parameters(url, {**listing.first, **({name: value.format(day=since)} if since else {})})
+
+
+def listing_family(url: Url) -> str:
+    """Return the family of the portal that lists its data sets at an address; '' for any other address."""
+    listing = _listing_at(url)
+    return listing.family if listing is not None else ""
+
+
+def _listing_at(url: Url | None) -> _Listing | None:
+    return next((each for each in _LISTINGS if url and each.path.search(path_of(url))), None)
 
 
 def path_of(url: Url) -> str:

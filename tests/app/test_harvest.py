@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.app.harvest import find_start, run_harvest
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.crawler.refusals import records_bound
-from geocrawl.crawler.report import HarvestReport
+from geocrawl.crawler.report import HarvestReport, ListCounts
 from geocrawl.demo.ows_documents import Described, capabilities, ows_document
 from geocrawl.detect import Detector
 from geocrawl.probe.registry import declarations
@@ -94,6 +95,38 @@ def test_a_second_harvest_reads_the_pages_again_and_probes_nothing_twice(tmp_pat
     report = harvest(web, tmp_path / "c.db", first_rows(CKAN))
     assert (report.summary.pages, report.summary.probes) == (3, 0)
     assert searches(web) == ["0", "1", "2"]
+    (source,) = report.sources
+    assert (source.new, source.known, source.dead, source.waiting) == (0, 2, 0, 0)
+
+
+def test_a_harvest_tells_what_it_reads_and_ends_with_a_table_of_what_the_records_led_to(tmp_path: Path) -> None:
+    """Of three records, 0 and 1 name a WMS each, the second one of no server, and 2 names a file."""
+    urls = {"0": f"https://{PLACE}/wms", "1": "https://gone.example/wms", "2": "https://files.example/2.zip"}
+
+    def page(query: str) -> Answer:
+        start = query.partition("start=")[2].partition("&")[0]
+        record = {"id": start, "title": "Lakes", "resources": [{"url": urls[start]}]}
+        return "application/json", json.dumps({"success": True, "result": {"count": 3, "results": [record]}}).encode()
+
+    wms = ("text/xml", capabilities(BASIN, "1.3.0").encode())
+    web = Answers({"data.gov.au/data/api/3/action/package_search": page, f"{PLACE}/wms": wms})
+    said, lists = io.StringIO(), ListCounts()
+    report = run_harvest(
+        SETTINGS,
+        tmp_path / "c.db",
+        url(first_rows(CKAN)),
+        observer=LogObserver(log_to(said), lists=lists),
+        environment=environment(web),
+    )
+    (source,) = report.sources
+    assert (source.read, source.named, source.new, source.known, source.dead) == (3, 2, 1, 0, 1)
+    assert (lists.read, lists.stated) == (3, 3)
+    heading, row = report.lines()[-2:]
+    assert heading.split("  ")[-1] == "catalogue"
+    assert row.split()[:7] == ["3", "3", "1", "1", "0", "1", "0"]
+    told = said.getvalue()
+    assert f"{first_rows(CKAN)} is taken for a page of records." in told
+    assert "is CKAN and states 3 records." in told
 
 
 def test_a_harvest_ends_at_its_bound_and_a_wider_one_goes_beyond_it(tmp_path: Path) -> None:
@@ -116,13 +149,16 @@ def test_a_stated_total_is_the_bound_of_a_harvest_instead_of_its_pages(tmp_path:
     assert report.is_whole
 
 
-def test_an_interrupted_harvest_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_harvest_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     web = catalogue()
     first = harvest(web, tmp_path / "c.db", first_rows(CKAN), max_pages=2, workers=1)
     assert (searches(web), first.summary.stopped) == (["0", "1"], "max-pages")
     rest = catalogue()
-    assert harvest(rest, tmp_path / "c.db", first_rows(CKAN)).summary.stopped == "done"
+    report = harvest(rest, tmp_path / "c.db", first_rows(CKAN))
+    assert report.summary.stopped == "done"
     assert searches(rest) == ["2"]
+    assert "Continuing with 1 queued page of records: 2 of 3 records read" in capsys.readouterr().err
+    assert report.sources[0].new == 2, "what it named before it was interrupted counts"
 
 
 def test_pages_that_a_crawl_left_waiting_are_left_to_the_crawl(tmp_path: Path) -> None:
@@ -221,5 +257,26 @@ def documented_families() -> list[list[str]]:
 def test_each_documented_family_begins_where_the_table_says(row: list[str]) -> None:
     _, address, first, selects = row
     candidate = Detector(declarations()).of_url(url(address))
-    assert find_start(url(address), candidate).pages[0].address.startswith(first)
+    start = find_start(url(address), candidate)
+    assert start.pages[0].address.startswith(first)
+    assert start.family.partition(" ")[0] in ("CSW" if "/csw" in address else row[0])
     assert find_start(url(address), candidate, since="2024-05-01").since == (selects == "yes")
+
+
+def test_the_records_of_a_list_that_tokens_page_are_counted_on_each_page(tmp_path: Path) -> None:
+    def page(query: str) -> Answer:
+        number = int(query.rpartition("=")[2] or 0) if "token" in query else 0
+        links = [{"rel": "root", "href": "http://s.example/stac"}]
+        links += (
+            [{"rel": "next", "href": f"http://s.example/stac/collections?token={number + 1}"}] if number < 2 else []
+        )
+        service = {"rel": "wms", "href": f"https://{PLACE}/wms", "type": "image/png"}
+        collection = {"stac_version": "1.0.0", "id": f"c{number}", "links": [service] if number else []}
+        return "application/json", json.dumps(
+            {"numberMatched": 3, "links": links, "collections": [collection]}
+        ).encode()
+
+    wms = ("text/xml", capabilities(BASIN, "1.3.0").encode())
+    web = Answers({"s.example/stac/collections": page, f"{PLACE}/wms": wms})
+    (source,) = harvest(web, tmp_path / "c.db", "http://s.example/stac/collections").sources
+    assert (source.stated, source.read, source.named, source.state) == (3, 3, 2, "whole")

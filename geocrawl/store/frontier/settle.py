@@ -124,11 +124,18 @@ class Settlement:
             snapshot, endpoints = self._read(visit, current)
             plan = plan_settlement(visit, snapshot, self.rules)
             feedback = self._write(visit, snapshot, endpoints, plan, queue)
-            self.sources.write(visit, listed, comes_again=plan.retry_at is not None)
+            own = {each.link.url.address for each in visit.links if each.link.where == RECORDS}
+            new = {number for number, _ in endpoints.new.values()}
+            named = {
+                each.endpoint_id: each.endpoint_id in new
+                for each in snapshot.candidates
+                if each.endpoint_id and each.candidate.evidence.link not in own
+            }
+            source = self.sources.write(visit, listed, named, comes_again=plan.retry_at is not None)
         if probe_frees_page(visit.lease.entry.purpose, visit):
             self._free_other_pages(current.endpoint_id)
         return SettlementResult(
-            new_links=plan.arrivals.added_pages, new_candidates=plan.new_candidates, feedback=feedback
+            plan.arrivals.added_pages, new_candidates=plan.new_candidates, feedback=feedback, source=source
         )
 
     # ----------------------------------------------------------------------- reading

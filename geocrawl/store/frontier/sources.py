@@ -17,7 +17,7 @@ from geocrawl.sanitize import masked
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.keys import group_key, page_key, stored_url
-from geocrawl.store.database.schema.tables import SOURCE, SOURCE_LIST, SOURCE_RECORD
+from geocrawl.store.database.schema.tables import ENDPOINT, SOURCE, SOURCE_LIST, SOURCE_RECORD, SOURCE_SERVICE
 from geocrawl.urls import RECORDS, list_url, records_page, records_start
 
 ENDED, REPEATS, WINDOW, CUT = "ended", "repeats", "window", "cut"
@@ -40,14 +40,23 @@ _OF_SOURCE = _LIST.source_id == bindparam("source")
 _WRITE_SOURCE = update(SOURCE).where(SOURCE.c.id == bindparam("source"))
 _WRITE_LIST = update(SOURCE_LIST).where(_LIST.id == bindparam("list"))
 _ADD_READ = _WRITE_LIST.values(read=_LIST.read + bindparam("more"))
-_ADD_DISTINCT = _WRITE_SOURCE.values(read=SOURCE.c.read + bindparam("more"))
+_ADD_DISTINCT = _WRITE_SOURCE.values(
+    read=SOURCE.c.read + bindparam("more"), named=SOURCE.c.named + bindparam("more_named")
+)
 _KNOWN_RECORDS = select(SOURCE_RECORD.c.key).where(
     SOURCE_RECORD.c.source_id == bindparam("source"), in_list(SOURCE_RECORD.c.key, "keys")
 )
 _DROP_RECORDS = delete(SOURCE_RECORD).where(SOURCE_RECORD.c.source_id == bindparam("source"))
+_DROP_SERVICES = delete(SOURCE_SERVICE).where(SOURCE_SERVICE.c.source_id == bindparam("source"))
+_KNOWN_SERVICES = select(SOURCE_SERVICE.c.endpoint_id).where(
+    SOURCE_SERVICE.c.source_id == bindparam("source"), in_list(SOURCE_SERVICE.c.endpoint_id, "endpoints")
+)
+_ADD_SERVICE = insert(SOURCE_SERVICE)
 _DROP_SLICES = delete(SOURCE_LIST).where(_OF_SOURCE, _LIST.slice != "")
 _OPEN = select(func.count(_LIST.next_key), func.max(case((_LIST.slice == "", _LIST.reason)))).where(_OF_SOURCE)
-_COUNTS = select(SOURCE.c.stated, SOURCE.c.read).where(SOURCE.c.id == bindparam("source"))
+_COUNTS = select(SOURCE.c.stated, SOURCE.c.read, SOURCE.c.named, SOURCE.c.address, SOURCE.c.family).where(
+    SOURCE.c.id == bindparam("source")
+)
 _MOVE = update(SOURCE_LIST).where(_LIST.next_key == bindparam("page")).values(next_key=bindparam("target"))
 _SHORT = (
     select(SOURCE.c.id, SOURCE.c.family, SOURCE.c.stated, SOURCE.c.read)
@@ -59,9 +68,28 @@ _LISTS = (
     .where(_OF_SOURCE)
     .order_by(_LIST.id)
 )
-_COLUMNS = ("address", "family", "stated", "read", "state", "reason", "at")
+_COLUMNS = ("address", "family", "stated", "read", "named", "state", "reason", "at")
+_IS_VALID = ENDPOINT.c.status == "valid"
+_IS_NEW = SOURCE_SERVICE.c.is_new == 1
+_ENDPOINTS = (
+    (_IS_VALID & _IS_NEW, "new"),
+    (_IS_VALID & ~_IS_NEW, "known"),
+    (ENDPOINT.c.status.is_not(None) & ~_IS_VALID, "dead"),
+    (ENDPOINT.c.status.is_(None), "waiting"),
+)
 _READ = (
-    select(*(SOURCE.c[name] for name in _COLUMNS))
+    select(
+        *(SOURCE.c[name] for name in _COLUMNS),
+        *(
+            select(func.count())
+            .select_from(SOURCE_SERVICE.join(ENDPOINT, ENDPOINT.c.id == SOURCE_SERVICE.c.endpoint_id))
+            .where(SOURCE_SERVICE.c.source_id == SOURCE.c.id, condition)
+            .correlate(SOURCE)
+            .scalar_subquery()
+            .label(name)
+            for condition, name in _ENDPOINTS
+        ),
+    )
     .where(SOURCE.c.harvest >= bindparam("harvest"))
     .order_by(SOURCE.c.at.desc(), SOURCE.c.id)
     .limit(bindparam("most"))
@@ -144,15 +172,20 @@ class SourceWriter:
         links = tuple(each._replace(refused=reason) if each is following else each for each in visit.links)
         return visit._replace(links=links)
 
-    def write(self, visit: Visit, known: ListRow | None, *, comes_again: bool) -> None:
-        """Write what a page says of its list. `comes_again`: a page that failed will be tried again."""
+    def write(
+        self, visit: Visit, known: ListRow | None, endpoints: Mapping[int, bool], *, comes_again: bool
+    ) -> SourceState | None:
+        """Write what a page says of its list; return how far the list was read, None for any other page.
+
+        `endpoints`: ids of those that the page names, with whether each is new. `comes_again`: a page that failed will
+        be tried again."""
         own = page_key(visit.lease.entry.url.identity)
         if visit.portion is None:
             self._write_without(visit, known, own, comes_again=comes_again)
-            return
+            return None
         following = _following(visit)
         if following is not None and _is_same_page(visit, following):
-            return  # the same records are requested in another form
+            return None  # the same records are requested in another form
         known = self._begun(visit, visit.portion, known, own)
         next_key = page_key(following.link.url.identity) if following and not following.refused else None
         changed: dict[str, object] = {
@@ -165,8 +198,9 @@ class SourceWriter:
             changed["stated"] = visit.portion.matched
         self.connection.execute(_WRITE_LIST, changed)
         self._count(visit, visit.portion, known)
+        self._add_services(known.source_id, endpoints)
         stated = {} if known.slice else {"stated": visit.portion.matched}
-        self._write_state(known.source_id, visit.at, stated)
+        return self._write_state(known.source_id, visit.at, stated)
 
     def _write_without(self, visit: Visit, known: ListRow | None, own: int, *, comes_again: bool) -> None:
         """Write that a page of a list moved, or was not read."""
@@ -186,43 +220,56 @@ class SourceWriter:
             url, at = list_url(visit.lease.entry.url), visit.at
             key, address = page_key(url.identity), url.address
             source = {"key": key, "address": address, "family": portion.family, "state": "reading"}
-            (number,) = self.connection.execute(
-                _ADD_SOURCE, source | {"harvest": self.harvest.number, "at": at}
-            ).fetchone()
+            begun = {"harvest": self.harvest.number, "at": at}
+            (number,) = self.connection.execute(_ADD_SOURCE, source | begun).fetchone()
             row = {"source_id": number, "key": key, "address": visit.lease.entry.url.address}
             (list_id,) = self.connection.execute(_ADD_LIST, row).fetchone()
             return ListRow(list_id, number, None, None, "", self.harvest.number, None)
         is_first = known.next_key != own and not known.slice
         if is_first and known.harvest < self.harvest.number:
             self.connection.execute(_DROP_RECORDS, {"source": known.source_id})
+            self.connection.execute(_DROP_SERVICES, {"source": known.source_id})
             self.connection.execute(_DROP_SLICES, {"source": known.source_id})
             self.connection.execute(_WRITE_LIST, {"list": known.id, "read": 0})
-            fresh = {"source": known.source_id, "read": 0, "harvest": self.harvest.number, "window": None}
-            self.connection.execute(_WRITE_SOURCE, fresh)
+            fresh = {"read": 0, "named": 0, "harvest": self.harvest.number}
+            self.connection.execute(_WRITE_SOURCE, fresh | {"source": known.source_id, "window": None})
         return known
 
     def _count(self, visit: Visit, portion: Portion, known: ListRow) -> None:
         """Count the records of a page; one without an identifier by its place."""
         page = visit.lease.entry.url.identity
         names = [each or f"{page} {number}" for number, each in enumerate(portion.ids)]
-        keys = list(dict.fromkeys(group_key(f"record {name}") for name in names))
+        numbered = {group_key(f"record {name}"): number for number, name in enumerate(names)}
+        keys = list(numbered)
         values = {"source": known.source_id, "keys": keys}
         old = {row[0] for row in self.connection.execute(_KNOWN_RECORDS, values).fetchall()} if keys else set()
         new = [{"source_id": known.source_id, "key": key} for key in keys if key not in old]
         if new:
             self.connection.write_many(_ADD_RECORD, new)
-        self.connection.execute(_ADD_DISTINCT, {"source": known.source_id, "more": len(new)})
+        named = sum(key not in old and number in portion.named for key, number in numbered.items())
+        self.connection.execute(_ADD_DISTINCT, {"source": known.source_id, "more": len(new), "more_named": named})
         self.connection.execute(_ADD_READ, {"list": known.id, "more": len(portion.ids)})
 
-    def _write_state(self, source: int, at: float, stated: dict[str, int | None]) -> None:
-        """Write how far a source was read."""
+    def _add_services(self, source: int, endpoints: Mapping[int, bool]) -> None:
+        """Note the endpoints that a page of a source names."""
+        if not endpoints:
+            return
+        values = {"source": source, "endpoints": sorted(endpoints)}
+        old = {row[0] for row in self.connection.execute(_KNOWN_SERVICES, values).fetchall()}
+        rows = ((number, is_new) for number, is_new in endpoints.items() if number not in old)
+        if new := [{"source_id": source, "endpoint_id": number, "is_new": int(is_new)} for number, is_new in rows]:
+            self.connection.write_many(_ADD_SERVICE, new)
+
+    def _write_state(self, source: int, at: float, stated: dict[str, int | None]) -> SourceState:
+        """Write how far a source was read, and return it."""
         self.connection.execute(_WRITE_SOURCE, {"source": source, "at": at, **stated})
-        total, read = self.connection.execute(_COUNTS, {"source": source}).fetchone()
+        total, read, named, address, family = self.connection.execute(_COUNTS, {"source": source}).fetchone()
         unread, reason = self.connection.execute(_OPEN, {"source": source}).fetchone()
         is_whole = read >= total if total is not None else reason in ("", ENDED)
         state = "whole" if is_whole else "reading" if unread else "short"
         changed = {"source": source, "state": state, "reason": "" if is_whole else reason or ""}
         self.connection.execute(_WRITE_SOURCE, changed)
+        return SourceState(masked(address), family, total, read, named, state, str(changed["reason"]), at)
 
     # ----------------------------------------------------------------------- slices
 
@@ -268,8 +315,10 @@ def _following(visit: Visit) -> RankedLink | None:
 
 
 def _is_same_page(visit: Visit, following: RankedLink) -> bool:
-    start = records_start(visit.lease.entry.url)
-    return start is not None and records_start(following.link.url) == start
+    """Return whether a link asks for the same records in another form. Pages that tokens name have no position."""
+    own, url = visit.lease.entry.url, following.link.url
+    start = records_start(own)
+    return start is not None and records_start(url) == start and list_url(own).identity == list_url(url).identity
 
 
 def _digest(portion: Portion) -> int | None:

@@ -43,6 +43,7 @@ from geocrawl.store.database.schema.tables import (
     SOURCE,
     SOURCE_LIST,
     SOURCE_RECORD,
+    SOURCE_SERVICE,
     THUMBNAIL,
     URL,
 )
@@ -63,6 +64,7 @@ _OF_ENDPOINT: dict[Table, Column[Any]] = {
 """Table of rows that belong to an endpoint → the column by which they are deleted, a few rows for each value."""
 _OF_SOURCE: dict[Table, Column[Any]] = {
     SOURCE_RECORD: SOURCE_RECORD.c.source_id,
+    SOURCE_SERVICE: SOURCE_SERVICE.c.source_id,
     SOURCE_LIST: SOURCE_LIST.c.source_id,
     SOURCE: SOURCE.c.id,
 }

@@ -67,7 +67,7 @@ def upgrade() -> None:
     {more}
 '''
 CHANGED = {"outlinks": {"moved"}, "pattern": {"fruitless", "late"}, "url": {"link_relevance", "sub_queue"}}
-ADDED = {"source", "source_list", "source_record"}
+ADDED = {"source", "source_list", "source_record", "source_service"}
 BY_SUB_QUEUE = ("visits:page", "visits:link", "visits:sub-queue", "led:page", "led:link", "led:sub-queue", "queued:")
 """Counters of levels, and those of sub-queues in their place."""
 PASSING = ("strategy:learner-until", "daemon:lease", "worker:")

@@ -324,6 +324,8 @@ class Source(SQLModel, table=True):
     """Number of the harvest that has begun it last; 0: a crawl found it."""
     at: float
     """Time of the last page."""
+    named: int = starting_with(text("0"), 0)
+    """Number of the records read that name a service."""
 
 
 class SourceList(SQLModel, table=True):
@@ -358,3 +360,14 @@ class SourceRecord(SQLModel, table=True):
     source_id: int = Field(foreign_key="source.id", primary_key=True)
     key: int = Field(sa_column=Column(HASH, primary_key=True))
     """64 bits of BLAKE2b over the record's identifier."""
+
+
+class SourceService(SQLModel, table=True):
+    """An endpoint that a page of a source names. One that was removed since is not counted."""
+
+    __tablename__ = "source_service"
+    __table_args__ = {"sqlite_with_rowid": False}
+    source_id: int = Field(foreign_key="source.id", primary_key=True)
+    endpoint_id: int = Field(primary_key=True)
+    is_new: int
+    """1 when the catalogue did not know the endpoint before."""

@@ -43,6 +43,7 @@ from geocrawl.store.database.schema.frontier import (
     Source,
     SourceList,
     SourceRecord,
+    SourceService,
     Url,
     Validator,
 )
@@ -55,7 +56,7 @@ MODELS: tuple[type[SQLModel], ...] = (
     *(Probe, Proof, Thumbnail, HealthEvent, Change),
     *(Url, OutLinks, Validator, Host, IpPlace, Robots, Seed, Lesson, PageStore),
     *(Blocked, Pattern, Site, Alike, QueryGroup),
-    *(Source, SourceList, SourceRecord),
+    *(Source, SourceList, SourceRecord, SourceService),
     *(Watch, Notice, Run, Daily, Counter, Meta),
 )
 """All classes, in the order in which docs/database.md shows them."""
@@ -94,6 +95,7 @@ SITE = METADATA.tables["site"]
 SOURCE = METADATA.tables["source"]
 SOURCE_LIST = METADATA.tables["source_list"]
 SOURCE_RECORD = METADATA.tables["source_record"]
+SOURCE_SERVICE = METADATA.tables["source_service"]
 THUMBNAIL = METADATA.tables["thumbnail"]
 URL = METADATA.tables["url"]
 VALIDATOR = METADATA.tables["validator"]
