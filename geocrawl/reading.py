@@ -20,9 +20,10 @@ import resource
 import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -139,6 +140,72 @@ class ReadingFault(Exception):
     """A defect of geocrawl that raised an exception in a reading process; the message is its traceback there."""
 
 
+DEAR_S = 1.0
+"""A host whose last answer was read for so long leaves one process to the others."""
+_MOST_DEAR_HOSTS = 4096
+
+
+class Shares:
+    """Shares processes between hosts: each has one at most, and those whose answers are dear have all but one.
+
+    First come, first served among those that may, so hosts with dear answers slow themselves and not the crawl.
+    """
+
+    def __init__(self, processes: int, now: Callable[[], float] = time.monotonic) -> None:
+        """`now` returns seconds of a clock that never steps."""
+        self._free = processes
+        self._most_dear = max(processes - 1, 1)
+        self._now = now
+        self._at_work: dict[str, bool] = {}
+        """Hosts that have a process, and whether they were dear when they took it."""
+        self._dear: OrderedDict[str, None] = OrderedDict()
+        self._waiting: list[tuple[str, asyncio.Future[None]]] = []
+
+    @asynccontextmanager
+    async def share(self, host: str) -> AsyncIterator[None]:
+        """Wait for a process, and have it in this context."""
+        mine = (host, asyncio.get_running_loop().create_future())
+        self._waiting.append(mine)
+        self._admit()
+        try:
+            await mine[1]
+        except asyncio.CancelledError:
+            if mine in self._waiting:
+                self._waiting.remove(mine)
+            else:  # a process was given to a reading that was just cancelled
+                self._put_back(host)
+            raise
+        begun = self._now()
+        try:
+            yield
+        finally:
+            self._dear.pop(host, None)
+            if self._now() - begun >= DEAR_S:
+                self._dear[host] = None
+                if len(self._dear) > _MOST_DEAR_HOSTS:
+                    self._dear.popitem(last=False)
+            self._put_back(host)
+
+    def _put_back(self, host: str) -> None:
+        del self._at_work[host]
+        self._free += 1
+        self._admit()
+
+    def _admit(self) -> None:
+        for each in tuple(self._waiting):
+            host, admitted = each
+            if self._free > 0 and self._may_begin(host):
+                self._waiting.remove(each)
+                self._free -= 1
+                self._at_work[host] = host in self._dear
+                if not admitted.done():
+                    admitted.set_result(None)
+
+    def _may_begin(self, host: str) -> bool:
+        has_share = host not in self._dear or sum(self._at_work.values()) < self._most_dear
+        return has_share and host not in self._at_work
+
+
 class ReadingProcesses:
     """`ports.ReadingPool` for the loop of one run."""
 
@@ -149,8 +216,9 @@ class ReadingProcesses:
         self._decode = decode
         self._in_loop_bytes = in_loop_bytes
         self._limits = limits
+        self._shares = Shares(max(processes, 1))
+        self._decoding = Shares(1)
         self._limiter: CapacityLimiter | None = None
-        self._decoding: CapacityLimiter | None = None
         logging.getLogger("asyncio").addFilter(_is_worth_telling)
         self._threads = ThreadPoolExecutor(max(processes, 1), thread_name_prefix="reading")
         """Threads for reading only: asyncio's default threads may all be waiting for name servers."""
@@ -161,24 +229,18 @@ class ReadingProcesses:
 
     async def run(self, page: Page, think: Callable[[], T]) -> T | Failure:
         """Return what `think` returns, in a process; a Failure when the process was ended. Raises ReadingFault."""
-        from anyio import CapacityLimiter  # most crawls read no answer in a process
-
-        self._limiter = self._limiter or CapacityLimiter(max(self._processes, 1))  # it belongs to the running loop
-        return await self._run(page, think, self._limiter, self._limits)
+        return await self._run(page, think, self._shares, self._limits)
 
     async def with_picture(self, page: Page) -> Page:
         """Return an answer with the image in its body, decoded in a process; any other answer as it is."""
         if not is_picture(page.body):
             return page
-        from anyio import CapacityLimiter
-
-        self._decoding = self._decoding or CapacityLimiter(1)
         picture = await self._run(page, partial(self._decode, page.body), self._decoding, PICTURE_LIMITS)
         return replace(page, picture=picture.detail if isinstance(picture, Failure) else picture)
 
-    async def _run(self, page: Page, think: Callable[[], T], limiter: CapacityLimiter, limits: Limits) -> T | Failure:
-        """Return what `think` returns as soon as the limiter admits it, within limits."""
-        async with limiter:
+    async def _run(self, page: Page, think: Callable[[], T], shares: Shares, limits: Limits) -> T | Failure:
+        """Return what `think` returns as soon as its host has a process, within limits."""
+        async with shares.share(page.url.host):
             is_long = len(page.body) > _MOST_BYTES_IN_PIPE
             found = await (self._found_by_file if is_long else self._found)(page, think, limits)
         if isinstance(found, OutOfMemory):
@@ -199,12 +261,13 @@ class ReadingProcesses:
 
     async def _found(self, page: Page, think: Callable[[], Any], limits: Limits, folder: Path | None = None) -> Any:
         """Return the result from a process, `OutOfMemory`, `Defect` or a Failure. `folder`: for a long answer."""
-        from anyio import BrokenWorkerProcess, to_process
+        from anyio import BrokenWorkerProcess, CapacityLimiter, to_process  # most crawls read nothing in a process
 
+        self._limiter = self._limiter or CapacityLimiter(max(self._processes, 1) + 1)  # it belongs to the running loop
         request = await self.in_thread(partial(_request, think, folder))
         begun = time.monotonic()
         try:
-            packed = await to_process.run_sync(answer, request, limits, cancellable=True)
+            packed = await to_process.run_sync(answer, request, limits, cancellable=True, limiter=self._limiter)
         except BrokenWorkerProcess:
             return _ended(page, time.monotonic() - begun, limits.cpu_s)
         unpacked = partial(_unpacked, packed)
