@@ -46,7 +46,7 @@ from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import Previews, info, legend, preview
 from geocrawl.web.reader import CatalogueReader, Finder
-from geocrawl.web.records import documents, items, metadata, oai, openapi
+from geocrawl.web.records import documents, items, metadata, oai, openapi, sources
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, renumbered, site_of
 
 _ITEM = f"{ITEMS}/{{number}}"
@@ -140,6 +140,7 @@ def _routes() -> list[Route | Mount]:
         Route("/providers", _in_formats(html=provider_page, json=provider_document)),
         Route("/operations", _kept(statistics.operations)),
         Route("/statistics", _kept(statistics.statistics)),
+        Route(sources.PATH, _kept(sources.sources)),
         Route(oai.PATH, _kept(oai.oai)),
         Route("/feed.atom", _kept(discovery.atom)),
         Route("/feed.json", _kept(discovery.json_feed)),

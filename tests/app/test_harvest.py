@@ -21,6 +21,7 @@ from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import open_readonly
 from geocrawl.urls import read_url, records_page
+from geocrawl.urls.database import DatabaseUrl
 from tests.app.recorded_web import Answer, Answers, environment
 from tests.page.records import RECORDED
 from tests.support.pages import url
@@ -51,7 +52,7 @@ def catalogue() -> Answers:
 
 
 def harvest(
-    web: Answers, path: Path, address: str = CKAN, *, since: str = "", max_pages: int = 0, **changes: Any
+    web: Answers, path: DatabaseUrl, address: str = CKAN, *, since: str = "", max_pages: int = 0, **changes: Any
 ) -> HarvestReport:
     settings = replace(SETTINGS, **changes)
     within = environment(web)

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.web.application import config_of, make_application
 from geocrawl.web.options import Options
 from tests.support.crawls import crawl, settings_for
@@ -53,7 +54,7 @@ def serve(demo_web: DemoWeb) -> Iterator[Serve]:
     """Serves a catalogue: `serve(path, **options)` returns a client of it."""
     with ExitStack() as stack:
 
-        def start(path: Path, **options: object) -> TestClient:
+        def start(path: DatabaseUrl, **options: object) -> TestClient:
             chosen = Options(path, **({"requests_per_minute": 0} | options))  # type: ignore[arg-type]
             application = make_application(chosen, demo_settings(demo_web))
             client = TestClient(application, base_url="http://localhost", raise_server_exceptions=False)

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from geocrawl.filters import Filters
-from geocrawl.model import Url
+from geocrawl.model import SourceState, Url
 from geocrawl.model.catalogue import EndpointService, Layer, ProviderCard, ReportedService, Service
 from geocrawl.model.details import Address, EndpointHistory, NewsRow, ServiceDetail, Why
 from geocrawl.model.search import LayerResults, Results, Selection
@@ -26,6 +26,7 @@ from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGr
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.store.catalogue.read import history, provider_report, show, statistics
 from geocrawl.store.catalogue.read.harvest import HarvestRecord, is_gone, read_harvest, read_span
+from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import open_readonly
@@ -242,6 +243,12 @@ class Catalogue:
     def harvest(self, after: int, since: float, until: float, most: int) -> list[HarvestRecord]:
         """Return the records behind the number `after` of services that were valid last in a span, or are gone."""
         return read_harvest(self._connection, after, since, until, most)
+
+    def sources(self, *, state: str = "", most: int = 50) -> tuple[SourceState, ...]:
+        """Return how much was read of other people's catalogues, the latest first, and what their records led to.
+
+        `state`: only those that are being read (reading), were read whole (whole) or were not (short); '' for all."""
+        return read_sources(self._connection, state=state, most=most)
 
     def is_gone(self, number: int) -> bool:
         """Return whether there was a service of this number, and is no more."""

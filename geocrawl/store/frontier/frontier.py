@@ -26,6 +26,7 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Clock, QueuedLink
 from geocrawl.settings import Settings
+from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.write import health
 from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter
 from geocrawl.store.database import steps
@@ -52,7 +53,7 @@ from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settle import ArrivalWriter, Settlement
 from geocrawl.store.frontier.shared_run import SharedRun
-from geocrawl.store.frontier.sources import Lists, SourceWriter, read_sources
+from geocrawl.store.frontier.sources import Lists, SourceWriter
 from geocrawl.urls import read_url, service_keys
 
 _ORDINARY = FrontierOptions()

@@ -17,7 +17,7 @@ from geocrawl.sanitize import masked
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.keys import group_key, page_key, stored_url
-from geocrawl.store.database.schema.tables import ENDPOINT, SOURCE, SOURCE_LIST, SOURCE_RECORD, SOURCE_SERVICE
+from geocrawl.store.database.schema.tables import SOURCE, SOURCE_LIST, SOURCE_RECORD, SOURCE_SERVICE
 from geocrawl.urls import RECORDS, list_url, records_page, records_start
 
 ENDED, REPEATS, WINDOW, CUT = "ended", "repeats", "window", "cut"
@@ -67,32 +67,6 @@ _LISTS = (
     select(*(_LIST.id, _LIST.slice, _LIST.stated, _LIST.read, _LIST.reason, _LIST.address))
     .where(_OF_SOURCE)
     .order_by(_LIST.id)
-)
-_COLUMNS = ("address", "family", "stated", "read", "named", "state", "reason", "at")
-_IS_VALID = ENDPOINT.c.status == "valid"
-_IS_NEW = SOURCE_SERVICE.c.is_new == 1
-_ENDPOINTS = (
-    (_IS_VALID & _IS_NEW, "new"),
-    (_IS_VALID & ~_IS_NEW, "known"),
-    (ENDPOINT.c.status.is_not(None) & ~_IS_VALID, "dead"),
-    (ENDPOINT.c.status.is_(None), "waiting"),
-)
-_READ = (
-    select(
-        *(SOURCE.c[name] for name in _COLUMNS),
-        *(
-            select(func.count())
-            .select_from(SOURCE_SERVICE.join(ENDPOINT, ENDPOINT.c.id == SOURCE_SERVICE.c.endpoint_id))
-            .where(SOURCE_SERVICE.c.source_id == SOURCE.c.id, condition)
-            .correlate(SOURCE)
-            .scalar_subquery()
-            .label(name)
-            for condition, name in _ENDPOINTS
-        ),
-    )
-    .where(SOURCE.c.harvest >= bindparam("harvest"))
-    .order_by(SOURCE.c.at.desc(), SOURCE.c.id)
-    .limit(bindparam("most"))
 )
 
 
@@ -297,13 +271,6 @@ class SourceWriter:
                 self.connection.execute(_ADD_LIST, row | {"next_key": page_key(url.identity)}).fetchone()
                 added.append(url)
         return added
-
-
-def read_sources(connection: Connection, *, harvest: int = 0, most: int = 50) -> tuple[SourceState, ...]:
-    """Return how far the sources were read of this harvest or a later one, the latest first; addresses without
-    secrets."""
-    rows = connection.execute(_READ, {"harvest": harvest, "most": most}).fetchall()
-    return tuple(SourceState(masked(address), *rest) for address, *rest in rows)
 
 
 def _following(visit: Visit) -> RankedLink | None:

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, func,
 from geocrawl.model import BATCH_TIER, FrontierStats, Purpose, SourceState, State
 from geocrawl.model.watches import MOST_FAILURES, LateWatch
 from geocrawl.sanitize import masked
+from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.read.statistics import DEVIATIONS
 from geocrawl.store.database.connection import Connection, OpenSnapshot, Size
 from geocrawl.store.database.database import stored_fact, stored_strategy
@@ -43,7 +44,6 @@ from geocrawl.store.database.views import is_shown
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
 from geocrawl.store.frontier.lifecycle import KILLED
-from geocrawl.store.frontier.sources import read_sources
 from geocrawl.wording import day_of
 
 

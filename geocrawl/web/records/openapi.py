@@ -12,7 +12,7 @@ from geocrawl import __version__
 from geocrawl.web.answers import LANGUAGES
 from geocrawl.web.downloads import FILES
 from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, FILTER_LANGUAGES, MAX_LIMIT, PARAMETERS, SORTS
-from geocrawl.web.records import oai
+from geocrawl.web.records import oai, sources
 from geocrawl.web.records.documents import DESCRIPTION, DOCUMENTS, SCHEMA, TITLE
 from geocrawl.web.records.metadata import FORMS
 from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, document, page
@@ -36,6 +36,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
     f"{ITEMS}/{_NUMBER}/layer.qlr": ("A layer for QGIS", "application/x-qgis-layer-definition"),
     f"{ITEMS}/{_NUMBER}/badge.svg": ("Badge of its health", "image/svg+xml"),
     LAYERS: ("Search layers, with the parameters of a search of services", "application/geo+json"),
+    sources.PATH: ("Catalogues of others: records stated and read, and what they led to", "application/json"),
     oai.PATH: ("OAI-PMH 2.0, for harvesters: oai?verb=ListRecords&metadataPrefix=iso19139", "text/xml"),
     "/feed.atom": ("News as Atom; of a search with its parameters", "application/atom+xml"),
     "/feed.json": ("News as JSON feed; of a search with its parameters", "application/feed+json"),
@@ -109,8 +110,9 @@ _OTHER_FORMS = {
 
 
 def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
-    schema = {"type": "object"} if "json" in media_type else {"type": "string"}
-    content = {media_type: {"schema": schema}}
+    plain = {"type": "object"} if "json" in media_type else {"type": "string"}
+    schema: Mapping[str, Any] = sources.SCHEMA if path == sources.PATH else plain
+    content: dict[str, Any] = {media_type: {"schema": schema}}
     for each in _OTHER_FORMS.get(path, ()):
         described = {"type": "object"} if "json" in each else {"type": "string", "format": "binary"}
         content.setdefault(each, {"schema": described})
@@ -140,6 +142,8 @@ def _parameters(path: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     if path == oai.PATH:
         found += [{"name": name, "in": "query", "schema": _TEXT} for name in oai.PARAMETERS]
+    if path == sources.PATH:
+        found += [{"name": name, "in": "query", "schema": schema} for name, schema in sources.PARAMETERS.items()]
     if _NUMBER in path:
         found.append({"name": "number", "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}})
     if path in (ITEMS, LAYERS, "/feed.atom", "/feed.json"):
