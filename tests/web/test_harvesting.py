@@ -75,7 +75,7 @@ def test_geocrawl_harvests_its_own_catalogue_whole(serve: Serve, crawled: Path, 
     environment = Environment(clock, ReplayTransport(web, clock), lambda: 0)
     at = url("http://catalogue.example/")
     settings = Settings(delay_s=0.0, maps=False)
-    run_harvest(settings, tmp_path / "h.db", at, observer=LogObserver(log_to()), environment=environment)
+    report = run_harvest(settings, tmp_path / "h.db", at, observer=LogObserver(log_to()), environment=environment)
     pages = [each for each in web.asked if each.startswith(ITEMS)]
     records = client.get(ITEMS, params={"limit": 1000}).json()["features"]
     with open_readonly(tmp_path / "h.db") as connection:
@@ -83,6 +83,20 @@ def test_geocrawl_harvests_its_own_catalogue_whole(serve: Serve, crawled: Path, 
     assert len(records) > 10 and len(pages) > 1, "more than one page"
     assert [key for kind, key in rows if key.startswith("catalogue.example")] == ["catalogue.example"]
     assert len(rows) >= 1 + len(records)
+    assert [(each.stated, each.read, each.state) for each in report.sources] == [(len(records), len(records), "whole")]
+
+
+def test_geocrawl_harvests_its_own_catalogue_by_oai_pmh(serve: Serve, crawled: Path, tmp_path: Path) -> None:
+    client = serve(crawled, public_url="http://catalogue.example")
+    web, clock = OwnCatalogue(client), ReplayClock()
+    environment = Environment(clock, ReplayTransport(web, clock), lambda: 0)
+    at = url("http://catalogue.example/oai")
+    settings = Settings(delay_s=0.0, maps=False)
+    run_harvest(settings, tmp_path / "h.db", at, observer=LogObserver(log_to()), environment=environment)
+    records = client.get(ITEMS, params={"limit": 1000}).json()["features"]
+    with open_readonly(tmp_path / "h.db") as connection:
+        (found,) = connection.execute("SELECT count(*) FROM endpoint").fetchone()
+    assert found >= len(records) > 10
 
 
 def test_dcat_of_one_service_leads_to_its_page(client: TestClient) -> None:
