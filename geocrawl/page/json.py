@@ -30,7 +30,7 @@ from geocrawl.page.lists import read_list
 from geocrawl.page.metadata import address_in, link
 from geocrawl.page.naming import kind_among, kind_of_protocol
 from geocrawl.page.rdf import read_json_ld
-from geocrawl.page.records import is_record, json_portion
+from geocrawl.page.records import is_record, json_portion, total_of_datasets
 from geocrawl.page.viewers import read_configuration
 from geocrawl.urls import RECORDS, ckan_search_url, read_url, records_start, records_url
 
@@ -229,7 +229,6 @@ def _next_geonetwork_page(data: JsonObject, url: Url, returned: int) -> list[Raw
 
 _DCAT = "dcat"
 _ADDRESSES = ("accessURL", "contentUrl", "endpointURL", "downloadURL", "accessUrl", "downloadUrl")
-_TOTALS = ("totalResults", "total", "numberMatched", "count")
 _FORMAT_NAMES = ("format", "encodingFormat", "mediaType", "conformsTo")
 _SHORT_TITLE = 24
 """A distribution's title of at most this many characters counts as the name of a format, if it names a kind."""
@@ -247,8 +246,7 @@ def read_datasets(data: JsonObject, url: Url) -> list[RawLink] | None:
 def _next_of_datasets(data: JsonObject, url: Url, returned: int) -> list[RawLink]:
     """Return the link to the next page of a list whose address counts records (Esri's Geoportal Server), if any."""
     start = records_start(url)
-    total = next((total for name in _TOTALS if (total := integer_of(data.get(name))) >= 0), -1)
-    if start is None or start + returned >= total:
+    if start is None or start + returned >= total_of_datasets(data):
         return []
     following = records_url(url, start + returned, rows=returned)
     return [RawLink(following.address, RECORDS, rel="next")] if following is not None else []

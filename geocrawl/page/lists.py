@@ -71,39 +71,41 @@ _OTHER_NAME = re.compile(r"licen[cs]|thumb|logo|image|avatar|icon|page|schema|co
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """One answer of a list, as far as it can be read."""
+    """One answer of a list."""
 
-    links: list[RawLink]
+    form: ListForm
+    items: list[JsonObject]
     total: int
     """Items that the whole list has, as the portal states it; -1 when it does not."""
-    ids: tuple[str, ...]
-    """One of each item; '' for one without."""
-    following: str
-    """Address of the next page; '' after the last one."""
+
+    @property
+    def ids(self) -> list[str]:
+        """Return the identifier of each item; '' for one without."""
+        return [next((text for name in _IDS if (text := text_of(_at(item, name)))), "") for item in self.items]
 
 
-def read_list(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Return the links of a page of a portal's list and the link to the next page; None for any other document."""
-    page = page_of_list(data, url)
-    if page is None:
-        return None
-    return [*page.links, *([RawLink(page.following, RECORDS, rel="next")] if page.following else [])]
-
-
-def page_of_list(data: JsonObject, url: Url) -> ListPage | None:
-    """Return a page of a portal's list, with its total and its next page; None for any other document."""
+def page_of_list(data: JsonObject) -> ListPage | None:
+    """Return a page of a portal's list; None for any other document."""
     form = next((form for form in LISTS if all(_has(data, sign) for sign in form.signs)), None)
     if form is None:
         return None
     items = one_or_more(next((found for name in form.items if isinstance(found := _at(data, name), list)), []))
-    total = integer_of(_at(data, form.total))
-    links = of_records(islice(_links(item, form), _MOST_LINKS) for item in items)
-    ids = tuple(next((text for name in _IDS if (text := text_of(_at(item, name)))), "") for item in items)
-    return ListPage(links, total, ids, _following(data, url, form, len(items), total))
+    return ListPage(form, items, integer_of(_at(data, form.total)))
 
 
-def _following(data: JsonObject, url: Url, form: ListForm, returned: int, total: int) -> str:
+def read_list(data: JsonObject, url: Url) -> list[RawLink] | None:
+    """Return the links of a page of a portal's list and the link to the next page; None for any other document."""
+    page = page_of_list(data)
+    if page is None:
+        return None
+    links = of_records(islice(_links(item, page.form), _MOST_LINKS) for item in page.items)
+    following = _following(data, url, page)
+    return [*links, *([RawLink(following, RECORDS, rel="next")] if following else [])]
+
+
+def _following(data: JsonObject, url: Url, page: ListPage) -> str:
     """Return the address of the next page; '' when this one has no items, or is the last one."""
+    form, returned, total = page.form, len(page.items), page.total
     stated = string_of(_at(data, form.following)) if form.following else ""
     if form.following or not returned:
         return stated if returned else ""

@@ -13,6 +13,8 @@ from lxml import etree
 from geocrawl.formats.json import JsonObject, integer_of, member, one_or_more, string_of
 from geocrawl.formats.xml import child, children, first, first_text, local_name
 from geocrawl.model import Portion, Url
+from geocrawl.page.lists import page_of_list
+from geocrawl.urls import records_start
 
 _MAX_ID_CHARS = 500
 _MOST_STATED = 100_000_000
@@ -61,6 +63,44 @@ def linked_portion(data: JsonObject, url: Url) -> Portion | None:
     return None
 
 
+def listed_portion(data: JsonObject, url: Url) -> Portion | None:
+    """Return the portion of a page of a portal's list of data sets (`page.lists`)."""
+    page = page_of_list(data)
+    return portion_of(page.form.signal, page.total, page.ids) if page else None
+
+
+def dataset_portion(data: JsonObject, url: Url) -> Portion | None:
+    """Return the portion of data sets after DCAT whose address counts them (Esri's Geoportal Server)."""
+    datasets = one_or_more(data.get("dataset"))
+    if records_start(url) is None or not any("distribution" in each or "landingPage" in each for each in datasets):
+        return None
+    return portion_of("dcat", total_of_datasets(data), _ids(datasets, "identifier", "@id"))
+
+
+_TOTALS = ("totalResults", "total", "numberMatched", "count")
+
+
+def total_of_datasets(data: JsonObject) -> int:
+    """Return how many data sets a list after DCAT states; -1 when it states none."""
+    return next((total for name in _TOTALS if (total := integer_of(data.get(name))) >= 0), -1)
+
+
+def hydra_portion(data: JsonObject, url: Url) -> Portion | None:
+    """Return the portion of a paged collection in JSON-LD (Hydra Core Vocabulary, `totalItems`)."""
+    nodes = [data, *one_or_more(data.get("@graph"))]
+    stated = next((node[name] for name in _TOTAL_ITEMS for node in nodes if name in node), None)
+    if stated is None:
+        return None
+    total = stated.get("@value") if isinstance(stated, dict) else stated
+    members = [each for node in nodes for name in _MEMBERS for each in one_or_more(node.get(name))]
+    datasets = [each for each in (*nodes, *members) if string_of(each.get("@type")).endswith("Dataset")]
+    return portion_of("hydra", total, dict.fromkeys(_ids(datasets or members, "@id")))
+
+
+_TOTAL_ITEMS = ("hydra:totalItems", "totalItems", "http://www.w3.org/ns/hydra/core#totalItems")
+_MEMBERS = ("hydra:member", "member", "dcat:dataset", "dataset")
+
+
 _RECORD_TYPES = frozenset({"record", "dataset", "service", "catalog", "datacollection"})
 
 
@@ -80,6 +120,9 @@ JSON_PORTIONS: tuple[Callable[[JsonObject, Url], Portion | None], ...] = (
     arcgis_portion,
     geonetwork_portion,
     linked_portion,
+    listed_portion,
+    dataset_portion,
+    hydra_portion,
 )
 
 
@@ -126,4 +169,33 @@ def _identifier(record: etree._Element) -> str:
     return first_text(element if code is None else code, _MAX_ID_CHARS)
 
 
-XML_PORTIONS: tuple[Callable[[etree._Element, Url], Portion | None], ...] = (csw_portion,)
+def oai_portion(root: etree._Element, url: Url) -> Portion | None:
+    """Return the portion of an answer to ListRecords (OAI-PMH 2.0, 3.5: `completeListSize` is optional)."""
+    if local_name(root).lower() != "oai-pmh":
+        return None
+    error, listed = child(root, "error"), child(root, "ListRecords")
+    if error is not None and error.get("code") == "noRecordsMatch":
+        return portion_of("oai-pmh", 0, ())
+    if listed is None:
+        return None
+    token = child(listed, "resumptionToken")
+    ids = [first_text(child(record, "header", "identifier"), _MAX_ID_CHARS) for record in children(listed, "record")]
+    return portion_of("oai-pmh", None if token is None else token.get("completeListSize"), ids)
+
+
+def hydra_xml_portion(root: etree._Element, url: Url) -> Portion | None:
+    """Return the portion of a paged collection in RDF/XML (Hydra Core Vocabulary, `totalItems`)."""
+    total = next(root.iter("{http://www.w3.org/ns/hydra/core#}totalItems"), None) if local_name(root) == "RDF" else None
+    if total is None:
+        return None
+    named = (str(each.get(_ABOUT) or "") for each in root.iter("{http://www.w3.org/ns/dcat#}Dataset"))
+    return portion_of("hydra", first_text(total), dict.fromkeys(filter(None, named)))
+
+
+_ABOUT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
+
+XML_PORTIONS: tuple[Callable[[etree._Element, Url], Portion | None], ...] = (
+    csw_portion,
+    oai_portion,
+    hydra_xml_portion,
+)

@@ -288,10 +288,11 @@ _LISTINGS = (
     _Listing("udata", _UDATA, {"page_size": str(_ROWS), "page": "1"}),
     _Listing("geonode", _GEONODE, {"page_size": str(_ROWS), "page": "1"}, ("filter{last_updated.gte}", "{day}")),
     _Listing("socrata", _SOCRATA, {"limit": str(_ROWS), "offset": "0"}),
-    _Listing(
-        "piveau", _PIVEAU, {"filter": "dataset", "limit": str(_ROWS), "page": "0"}, ("minDate", "{day}T00:00:00Z")
-    ),
+    _Listing("piveau", _PIVEAU, {"filter": "dataset", "limit": str(_ROWS), "page": "0"}),
 )
+"""GeoNode filters by the fields of its serializer (django-dynamic-rest), `last_updated` is one of them since version 4
+(geonode/base/api/serializers.py). piveau's `minDate` selects by the time that data cover, not by their change
+(BuildQueryHelper.java of piveau-hub-search: the field of the search parameter `temporal`)."""
 
 
 def listing_url(address: str, *, since: str = "") -> Url | None:

@@ -16,7 +16,6 @@ from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.detect.software import portal_of_page
 from geocrawl.lab.recorded_worlds.replay import Response, error_page
-from geocrawl.page.lists import page_of_list
 from geocrawl.settings import Settings
 from tests.app.recorded_web import Answers, environment
 from tests.app.test_records_in_crawls import asked
@@ -50,7 +49,7 @@ def by_offset(start: str, first: int = 0) -> Callable[[dict[str, str], list[int]
 def opendatasoft(query: dict[str, str], numbers: list[int]) -> tuple[list[int], dict[str, Any]]:
     shown = by_offset("offset")(query, numbers)
     metas = [{"default": {"title": f"Set {n}", "references": f"{service(n)}/ows?service=WMS"}} for n in shown]
-    return shown, {"total_count": len(numbers), "results": [{"dataset_id": "x", "metas": each} for each in metas]}
+    return shown, {"total_count": len(numbers), "results": [{"metas": each} for each in metas]}
 
 
 def udata(query: dict[str, str], numbers: list[int]) -> tuple[list[int], dict[str, Any]]:
@@ -143,7 +142,7 @@ FAMILIES = [
             '<script src="/assets/piveau-header.js"></script>',
             '<meta name="author" content="Powered by piveau">',
         ),
-        "/api/hub/search/search", piveau, "minDate=",
+        "/api/hub/search/search", piveau,
     ),
 ]  # fmt: skip
 IDS = [family.key for family in FAMILIES]
@@ -187,8 +186,9 @@ def found(path: Path) -> set[int]:
 @pytest.mark.parametrize("family", FAMILIES, ids=IDS)
 def test_a_portal_is_read_whole_from_its_home_page(tmp_path: Path, family: Family) -> None:
     web = PortalWeb(family)
-    harvest(web, tmp_path / "c.db", "http://p.example/")
+    (source,) = harvest(web, tmp_path / "c.db", "http://p.example/").sources
     assert (found(tmp_path / "c.db"), web.read) == (set(range(7)), list(range(7)))
+    assert (source.family, source.stated, source.read, source.state) == (family.key, 7, 7, "whole")
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=IDS)
@@ -207,8 +207,9 @@ def test_a_page_that_was_wrong_is_read_when_the_harvest_is_repeated(
     tmp_path: Path, family: Family, wrong: Response
 ) -> None:
     web = PortalWeb(family, wrong)
-    harvest(web, tmp_path / "c.db", f"http://p.example{family.path}")
+    report = harvest(web, tmp_path / "c.db", f"http://p.example{family.path}")
     assert found(tmp_path / "c.db") == {0, 1, 2}
+    assert [(source.stated, source.read) for source in report.sources] == [(7, 3)] and not report.is_whole
     harvest(web, tmp_path / "c.db", f"http://p.example{family.path}")
     assert found(tmp_path / "c.db") == set(range(7))
 
@@ -220,16 +221,3 @@ def test_a_list_since_a_day_is_asked_for_where_the_portal_selects(tmp_path: Path
     assert report.since == ("2024-05-01" if family.since else "")
     assert all(family.since in each for each in web.asked if family.path in each)
     assert found(tmp_path / "c.db") == ({1, 3, 5} if family.since else set(range(7)))
-
-
-@pytest.mark.parametrize("family", FAMILIES, ids=IDS)
-def test_a_page_states_the_total_and_the_next_page(family: Family) -> None:
-    query = {"page": "0" if family.key == "piveau" else "1", "limit": "3"}
-    _, data = family.answer(query, list(range(7)))
-    first = page_of_list(data, url(f"http://p.example{family.path}?page={query['page']}&limit=3&offset=0"))
-    assert first is not None and (first.total, len(first.ids)) == (7, 3)
-    assert first.following.startswith("http://p.example/api/")
-
-
-def test_a_list_that_stands_in_no_family_is_left_to_other_readers() -> None:
-    assert page_of_list({"results": [], "count": 1}, url("http://p.example/")) is None

@@ -77,15 +77,15 @@ class Repository(Answers):
         if prefix not in self.prefixes:
             return '<error code="cannotDisseminateFormat"/>'
         shown = range(7)[int(start) :][:3] if "from" not in values else [5]
+        total = len(shown) if "from" in values else 7
         last = int(start) + 3 >= 7 or "from" in values
         following = "" if last else f"{prefix},{int(start) + 3}"
         records = "".join(
             f"<record><header><identifier>oai:{n}</identifier></header><metadata>{RECORDS_OF[prefix][1](n)}</metadata></record>"
             for n in shown
         )
-        return (
-            f'<ListRecords>{records}<resumptionToken completeListSize="7">{following}</resumptionToken></ListRecords>'
-        )
+        token = f'<resumptionToken completeListSize="{total}">{following}</resumptionToken>'
+        return f"<ListRecords>{records}{token}</ListRecords>"
 
 
 def numbers(path: Path) -> set[int]:
@@ -98,7 +98,8 @@ def test_a_repository_is_read_by_tokens_in_its_best_format(
     tmp_path: Path, prefixes: tuple[str, ...], start: str
 ) -> None:
     web = Repository(*prefixes)
-    harvest(web, tmp_path / "c.db", start)
+    (source,) = harvest(web, tmp_path / "c.db", start).sources
+    assert (source.family, source.stated, source.read, source.state) == ("oai-pmh", 7, 7, "whole")
     assert numbers(tmp_path / "c.db") == set(range(7))
     lists = [each for each in web.asked if "verb=ListRecords" in each]
     assert lists == [

@@ -138,7 +138,8 @@ class SourceWriter:
         following = _following(visit)
         if known is None or visit.portion is None or following is None:
             return visit
-        reason = REPEATS if known.digest is not None and known.digest == _digest(visit.portion) else ""
+        is_next = known.next_key == page_key(visit.lease.entry.url.identity)  # else the list begins again
+        reason = REPEATS if is_next and known.digest is not None and known.digest == _digest(visit.portion) else ""
         if known.slice and known.window and (visit.portion.matched or 0) > known.window:
             reason = WINDOW
         if not reason:
