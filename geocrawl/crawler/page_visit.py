@@ -18,6 +18,7 @@ from geocrawl.model import (
     CONFIGURATION,
     MISSING_FOLDER,
     NOT_PERMITTED,
+    REFRESH,
     SCRIPT_SRC,
     SITEMAP,
     Candidate,
@@ -145,6 +146,8 @@ class ReceivedAnswers:
 # --------------------------------------------------------------------------- visits
 
 
+_MOST_REFRESHES = 20
+"""Pages in a row that send their readers on (`REFRESH`): an endless chain ends here."""
 _RANKED_BY_PLACE = ADDRESS_ONLY | {RECORDS, CONFIGURATION}
 """Places of links whose rank does not come from the text around them."""
 _ARCHIVE = "stop:archive"
@@ -526,10 +529,13 @@ class PageVisitor:
         self._scripts.note(page, pays=bool(named))
         candidates = tuple(self._links.of_candidate(candidate, document, judgement.ranks, level) for candidate in named)
         guessed, lists = self._guessed(page, own, [candidate for candidate, _ in named])
+        ordinary = self._links.of_document(document, judgement.ranks, level, own, named)
+        if lease.entry.hops >= _MOST_REFRESHES:
+            ordinary = [each for each in ordinary if each.link.where != REFRESH]
         links = (
             *lists,
             *passed_on_the_way(page, own),
-            *self._links.of_document(document, judgement.ranks, level, own, named),
+            *ordinary,
             *self._links.of_sitemaps(sitemaps, own),
         )
         return self._answered(lease, page, host, State.VISITED, "ok")._replace(

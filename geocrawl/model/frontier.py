@@ -41,7 +41,7 @@ class Entry:
     attempts: int
     """Number of earlier attempts that failed."""
     hops: int = 0
-    """Number of redirects between hosts that led to the URL."""
+    """Number of redirects, and of pages that send their readers on, that led to the URL one after the other."""
     candidate: Candidate | None = None
     """The candidate to be probed; None for a page."""
     validators: Validators | None = None

@@ -66,6 +66,8 @@ ADDRESS_ONLY = frozenset(
 """Values of `Link.where` for an address that is written but not linked: a candidate service, never a page to visit."""
 SCRIPT_SRC = "script-src"
 """`Link.where` of a script or configuration that belongs to a page: visited, but read for addresses only."""
+REFRESH = "meta-refresh"
+"""`Link.where` of the address to which a page sends its readers on, by an element or a header."""
 CONFIGURATION = "configuration"
 SITEMAP = "sitemap"
 """`Link.rel` of a link to a sitemap."""

@@ -9,7 +9,7 @@ from itertools import islice
 from urllib.parse import quote
 
 from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_8, UTF_16_STARTS, gunzipped, header_charset
-from geocrawl.model import ADDRESS_ONLY, CONFIGURATION, SCRIPT_SRC, Document, Link, Page, Url
+from geocrawl.model import ADDRESS_ONLY, CONFIGURATION, REFRESH, SCRIPT_SRC, Document, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
 from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.encoding import DecodedText, decode
@@ -148,7 +148,7 @@ class PageReader:
         decoded = decode(body, header_charset(page.headers.get("content-type", "")))
         content = self._completed(self._content(decoded, page.content_type, page.final))
         if refresh := refresh_target(page.headers.get("refresh", "")):
-            content.links.insert(0, RawLink(refresh, "meta-refresh"))
+            content.links.insert(0, RawLink(refresh, REFRESH))
         links = tuple(self._links(content, page.final, decoded.encoding.codec))
         return _document(page, depth, decoded.encoding.name, content, links)
 

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from geocrawl.formats.text import fold
-from geocrawl.model import Url
+from geocrawl.model import REFRESH, Url
 from geocrawl.page.content import (
     BOUNDARY,
     MAX_ANCHOR_CHARS,
@@ -285,7 +285,7 @@ class _Reader:
         if name in _ROBOTS_NAMES:
             self._content.robots = f"{self._content.robots}, {content}"
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
-            self._add(RawLink(refresh_target(content), "meta-refresh"))
+            self._add(RawLink(refresh_target(content), REFRESH))
         elif content[:4].lower() == "ckan" and name == "generator":
             self._add(RawLink(CKAN_SEARCH, RECORDS))
         else:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from geocrawl.model import FIRST_SUB_QUEUE, LATE_TIER, Candidate, Purpose, Rank, RankedLink, State, Url, Visit
+from geocrawl.model import FIRST_SUB_QUEUE, LATE_TIER, REFRESH, Candidate, Purpose, Rank, RankedLink, State, Url, Visit
 from geocrawl.sanitize import masked
 from geocrawl.store.database.keys import group_key, is_over_cap, page_key, probe_key
 from geocrawl.store.frontier.budgets import (
@@ -402,9 +402,10 @@ def _link_of(ranked: RankedLink, source: Source) -> BestLink:
 
 
 def _is_hop(ranked: RankedLink, source: Source) -> bool:
-    """Return whether a redirect led here; a catalogue's next page also has the depth of its source, but is not a
-    hop."""
-    return ranked.same_depth and source.id is not None and ranked.link.where != RECORDS
+    """Return whether a redirect led here, or a page that sends its readers on; a catalogue's next page also has the
+    depth of its source, but is not a hop."""
+    leads_on = ranked.same_depth or ranked.link.where == REFRESH
+    return leads_on and source.id is not None and ranked.link.where != RECORDS
 
 
 # --------------------------------------------------------------------------- a visit

@@ -117,7 +117,7 @@ class Url(SQLModel, table=True):
     found_in: str | None = None
     """Element of that link: a, area, form, redirect, seed …"""
     hops: int = starting_with("0", 0)
-    """Number of redirects between hosts that led to the URL."""
+    """Number of redirects, and of pages that send their readers on, that led to the URL one after the other."""
     attempts: int = starting_with("0", 0)
     """Number of failed visits."""
     endpoint_id: int | None = Field(default=None, foreign_key="endpoint.id")
