@@ -100,6 +100,33 @@ def test_a_box_is_drawn_on_the_map(browser: Any, address: str) -> None:
         sides = [float(side) for side in page.input_value("#bbox").split(",")]
         assert sides[0] > 60 and sides[1] < sides[3]
         assert 0 < page.locator(".hit").count() < before
+        page.locator(".chosen-list").get_by_role("link", name="Place").click()
+        page.wait_for_url(lambda address: "bbox" not in address)
+        assert page.locator(".hit").count() == before and page.input_value("#bbox") == ""
+        assert said == []
+
+
+def test_another_order_is_shown_at_once(browser: Any, address: str) -> None:
+    with page_of(browser) as (page, said):
+        page.goto(f"{address}{ITEMS}?q=water")
+        page.select_option("#sortby", "title")
+        page.wait_for_url("**sortby=title**")
+        page.wait_for_load_state("networkidle")
+        titles = [title.lower() for title in page.locator(".hit h2").all_inner_texts()]
+        assert titles == sorted(titles) and said == []
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_the_first_result_is_on_the_first_screen_of_a_phone(browser: Any, address: str, locale: str) -> None:
+    with page_of(browser, **PHONE, locale=locale) as (page, said):
+        for query in (f"{ITEMS}?q=water", f"{ITEMS}?q=water&bbox=-60,-30,20,30", "/layers?q=rivers"):
+            page.goto(f"{address}{query}")
+            page.wait_for_load_state("networkidle")
+            assert page.locator(".hit").first.bounding_box()["y"] < 844 - 150, query
+        page.fill("#q", "glacier")
+        page.wait_for_url("**q=glacier**")
+        page.wait_for_load_state("networkidle")
+        assert page.locator(".facet[open]").count() == 0, "filters that came with the results are folded, too"
         assert said == []
 
 

@@ -88,7 +88,8 @@ class _Page:
 
     def _chips(self) -> Iterator[Chip]:
         """Yield the chosen conditions."""
-        for name, value in self.criteria.chosen:
+        box = [("bbox", self.criteria.bbox)] if self.criteria.bbox else []
+        for name, value in [*box, *self.criteria.chosen]:
             rest = [other for other in self.criteria.all[name] if other != value]
             label = self.words(f"facet-{name}") if self.words.knows(f"facet-{name}") else name
             yield Chip(f"{label}: {self._label(name, value)}", self._with(name, rest))

@@ -22,11 +22,14 @@ document.addEventListener("click", async (event) => {
 });
 
 // On a narrow screen the filters would push the results out of sight.
-if (matchMedia("(max-width: 45rem)").matches) {
+function foldFilters() {
+  if (!matchMedia("(max-width: 45rem)").matches) return;
   for (const facet of document.querySelectorAll(".facet[open]")) {
     if (!facet.querySelector(".is-chosen")) facet.removeAttribute("open");
   }
 }
+foldFilters();
+document.addEventListener("htmx:afterSwap", foldFilters);
 
 document.addEventListener("htmx:responseError", (event) => {
   const path = event.detail.pathInfo?.finalRequestPath;
