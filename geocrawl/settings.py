@@ -83,9 +83,7 @@ def setting(
 class SiteSettings:
     """Settings of one host, `[sites."maps.example.org"]` in TOML; a single origin can only have user and password."""
 
-    user: Text = setting(
-        "", "user name for HTTP basic authentication; of a host: sent only over https to its default port"
-    )
+    user: Text = setting("", "user name for HTTP basic authentication; of a host: only for https and its default port")
     password: Text = setting("", "password for HTTP basic authentication", secret=True)
     proxy: SiteProxy = setting(
         "", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True
@@ -104,6 +102,7 @@ class SiteSettings:
     not_before: Day = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
     not_after: Day = setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
     types: MediaTypes = setting((), "media types of the pages to read, such as text/html or text/*", empty="any")
+    every_s: Duration = setting(0.0, "time between two probes of each service of this host", empty="by its health")
 
 
 MIB = 1024 * 1024

@@ -16,6 +16,8 @@ from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep.watches import Watches
 
 _RECIPIENTS_AT_ONCE = 32
+_LOOK_EVERY_S = 300.0
+"""A round looks and delivers after this time although nothing in the catalogue has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,15 @@ class WatchRound:
         self._log = log
         self._watches = Watches(store.database)
         self._catalogue = Catalogue(store.connection)
+        self._seen, self._looked_at = (-1, -1), 0.0
+
+    async def send_news(self) -> WatchReport:
+        """Do as `send` does if something changed since the last round, or that is some minutes ago."""
+        newest, now = await self._store.runner.run(self._watches.newest), self._clock.now()
+        if newest == self._seen and 0 <= now - self._looked_at < _LOOK_EVERY_S:
+            return WatchReport(0, 0, ())
+        self._seen, self._looked_at = newest, now
+        return await self.send()
 
     async def send(self, *, again: bool = False) -> WatchReport:
         """Write what changed since the last round, and deliver what waits: each recipient by itself, one message after
@@ -49,6 +60,7 @@ class WatchRound:
         `again`: also to recipients whose failures ask for a pause.
         """
         run, watches = self._store.runner.run, self._watches
+        await run(watches.set_paces, self._settings, self._clock.now())
         notices = await run(watches.look, self._catalogue.numbers, self._clock.now())
         queues: dict[str, list[Delivery]] = {}
         for delivery in sorted(await run(watches.due, self._clock.now(), again=again), key=_failures):

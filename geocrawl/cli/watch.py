@@ -23,7 +23,7 @@ from geocrawl.sanitize import masked, plain
 from geocrawl.store import Store
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep.watches import Watches
-from geocrawl.wording import counted, iso, moment
+from geocrawl.wording import counted, iso, moment, read_duration, spell_duration
 
 
 def add(
@@ -33,7 +33,10 @@ def add(
     ],
     to: Annotated[
         str, typer.Option("--to", metavar="URL|mail:ADDRESS|file:PATH", help="Who is told: webhook, mail or file.")
-    ],
+    ] = "",
+    every: Annotated[
+        str, typer.Option("--every", metavar="TIME", help="Time between two probes, 1m to 30d \\[by its health].")
+    ] = "",
     secret: Annotated[
         str, typer.Option("--secret", metavar="TEXT", help="Key of the webhook's signature \\[a random one].")
     ] = "",
@@ -46,22 +49,27 @@ def add(
 
         geocrawl watch add 17 --to mail:anna@example.org
 
+        geocrawl watch add 17 --every 5m
+
         geocrawl watch add 'land use country:DE' --to https://example.org/hook
     """
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
-    recipient = read_recipient(to, settings, path)
-    is_webhook = not recipient.startswith(("mail:", "file:"))
+    if not (to or every):
+        raise UsageError("give --to (who is told), --every (how often it is asked), or both")
+    recipient = read_recipient(to, settings, path) if to else ""
+    is_webhook = bool(to) and not recipient.startswith(("mail:", "file:"))
     key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
     with Store.open(path, clock=SystemClock(), create=False) as store:
         catalogue = Catalogue(store.connection)
         what = _subject(catalogue, words_typed(subject).strip())
         if isinstance(what, str):
             output.say_differences(catalogue.find(what, limit=0))
-        watch = Watches(store.database).add(what, recipient, key, catalogue.numbers, time.time())
-    typer.echo(
-        f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now, to {recipient}"
-    )
+        watch = Watches(store.database).add(
+            what, recipient, key, catalogue.numbers, time.time(), every_s=_interval(every), settings=settings
+        )
+    how = (f", every {spell_duration(watch.every_s)}" if watch.every_s else "") + (f", to {recipient}" if to else "")
+    typer.echo(f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now{how}")
     if is_webhook and not secret:
         typer.echo(f"Key of the signature, shown only now: {key}")
 
@@ -70,10 +78,16 @@ def list_(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """List watches with what waits for delivery and the last error."""
     with opt.writing(overrides) as store:
         found = Watches(store.database).all()
-    columns = ("id", "watched", "services", "to", "sent", "waiting", "failures", "again", "error")
+    columns = ("id", "watched", "services", "every", "to", "sent", "waiting", "failures", "again", "error")
     nothing = "No watches: `geocrawl watch add SERVICE --to mail:ADDRESS` adds one."
     output.print_rows(
-        found, columns, _cells, json=json, nothing=nothing, as_json=_as_json, least=("failures", "sent", "services")
+        found,
+        columns,
+        _cells,
+        json=json,
+        nothing=nothing,
+        as_json=_as_json,
+        least=("failures", "sent", "services", "every"),
     )
 
 
@@ -100,6 +114,13 @@ def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
         output.say(failure)
     if sent.failures:
         raise typer.Exit(3)
+
+
+def _interval(text: str) -> float | None:
+    try:
+        return read_duration(text) if text else None
+    except ValueError as error:
+        raise UsageError(f"--every {text}: expected {error}") from None
 
 
 def _subject(catalogue: Catalogue, text: str) -> int | str:
@@ -130,6 +151,7 @@ def _as_json(watch: Watch) -> dict[str, object]:
         "query": watch.query,
         "to": masked(watch.recipient),
         "services": watch.services,
+        "every_s": watch.every_s,
         "sent_at": iso(watch.sent_at),
         "waiting": watch.unsent,
         "failures": watch.failures,
@@ -147,4 +169,5 @@ def _cells(watch: Watch) -> tuple[object, ...]:
     sent = moment(watch.sent_at)
     again = moment(watch.retry_at) if watch.failures else ""
     told = (watch.recipient, sent, watch.unsent, watch.failures, again, error)
-    return (watch.id, watch.subject, watch.services, *told)
+    every = spell_duration(watch.every_s) if watch.every_s else ""
+    return (watch.id, watch.subject, watch.services, every, *told)

@@ -35,6 +35,7 @@ from geocrawl.model import (
     Verdict,
     Visit,
 )
+from geocrawl.model.health import second_look_s
 from geocrawl.model.web import validators_of
 from geocrawl.ports import Ask, Clock, ContentCheck, ContentInterview, Probe, ReadingPool, Recogniser, Turn
 
@@ -90,9 +91,9 @@ class ProbeVisitor:
         entry, suspect = lease.entry, lease.entry.is_suspect
         result = await run_interview(probe, candidate, turn, self._pool, entry.validators, time=time, suspect=suspect)
         content = None
-        if isinstance(result, Verdict):
+        if isinstance(result, Verdict) and not entry.is_light:
             content = await self._check_content(result, candidate, turn, time, suspect=suspect)
-        host = turn.host
+        host = _watched_host(lease, result, turn.host, self._clock.now())
         if isinstance(result, NotAllowed):
             return self._refused(lease, result, host)
         if isinstance(result, NotModified):
@@ -132,7 +133,8 @@ class ProbeVisitor:
     def _judged(
         self, lease: Lease, verdict: Verdict, content: ContentReport | None, host: HostState, candidate: Candidate
     ) -> Visit:
-        transient = verdict.status is Status.INVALID and verdict.reason in TRANSIENT
+        is_retried = lease.entry.every_s is None  # what is watched is asked again by its health alone
+        transient = is_retried and verdict.status is Status.INVALID and verdict.reason in TRANSIENT
         return Visit(
             lease=lease,
             state=State.FAILED if transient else State.VISITED,
@@ -179,6 +181,15 @@ class ProbeVisitor:
                 evidence = Evidence(SIBLING, candidate.endpoint.url.address, guess.endpoint.url.address)
                 leads.append(replace(guess, evidence=evidence))
         return [(lead, None) for lead in leads]
+
+
+def _watched_host(lease: Lease, result: Verdict | NotAllowed | NotModified, host: HostState, now: float) -> HostState:
+    """Return the host's state after a probe. One that does not answer rests no longer than until the second look at a
+    watched service, unless it names a time."""
+    every_s = lease.entry.every_s
+    if every_s is None or not isinstance(result, Verdict) or result.retry_after_s is not None:
+        return host
+    return replace(host, next_at=min(host.next_at, now + second_look_s(every_s)))
 
 
 class TimeBudget:

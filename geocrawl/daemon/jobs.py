@@ -76,7 +76,7 @@ class Jobs:
 
     async def watches(self) -> Mapping[str, int]:
         """Tell people of changes, while other tasks run as messages are delivered."""
-        sent = await self._watch_round.send()
+        sent = await self._watch_round.send_news()
         return {"notices": sent.found, "messages": sent.messages, "not_delivered": len(sent.failures)}
 
     def metrics(self) -> Mapping[str, int]:

@@ -53,9 +53,9 @@ class Tick:
 
 TICKS = (
     Tick("heartbeat", BEAT_S, at_once=True),
-    Tick("reprobe", 60.0, at_once=True),
+    Tick("reprobe", 10.0, at_once=True),
     Tick("metrics", 60.0, at_once=True),
-    Tick("watches", 300.0),
+    Tick("watches", 15.0),
     Tick("revisit", 600.0),
     Tick("refresh", 3600.0),
     Tick("retention", 3600.0),

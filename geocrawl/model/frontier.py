@@ -48,6 +48,10 @@ class Entry:
     """Validators of the last answer that was read in full, while a 304 to them is accepted."""
     kills: int = 0
     """Number of processes that were killed while they visited the URL, since its last settled visit."""
+    every_s: float | None = None
+    """Time between two probes that a watch asks for, in seconds; None: nobody watches the endpoint in minutes."""
+    is_light: bool = False
+    """Whether the probe is one between two full ones: validators are sent, and no content is asked for."""
 
     @property
     def is_behind(self) -> bool:

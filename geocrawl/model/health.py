@@ -160,8 +160,28 @@ class Condition:
     """Time of the last valid answer."""
 
 
-def after(condition: Condition, event: Event, *, at: float, key: str, wait_s: float = 0.0) -> Condition:
+LEAST_EVERY_S, MOST_EVERY_S = 60.0, 30 * DAY_S
+"""Bounds of the time between two probes that a watch may ask for."""
+_SECOND_LOOK_S = 60.0
+
+
+def second_look_s(every_s: float) -> float:
+    """Return how soon a watched endpoint is asked again whose state is in doubt, in seconds: a death, which takes three
+    failures, is then known within two intervals."""
+    return min(_SECOND_LOOK_S, every_s / 3)
+
+
+def first_probe(key: str, every_s: float, at: float) -> float:
+    """Return when an endpoint that is watched from `at` on is probed first: those added together take turns."""
+    return at + every_s * (1 + _jitter(key, 0)) / 2
+
+
+def after(
+    condition: Condition, event: Event, *, at: float, key: str, wait_s: float = 0.0, every_s: float | None = None
+) -> Condition:
     """Return the condition after an event at time `at`. `key` (the endpoint's identity) determines the jitter.
+
+    `every_s`: the interval that a watch asks for, instead of the pace of the state.
 
     `wait_s`: least time until the next probe, in seconds. An event that is no verdict leaves the count and the interval
     as they are, and puts off a probe that is planned by just this time; `Event.PASSED` does not put it off.
@@ -181,6 +201,8 @@ def after(condition: Condition, event: Event, *, at: float, key: str, wait_s: fl
         judged_at=at if judged else condition.judged_at,
         confirmed_at=at if event is Event.OK else condition.confirmed_at,
     )
+    if judged and every_s is not None and now.state is not Health.NEW:
+        return _watched(now, every_s, at, wait_s)
     if judged:
         return _scheduled(now, None if row is not None else condition.interval_s, at, key, wait_s)
     put_off = event is not Event.PASSED and condition.due_at is not None
@@ -219,6 +241,16 @@ def _scheduled(now: Condition, last_s: float | None, at: float, key: str, wait_s
     interval = min(last_s * pace.factor, pace.longest_s) if last_s else pace.first_s
     due_at = at + max(interval * (1 + JITTER * _jitter(key, now.in_a_row)), wait_s)
     return replace(now, interval_s=interval, due_at=due_at)
+
+
+def _watched(now: Condition, every_s: float, at: float, wait_s: float) -> Condition:
+    """Return a condition with the next probe of a watched endpoint: an interval after the time at which this one was
+    due, so that lateness does not add up, and sooner while the state is in doubt."""
+    is_in_doubt = now.state is Health.DEGRADED
+    is_in_step = now.due_at is not None and 0 <= at - now.due_at < every_s / 2
+    begun = now.due_at if is_in_step and now.due_at is not None and not is_in_doubt else at
+    pause_s = second_look_s(every_s) if is_in_doubt else every_s
+    return replace(now, interval_s=every_s, due_at=max(begun + pause_s, at + wait_s))
 
 
 def _jitter(key: str, number: int) -> float:

@@ -31,7 +31,7 @@ class Watch:
     """None: a saved search."""
     query: str
     recipient: str
-    """A web address, `mail:ADDRESS` or `file:PATH`."""
+    """A web address, `mail:ADDRESS` or `file:PATH`; '': nobody is told."""
     secret: str
     """Key of a webhook's signature."""
     created_at: float
@@ -44,6 +44,8 @@ class Watch:
     """Failed deliveries in a row."""
     retry_at: float
     last_error: str
+    every_s: float | None = None
+    """Time between two probes, in seconds; None: by the health of what is watched."""
 
     @property
     def watches_nothing(self) -> bool:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+
+import pytest
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.crawl import claim
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Jobs
+from geocrawl.errors import UsageError
 from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import What
-from geocrawl.settings import Settings
+from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store import Store
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.upkeep.watches import Watches
@@ -58,6 +61,8 @@ class Site:
         path = target.partition("?")[0]
         if self.fate == "all-503":
             return answer(b"out of order", "503 Service Unavailable")
+        if self.fate == "hangs-up":
+            return b""
         if self.fate == "hangs":
             return asyncio.sleep(60)
         if path == "/robots.txt":
@@ -97,8 +102,23 @@ class Daemon:
             self.told += [(each.what, each.service_id, each.moved_to) for each in delivery.notices]
             self.watches.delivered(delivery, self._clock.now())
 
-    def watch(self, number: int) -> None:
-        self.watches.add(number, "mail:a@b.example", "", lambda query: (), self._clock.now())
+    async def watched_for(self, seconds: float, *, until: int | None = None, step_s: float = 30.0) -> float:
+        """Work on for so long, or until watchers have been told so much; return the seconds."""
+        passed = 0.0
+        while passed < seconds and (until is None or len(self.told) < until):
+            await self.run(step_s / DAY_S)
+            passed += step_s
+        return passed
+
+    def watch(self, number: int, to: str = "mail:a@b.example", *, every_s: float | None = None, **of: float) -> int:
+        """Add a watch; `of`: settings that differ."""
+        settings, now = replace(SETTINGS, **of), self._clock.now()  # type: ignore[arg-type]  # of floats
+        return self.watches.add(number, to, "", lambda query: (), now, every_s=every_s, settings=settings).id
+
+    def set_paces(self, site: SiteSettings | None = None) -> None:
+        """Give what is watched its intervals, by watches and by the settings of the site."""
+        sites = {"127.0.0.1": site} if site else {}
+        self.watches.set_paces(replace(SETTINGS, sites=sites), self._clock.now())
 
     def rows(self, statement: str) -> list[tuple[object, ...]]:
         return list(self.connection.execute(statement).fetchall())
@@ -113,7 +133,9 @@ class Daemon:
 
 
 @asynccontextmanager
-async def daemon(tmp_path: Path, site: Site, *more: Site) -> AsyncIterator[tuple[Daemon, list[str]]]:
+async def daemon(
+    tmp_path: Path, site: Site, *more: Site, settings: Settings = SETTINGS
+) -> AsyncIterator[tuple[Daemon, list[str]]]:
     """A daemon that has found the first site's service; and where the other sites are, by another host's name."""
     clock = LaterClock()
     async with (
@@ -121,12 +143,12 @@ async def daemon(tmp_path: Path, site: Site, *more: Site) -> AsyncIterator[tuple
         asynccontextmanager(_served)(more) as others,
     ):
         with Store.open(tmp_path / "c.db", clock=clock) as store:
-            session = wiring.make_session(without_limits(SETTINGS), store, clock)
+            session = wiring.make_session(without_limits(settings), store, clock)
             claim(session)
             seed = read_url(f"{server.base}/")
             assert seed is not None
             session.add_seeds([seed], again=False)
-            working = Daemon(session, Jobs(SETTINGS, store, session.frontier, clock), clock, store.connection)
+            working = Daemon(session, Jobs(settings, store, session.frontier, clock), clock, store.connection)
             await working.run()
             assert working.rows("SELECT status, health FROM endpoint") == [("valid", "alive")]
             yield working, others
@@ -234,3 +256,55 @@ async def test_a_service_that_nobody_asked_for_a_month_is_unconfirmed_until_it_i
         aged = [("alive", "unconfirmed", "unseen"), ("unconfirmed", "alive", "ok")]
         assert working.rows(changes)[1:] == aged
         assert working.told == []
+
+
+EVERY_S = 300.0
+
+
+async def test_what_is_watched_every_five_minutes_is_told_within_three_intervals(tmp_path: Path) -> None:
+    site = Site()
+    settings = replace(SETTINGS, backoff_first_s=60.0, backoff_max_s=DAY_S, max_attempts=3, backoff_after=1)
+    async with daemon(tmp_path, site, settings=settings) as (working, _):
+        working.watch(1, every_s=EVERY_S)
+        await working.watched_for(4 * EVERY_S)
+        assert 3 <= len(working.rows("SELECT at FROM probe")) - 1 <= 5, "one probe an interval"
+        site.fate = "hangs-up"
+        assert await working.watched_for(3 * EVERY_S, until=1) <= 3 * EVERY_S
+        assert working.told == [(What.DIED, 1, "")], "after three failures, each a minute after the one before"
+        await working.watched_for(12 * EVERY_S)
+        assert working.told == [(What.DIED, 1, "")], "once"
+        site.fate = "well"
+        assert await working.watched_for(3 * EVERY_S, until=2) <= 3 * EVERY_S
+        assert working.told[1:] == [(What.RETURNED, 1, "")], "its host does not rest for longer than an interval"
+
+
+async def test_between_two_full_probes_a_watched_service_is_asked_for_its_description_alone(tmp_path: Path) -> None:
+    site = Site()
+    async with daemon(tmp_path, site) as (working, _):
+        working.watch(1, "", every_s=3600.0)
+        await working.watched_for(2 * 3600.0, step_s=600.0)
+        (proved_at,) = working.rows("SELECT whole_at FROM endpoint")[0]
+        await working.watched_for(20 * 3600.0, step_s=600.0)
+        assert working.rows("SELECT whole_at FROM endpoint") == [(proved_at,)]
+        await working.watched_for(6 * 3600.0, step_s=600.0)
+        assert working.rows("SELECT whole_at > ? FROM endpoint".replace("?", str(proved_at))) == [(1,)], "once a day"
+        assert working.told == [], "nobody is told"
+
+
+async def test_an_interval_that_the_host_cannot_bear_is_refused_with_the_shortest_that_it_can(tmp_path: Path) -> None:
+    async with daemon(tmp_path, Site()) as (working, _):
+        with pytest.raises(UsageError, match=r"--every 1m: 127\.0\.0\.1 cannot bear that .*; the shortest is 1m30s"):
+            working.watch(1, every_s=60.0, delay_s=90.0)
+        with pytest.raises(UsageError, match="1 minute to 30 days"):
+            working.watch(1, every_s=59.0)
+        pace = "SELECT every_s FROM endpoint"
+        shorter, longer = working.watch(1, "", every_s=90.0, delay_s=90.0), working.watch(1, every_s=600.0)
+        assert working.rows(pace) == [(90.0,)], "of two watches the shorter holds"
+        working.watches.remove(shorter)
+        working.set_paces()
+        assert working.rows(pace) == [(600.0,)]
+        working.set_paces(SiteSettings(every_s=120.0))
+        assert working.rows(pace) == [(120.0,)], "the site's own"
+        working.watches.remove(longer)
+        working.set_paces()
+        assert working.rows(pace) == [(None,)]

@@ -29,6 +29,7 @@ from geocrawl.model import (
     Validators,
     WaitingHost,
 )
+from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.write.verdicts import stored_candidate
 from geocrawl.store.database.connection import Connection
@@ -89,6 +90,8 @@ class _Head(NamedTuple):
     """Of the evidence."""
     sub_queue: int | None
     kills: int
+    every_s: float | None
+    whole_at: float | None
 
     @property
     def pattern(self) -> int | None:
@@ -350,6 +353,8 @@ class Leases:
         candidate = head.candidate() if head.purpose == Purpose.PROBE else None
         since = now - self._settings.not_modified_s
         row = self._connection.execute(sql.VALIDATORS, {"url": head.id, "after": since}).fetchone()
+        is_watched = head.every_s is not None
+        is_light = is_watched and head.whole_at is not None and now - head.whole_at < DAY_S
         return Entry(
             head.id,
             Purpose(head.purpose),
@@ -359,8 +364,10 @@ class Leases:
             head.attempts,
             head.hops,
             candidate,
-            Validators(*row) if row else None,
+            Validators(*row) if row and is_light is is_watched else None,
             head.kills,
+            head.every_s,
+            is_light,
         )
 
     # ----------------------------------------------------------------------- other work on leases

@@ -298,7 +298,8 @@ class Settlement:
         is_new = self.budgets.probed(endpoint_id, valid=is_valid, is_late=is_late, at=visit.at)
         if is_valid and is_new and current.found_on is not None:
             count_find(self.database.connection, queue.counters, current.found_on)
-        self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at, _moved_for_good(visit, visit.verdict))
+        moved_to, is_light = _moved_for_good(visit, visit.verdict), visit.lease.entry.is_light
+        self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at, moved_to, is_light=is_light)
         if visit.content_report is not None:
             self.content_reports.write(endpoint_id, visit.content_report, visit.at)
         if probe_frees_page(visit.lease.entry.purpose, visit):
@@ -469,6 +470,7 @@ class ArrivalWriter:
                 continue
             if again and not due:
                 queue.ask_whole(known.id)
+                self._catalog.ask_whole(endpoint_id)
             if again and known.rank != rank:
                 moved.append(known.id)
             if again and known.state != State.WAITING:

@@ -343,7 +343,7 @@ HEADS = (
         *(column for column in _queued.c if column.name not in ("endpoint_id", "sub_queue", "kills")),
         *(ENDPOINT.c.last_ok.is_(None), ENDPOINT.c.site, ENDPOINT.c.kind, ENDPOINT.c.key, ENDPOINT.c.url),
         *(ENDPOINT.c.weak, EVIDENCE.c.signal, EVIDENCE.c.page, EVIDENCE.c.link, EVIDENCE.c.anchor),
-        *(_queued.c.sub_queue, _queued.c.kills),
+        *(_queued.c.sub_queue, _queued.c.kills, ENDPOINT.c.every_s, ENDPOINT.c.whole_at),
     )
     .select_from(_queued)
     .outerjoin(ENDPOINT, and_(_queued.c.purpose == Purpose.PROBE, ENDPOINT.c.id == _queued.c.endpoint_id))

@@ -16,11 +16,13 @@ from sqlalchemy import bindparam, case, delete, func, insert, literal_column, se
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import MOST_FAILURES, Delivery, Notice, Watch, What
+from geocrawl.settings import Settings
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.database import Database
-from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, NOTICE, SERVICE, SERVICE_ALIAS, WATCH
+from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, NOTICE, SERVICE, SERVICE_ALIAS, WATCH
 from geocrawl.store.database.views import V_SERVICES
+from geocrawl.store.upkeep.watch_paces import refuse_interval, set_paces
 
 Numbers = Callable[[str], Collection[int]]
 """Returns the numbers of the services that a query finds; raises UsageError for one that cannot be read."""
@@ -41,7 +43,7 @@ _WAITS = (NOTICE.c.watch_id == WATCH.c.id, NOTICE.c.sent_at.is_(None))
 _WATCHES = select(
     *(WATCH.c[name] for name in ("id", "service_id", "query", "recipient", "secret", "created_at", "known", "sent_at")),
     select(func.count()).select_from(NOTICE).where(*_WAITS).scalar_subquery().label("unsent"),
-    *(WATCH.c[name] for name in ("failures", "retry_at", "last_error")),
+    *(WATCH.c[name] for name in ("failures", "retry_at", "last_error", "every_s")),
 ).order_by(WATCH.c.id)
 _KNOWN = select(WATCH.c.known, WATCH.c.change_id).where(WATCH.c.id == bindparam("watch"))
 _DEAD = (
@@ -63,6 +65,9 @@ _MOVES = (
 )
 _FORMER = select(SERVICE_ALIAS.c.old, SERVICE_ALIAS.c.new).where(in_list(SERVICE_ALIAS.c.old, "ids"))
 _HIGHEST_CHANGE = select(func.coalesce(func.max(CHANGE.c.id), 0))
+_NEWEST = select(
+    _HIGHEST_CHANGE.scalar_subquery(), select(func.coalesce(func.max(HEALTH_EVENT.c.id), 0)).scalar_subquery()
+)
 _service = V_SERVICES.c
 _UNSENT = (
     select(
@@ -120,11 +125,22 @@ class Watches:
         rows = self._connection.execute(_WATCHES).dicts()
         return [Watch(services=len(json.loads(row.pop("known"))), **row) for row in rows]
 
-    def add(self, subject: int | str, recipient: str, secret: str, numbers: Numbers, at: float) -> Watch:
+    def add(
+        self,
+        subject: int | str,
+        recipient: str,
+        secret: str,
+        numbers: Numbers,
+        at: float,
+        *,
+        every_s: float | None = None,
+        settings: Settings | None = None,
+    ) -> Watch:
         """Store a watch on a service (its number) or a saved search (its text); return it.
 
-        Only what happens from now on is reported. Raises UsageError for a watch that is there already and for a query
-        that cannot be read, NothingFound for an unknown service.
+        Only what happens from now on is reported. `every_s`: the time between two probes, which `settings` bound.
+        Raises UsageError for a watch that is there already, for a query that cannot be read and for an interval that
+        hosts cannot bear, NothingFound for an unknown service.
         """
         ids: Collection[int]
         if isinstance(subject, int):
@@ -134,18 +150,23 @@ class Watches:
             ids, service_id, query = numbers(subject), None, subject
         for each in self.all():
             if (each.service_id, each.query, each.recipient) == (service_id, query, recipient):
-                raise UsageError(f"watch {each.id} tells {recipient} of that already")
+                raise UsageError(f"watch {each.id} tells {recipient or 'nobody'} of that already")
+        if every_s is not None and settings is not None:
+            refuse_interval(self._connection, ids, every_s, settings)
         with self._database.transaction:
             row: dict[str, object] = {
                 "service_id": service_id,
                 "query": query,
                 "recipient": recipient,
                 "secret": secret,
+                "every_s": every_s,
             }
             known = json.dumps(_dead(self._connection, ids))
             highest = self._connection.execute(_HIGHEST_CHANGE).fetchone()[0]
             row |= {"created_at": at, "known": known, "change_id": highest}
             number = self._connection.execute(_ADD_WATCH, row).fetchone()[0]
+            if settings is not None:
+                set_paces(self._connection, settings, at)
         return next(each for each in self.all() if each.id == number)
 
     def remove(self, number: int) -> bool:
@@ -154,7 +175,17 @@ class Watches:
             self._connection.execute(_DROP_NOTICES, {"watch": number})
             return self._connection.execute(_DROP_WATCH, {"watch": number}).rowcount > 0
 
+    def set_paces(self, settings: Settings, at: float) -> int:
+        """Give what is watched the interval that its watches and the settings of its site ask for."""
+        with self._database.transaction:
+            return set_paces(self._connection, settings, at)
+
     # ----------------------------------------------------------------------- looking
+
+    def newest(self) -> tuple[int, int]:
+        """Return the numbers of the newest change of content and of health: while both stay, a look finds nothing."""
+        content, health = self._connection.execute(_NEWEST).fetchone()
+        return content, health
 
     def look(self, numbers: Numbers, at: float) -> int:
         """Compare the catalogue with what each watch knows, and write a notice of each difference; return how many."""
@@ -201,6 +232,7 @@ class Watches:
                 "what": difference.what,
                 "service_id": difference.service_id,
                 "detail": detail,
+                "sent_at": None if watch.recipient else at,
             }
             for difference in differences
             if (detail := quiet.detail(difference))

@@ -66,7 +66,13 @@ def upgrade() -> None:
     op.create_index("later_name", "later", ["name"])
     {more}
 '''
-CHANGED = {"outlinks": {"moved"}, "pattern": {"fruitless", "late"}, "url": {"link_relevance", "sub_queue"}}
+CHANGED = {
+    "endpoint": {"every_s", "whole_at"},
+    "outlinks": {"moved"},
+    "pattern": {"fruitless", "late"},
+    "url": {"link_relevance", "sub_queue"},
+    "watch": {"every_s"},
+}
 ADDED = {"source", "source_list", "source_record", "source_service"}
 BY_SUB_QUEUE = ("visits:page", "visits:link", "visits:sub-queue", "led:page", "led:link", "led:sub-queue", "queued:")
 """Counters of levels, and those of sub-queues in their place."""

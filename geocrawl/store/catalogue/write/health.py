@@ -30,7 +30,7 @@ _is_endpoint = ENDPOINT.c.id == bindparam("endpoint")
 _READ = select(
     *(ENDPOINT.c.key, ENDPOINT.c.health, ENDPOINT.c.health_since, ENDPOINT.c.in_a_row, ENDPOINT.c.interval_s),
     *(ENDPOINT.c.due_at, ENDPOINT.c.failing_s, ENDPOINT.c.last_probe, ENDPOINT.c.last_ok, ENDPOINT.c.weak),
-    ENDPOINT.c.woken_at,
+    *(ENDPOINT.c.woken_at, ENDPOINT.c.every_s),
 ).where(_is_endpoint)
 _WRITE = update(ENDPOINT).where(_is_endpoint)
 _ADD_EVENT = insert(HEALTH_EVENT)
@@ -96,9 +96,9 @@ def _health_after(connection: Connection, endpoint_id: int, signal: HealthSignal
     mistyped link), or when it was only guessed.
     """
     row = connection.execute(_READ, {"endpoint": endpoint_id}).fetchone()
-    key, state, since, in_a_row, interval_s, due_at, failing_s, last_probe, last_ok, weak, woken_at = row
+    key, state, since, in_a_row, interval_s, due_at, failing_s, last_probe, last_ok, weak, woken_at, every_s = row
     before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at, failing_s, last_probe, last_ok)
-    now = after(before, signal.event, at=at, key=key, wait_s=signal.wait_s)
+    now = after(before, signal.event, at=at, key=key, wait_s=signal.wait_s, every_s=every_s)
     was_refused = signal.event is Event.FAIL and (signal.reason in NO_SERVICE or weak == GUESSED)
     if now.state is not before.state:
         changed = {"before": before.state, "after": now.state}

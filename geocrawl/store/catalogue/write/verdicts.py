@@ -182,10 +182,17 @@ class Catalog:
             self._connection.execute(_WAKE, {"endpoint": number, "at": at})
 
     def write(
-        self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float, moved_to: Endpoint | None = None
+        self,
+        endpoint_id: int,
+        candidate: Candidate,
+        verdict: Verdict,
+        at: float,
+        moved_to: Endpoint | None = None,
+        *,
+        is_light: bool = False,
     ) -> None:
         """Write the verdict of a probe, and the description of a valid service. `moved_to`: where the endpoint says
-        that it has moved for good."""
+        that it has moved for good. `is_light`: as in `Entry`."""
         service = verdict.service if verdict.status is Status.VALID else None
         last_status, last_ok, probes = self._last_verdict(endpoint_id)
         if service is not None:
@@ -212,6 +219,8 @@ class Catalog:
             "requests": verdict.requests,
         }
         valid = {} if service is None else {"version": service.version, "last_ok": at}
+        if valid and not is_light:
+            valid["whole_at"] = at
         row = {**result, **valid, "moved_to": moved_to.key if moved_to is not None else None, "probes": probes + 1}
         self._write_probe(endpoint_id, signal, at, {**result, **answered}, last_probe=at, **row)
         if service is not None:
@@ -228,6 +237,10 @@ class Catalog:
         signal = HealthSignal(Event.OK, visit.reason)
         self._write_probe(endpoint_id, signal, visit.at, probe, last_probe=visit.at, probes=probes, **row)
         self._services.confirm(endpoint_id, visit.at)
+
+    def ask_whole(self, endpoint_id: int) -> None:
+        """Let the next probe of a watched endpoint be a full one."""
+        self._connection.execute(_WRITE, {"endpoint": endpoint_id, "whole_at": None})
 
     def write_refused(self, endpoint_id: int, reason: str) -> None:
         """Write why an endpoint that was just found is not asked: the operator's lists, an opt-out."""

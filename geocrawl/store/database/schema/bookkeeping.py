@@ -60,7 +60,7 @@ class Watch(SQLModel, table=True):
     query: str
     """The saved search; '' for a service."""
     recipient: str
-    """Web address, `mail:ADDRESS` or `file:PATH`."""
+    """Web address, `mail:ADDRESS` or `file:PATH`; '': nobody is told."""
     secret: str
     """Key of the webhook's signature."""
     created_at: float
@@ -75,6 +75,8 @@ class Watch(SQLModel, table=True):
     busy_until: float = starting_with(text("0"), 0.0)
     """Time until which one process alone delivers the watch's notices."""
     last_error: str = starting_with(text("''"), "")
+    every_s: float | None = None
+    """Time between two probes of what is watched; NULL: the pace of its health."""
 
 
 class Notice(SQLModel, table=True):

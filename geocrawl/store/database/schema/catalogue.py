@@ -165,6 +165,10 @@ class Endpoint(SQLModel, table=True):
     """`key` of the address to which the endpoint redirected for good (301, 308) at the last probe."""
     server: int | None = Field(default=None, sa_column=Column(HASH))
     """Key that endpoints of twins share: of one server, with the same content (`store.database.keys.twin_key`)."""
+    every_s: float | None = None
+    """Time between two probes that a watch asks for; NULL: the pace of `health`."""
+    whole_at: float | None = None
+    """Time of the last full probe of a watched endpoint with a valid answer; light ones follow for a day."""
 
 
 class ServiceAlias(SQLModel, table=True):
