@@ -100,6 +100,20 @@ def connections_of(service: Service) -> Iterator[tuple[str, str]]:
         yield ("vectortile" if is_vector(tiles.template) else "xyz"), tiles.template
 
 
+_METASEARCH = {
+    **{"wms": "OGC:WMS", "wfs": "OGC:WFS", "wcs": "OGC:WCS"},
+    **{"arcgismap": "ESRI:ArcGIS:MapServer", "arcgisfeature": "ESRI:ArcGIS:FeatureServer"},
+}
+"""Name of a file of connections → type of a link from which MetaSearch adds such a connection (its `link_types.py`)."""
+
+
+def metasearch_links(service: Service) -> Iterator[tuple[str, str]]:
+    """Yield the address and the type of each link from which MetaSearch, QGIS's catalogue client, adds a service."""
+    for form, address in connections_of(service):
+        if type_ := _METASEARCH.get(form):
+            yield address, type_
+
+
 class _File:
     """A file under way."""
 

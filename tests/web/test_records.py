@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import runpy
 import sqlite3
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +23,7 @@ from geocrawl.model import Kind
 from geocrawl.store import Store
 from geocrawl.web.downloads import FILES
 from geocrawl.web.records.metadata import FORMS
+from tests.support.parts import QGIS, lack
 from tests.web.conftest import Serve
 
 ITEMS = "/collections/services/items"
@@ -268,6 +270,25 @@ def test_a_picture_says_once_for_how_long_it_may_be_kept(client: TestClient) -> 
     answer = client.get(pictured)
     assert answer.headers["content-type"] == "image/png"
     assert answer.headers.get_list("cache-control") == ["public, max-age=3600"]
+
+
+LINK_TYPES = Path("/usr/share/qgis/python/plugins/MetaSearch/link_types.py")
+
+
+def test_links_of_records_have_types_from_which_metasearch_adds_services(client: TestClient) -> None:
+    """MetaSearch compares the type of a link, in upper case where it lists one so, with its own lists."""
+    if not LINK_TYPES.exists():
+        lack(QGIS)
+    known = {name: frozenset(types) for name, types in runpy.run_path(str(LINK_TYPES)).items() if name.isupper()}
+    lists = {"wms": "WMSWMST", "wmts": "WMSWMST", "wfs": "WFS", "wcs": "WCS", "arcgis": "AMS"}
+    seen = set()
+    for record in records(client, limit=1000):
+        kind, address = record["properties"]["type"], record["properties"]["externalIds"][0]["value"]
+        if kind in lists and not address.lower().endswith(("/featureserver", "/vectortileserver")):
+            types = known[f"{lists[kind]}_LINK_TYPES"]
+            assert [link["href"] for link in record["links"] if link["type"] in types] == [address], record["id"]
+            seen.add(kind)
+    assert seen >= {"wms", "wfs"}
 
 
 def test_types_and_addresses_may_be_lists_and_other_types_have_no_records(client: TestClient) -> None:

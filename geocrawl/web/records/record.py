@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from geocrawl.export.properties import geojson_geometry, mail_of
+from geocrawl.export.qgis import metasearch_links
 from geocrawl.model.catalogue import Service, columns
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import short_name
@@ -129,6 +130,12 @@ def _links(service: Service, base: str) -> list[Value]:
         )
         if described != address:
             links.append(link(masked(address), "service", declared(kind).media_type, short_name(kind)))
+    # MetaSearch knows services by the type of a link alone, and no media type of theirs.
+    links += [
+        link(masked(place), "service", type_, short_name(kind))
+        for place, type_ in metasearch_links(service)
+        if web_address(place)
+    ]
     if service.has_thumbnail:
         links.append(link(f"{items}/{number}/thumbnail", "preview", "image/png", "thumbnail"))
     return links
