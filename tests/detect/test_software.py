@@ -59,7 +59,6 @@ def test_no_software_has_more_than_three_guesses_and_all_have_documentation() ->
             [
                 "ogcapi https://town.hub.arcgis.com/api/search/v1",
                 "page https://town.hub.arcgis.com/api/feed/dcat-us/1.1.json",
-                "page https://town.hub.arcgis.com/api/feed/dcat-ap/2.0.1.json",
             ],
         ),
         (
