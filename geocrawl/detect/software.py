@@ -31,6 +31,11 @@ _LONG_CHARS = 500
 _PAGE_BYTES = 65_536
 """Signs stand in the head of a page, or soon after."""
 
+_MOST_PLACES = 20
+"""Most places of a path on a page that are looked at."""
+_DELIMITER = re.compile(rb"[\"'()<>=,;\s]")
+_ABOUT = re.compile(rb"\b(?:quick ?start|tutorials?|documentation|docs|manual|guide|overview|blog|wiki|releases?)\b")
+"""Words in titles of texts about a program."""
 _BEFORE_ROOT = re.compile(rb"(?:[^<]|<[?!])*")
 """The declaration and the comments of an XML document."""
 
@@ -146,9 +151,28 @@ def portal_of_page(page: Page) -> Portal | None:
     headers = "\n".join(f"{name}: {value}" for name, value in page.headers.items())
     text = headers.encode("utf-8", "replace").lower() + _markup(page).lower()
     for software in all_software():
-        if any(sign in text for sign in software.page):
+        if any(sign in text and _is_own(sign, text, page.final.host.encode()) for sign in software.page):
             return Portal(software, _root(software, page.final))
     return None
+
+
+def _is_own(sign: bytes, text: bytes, host: bytes) -> bool:
+    """Return whether a sign on a page of `host` says what serves the page: unlike a link to another host's path, and
+    unlike the title of a text about the program."""
+    at = text.index(sign)
+    if sign.startswith(b"<title>"):
+        return _ABOUT.search(text[at:].partition(b"</title>")[0]) is None
+    if not sign.startswith(b"/"):
+        return True
+    for _ in range(_MOST_PLACES):
+        before = _DELIMITER.split(text[max(at - _LONG_CHARS, 0) : at])[-1]
+        _, is_whole, place = before.partition(b"//")
+        if not is_whole or place.startswith(host):
+            return True
+        at = text.find(sign, at + 1)
+        if at < 0:
+            break
+    return False
 
 
 def _markup(page: Page) -> bytes:

@@ -202,10 +202,22 @@ def test_the_folder_of_a_page_is_the_root_where_software_lives_in_one() -> None:
         "<p>We publish with GeoServer, GeoNetwork, GeoNode, Lizmap, MapProxy, ncWMS, MapStore and ArcGIS Hub.",
         '<meta name="generator" content="WordPress 6.4"><p>How to install GeoServer',
         "<title>This domain is for sale</title>",
+        "<title>MapProxy Quickstart — a live disc</title><p>Open the MapProxy demo in a browser",
+        "<title>Rasdaman overview</title><p>petascope answers WCS",
+        "<title>Release notes</title><p>The THREDDS Data Server and the ncWMS server are new",
+        '<a href="https://images.example.com/erdas-iws/ogc/wms/?layers=a">WMS</a>',
+        '<a href="https://www.example.com/geonetwork/srv/eng/catalog.search#/home">Records</a>',
     ],
 )
 def test_pages_about_software_and_parking_pages_lead_to_no_guess(body: str) -> None:
     assert DETECTOR.guesses(page(body)) == ()
+
+
+def test_a_path_is_a_sign_on_its_own_host_alone() -> None:
+    for href in ("/erdas-iws/ogc/wms/", "https://www.example.org/erdas-iws/ogc/wms/", "../erdas-iws/"):
+        links = f'<a href="https://a.example.com/erdas-iws/">other</a> <a href="{href}">WMS</a>'
+        portal = portal_of_page(page(links, address="https://www.example.org/news"))
+        assert portal is not None and portal.software.key == "erdasapollo"
 
 
 def test_a_service_is_asked_by_its_own_address_and_leads_to_no_guess() -> None:
