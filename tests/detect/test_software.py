@@ -159,6 +159,43 @@ id="search-project-keywords"></div></div></div><p>Lizmap""",
 <script src="dist/mapstore2.js?1"></script>""",
         """<style>._ms2_init_text { font-size: 40px }</style><div class="_ms2_init_text">Lade Karten</div>""",
     ),
+    "geonetwork": (
+        """<html ng-app="gn_search_default"><script src="/static/gn_search_default.js"></script>""",
+        """<html lang="fr"><body data-ng-controller="GnCatController"><div data-gn-toolbar=""></div>""",
+        """<link href="/srv/eng/portal.opensearch" rel="search" type="application/opensearchdescription+xml"
+title="Catálogo"/><body><a href="/srv/eng/main.home">Inicio</a>""",
+    ),
+    "thredds": (
+        """<link rel='stylesheet' href='/thredds/tdsCat.css' type='text/css'><title>Catalog</title><h1>Catalog</h1>""",
+        """<h3>Ocean <a href="#">THREDDS Data Server</a> [Version 4.6.14]</h3>""",
+        """<title>THREDDS Catalog of the institute</title><div id="footer">Ozeandaten</div>""",
+    ),
+    "mapproxy": (
+        """<html><body><h1>Welcome to MapProxy 1.13.0</h1><ul><li><a href="/demo/">demo</a>""",
+        """<title>MapProxy demo</title><link rel="stylesheet" href="static/site.css"/>""",
+        """<title>MapProxy</title><h2>Unsere Karten</h2>""",
+    ),
+    "erddap": (
+        """<title>ERDDAP - Home Page</title><div class="standard_width">""",
+        """<p>Datos del mar<hr>ERDDAP, Version 2.23<br><a href="/erddap/legal.html">Disclaimers</a>""",
+        """<title>ERDDAP du laboratoire</title><a href="erddap/griddap/index.html">griddap</a>""",
+    ),
+    "pygeoapi": (
+        """<meta name="generator" content="pygeoapi 0.15.0"/><title>Features</title>""",
+        """<footer>Powered by <a href="https://pygeoapi.io/">pygeoapi</a> 0.10</footer>""",
+        """<footer><img src="/static/img/pygeoapi-logo.png" alt="Daten"/></footer>""",
+    ),
+    "pycsw": (
+        """<title>pycsw Geospatial Catalogue</title>""",
+        """<footer>Powered by <a title="pycsw" href="https://pycsw.org"><img src="/static/logo.png"/></a></footer>""",
+        """<!-- pycsw 3.0 --><h1>Catalogue</h1>""",
+    ),
+    "ckan": (
+        """<meta name="generator" content="ckan 2.9.5"/><title>Welcome</title>""",
+        """<title>Dati aperti</title><link href="/webassets/base/4f3188fa_main.css" rel="stylesheet"/>""",
+        """<link rel="stylesheet" href="/fanstatic/vendor/:version:2020-03-19T12:00:00:/select2/select2.css"/>
+<title>オープンデータ</title>""",
+    ),
 }
 """Three homes a family, written after what its versions and themes ship."""
 
