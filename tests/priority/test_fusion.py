@@ -420,6 +420,26 @@ def test_chinese_text_gives_pairs_of_characters() -> None:
     assert feature_names.words("地图服务 WMS", 10) == ["地图", "图服", "服务", "wms"]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Géoportail de la région", ["géoportail", "de", "la", "région"]),
+        ("Mapové služby, geoportál", ["mapové", "služby", "geoportál"]),
+        ("bản đồ không gian", ["bản", "đồ", "không", "gian"]),
+        ("राष्ट्रीय भू-स्थानिक पोर्टल", ["राष्ट्रीय", "भू", "स्थानिक", "पोर्टल"]),
+        ("ভূ-স্থানিক তথ্য", ["ভূ", "স্থানিক", "তথ্য"]),
+        ("البوابة الجغرافيّة", ["البوابة", "الجغرافيّة"]),
+        ("מידע גאוגרפי", ["מידע", "גאוגרפי"]),
+        ("геопортала области", ["геопортала", "области"]),
+        ("แผนที่", ["แผ", "ผน", "นท", "ที", "ี่"]),
+        ("ພູມ", ["ພູ", "ູມ"]),
+        ("공간정보 WMS", ["공간", "간정", "정보", "wms"]),
+    ],
+)
+def test_words_of_other_scripts_are_whole_and_those_without_spaces_in_pairs(text: str, words: list[str]) -> None:
+    assert feature_names.words(text, 10) == words
+
+
 @given(
     st.sets(st.sampled_from([name for name in feature_names.generic_names() if not name.startswith("sub-queue:")])),
     st.sampled_from(["http://a.example/", "http://b.a.example/", "http://b.example/"]),

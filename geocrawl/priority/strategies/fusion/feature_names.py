@@ -4,8 +4,8 @@ A feature is a name such as `anchor:wms`, with value 1 when the link has it (the
 Feature hashing for large scale multitask learning, ICML 2009). Names of features of one site contain its host, so that
 weights of a path or a menu apply to that site only; all other names mean the same on every web. An arm is a group of
 links on which requests have been spent: those of a host, a folder, a URL pattern, an anchor text, or one page. The
-arm's name is a feature too. Chinese, Japanese and Korean text is split into pairs of neighbouring characters, which
-needs no dictionary and is as fast as words.
+arm's name is a feature too. Chinese, Japanese, Korean, Thai, Lao, Burmese and Khmer text is split into pairs of
+neighbouring characters, which needs no dictionary and is as fast as words.
 
 `generic_names` refer to no word, host or path: only these features may have weights before a crawl.
 """
@@ -32,7 +32,13 @@ FAR = 5
 _URL_WORDS = 12
 _ANCHOR_WORDS = 10
 _CONTEXT_WORDS = 12
-_WORD = re.compile(r"[a-z]{2,}|[^\W\da-z_]+")
+_LATIN = "a-z\u00df-\u00f6\u00f8-\u024f\u0300-\u036f\u1e00-\u1eff"
+_MARKED = "\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0980-\u09e3\u0a00-\u0ddf"
+"""Points of Hebrew and Arabic and the scripts of India, whose vowel signs are no letters to `re`."""
+_THAI = "\u0e00-\u0e4e\u0e80-\u0ece\u1000-\u103e\u1780-\u17d3"
+"""Thai, Lao, Burmese and Khmer, which have such signs too, and no spaces between words."""
+_WORD = re.compile(rf"[{_LATIN}]{{2,}}|[{_THAI}]+|(?:[{_MARKED}]|[^\W\d_{_LATIN}{_THAI}])+")
+_UNSPACED = re.compile(rf"[{_THAI}\u3040-\U0010ffff]")
 _DIGITS = re.compile(r"\d+")
 _BROKEN = re.compile(r"[0-9a-f]{12,}")
 _SLUG = re.compile(r"[a-z]+(?:[-_][a-z0]+)+|%[0-9a-f]{2}[^/]*")
@@ -262,7 +268,7 @@ def _unquoted(text: str) -> str:
 
 
 def _parts(word: str) -> Iterator[str]:
-    if word.isascii() or len(word) <= 2 or word[0] < "\u3040":
+    if len(word) <= 2 or _UNSPACED.match(word) is None:
         yield word
     else:
         yield from (word[i : i + 2] for i in range(min(len(word), 12) - 1))
