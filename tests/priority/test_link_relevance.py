@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Relevance
+from geocrawl.priority.models import LINKS_FILE, read_links, shipped_models
 from geocrawl.priority.nearness import LinkMeasure, LinkModel
 from tests.priority.documents import LINKS
 
@@ -64,3 +65,56 @@ def test_any_text_has_a_level(address: str, anchor: str) -> None:
     match = LinkMeasure(LINKS).match(address, anchor)
     assert match.level in Relevance
     assert bool(match.words) == (match.level > 0)
+
+
+HUBS = {
+    "de": ("Geodienste und Geodatenkatalog des Landes", "Geburtsurkunde online beantragen"),
+    "fr": ("Le Géoportail de la région", "Plan du site et mentions légales"),
+    "es": ("Servicios de mapas e información geográfica", "Mapa del sitio"),
+    "pt": ("Catálogo de dados geoespaciais", "Mapa do site"),
+    "it": ("Geoportale nazionale", "Mappa del sito"),
+    "nl": ("Naar het geoportaal", "Sitemap van de gemeente"),
+    "sv": ("Karttjänster för kommunen", "Öppettider och kontakt"),
+    "fi": ("Kunnan paikkatietopalvelu", "Sivukartta"),
+    "et": ("Maa-ameti geoportaal", "Sisukaart"),
+    "lv": ("Valsts vienotais ģeoportāls", "Vietnes karte"),
+    "lt": ("Erdvinių duomenų rinkiniai", "Svetainės medis"),
+    "pl": ("Usługi danych przestrzennych", "Mapa strony"),
+    "cs": ("Mapové služby kraje", "Mapa stránek"),
+    "sk": ("Register priestorových údajov", "Mapa stránky"),
+    "sl": ("Katalog prostorskih podatkov", "Zemljevid strani"),
+    "hr": ("Nacionalna infrastruktura prostornih podataka", "Mapa weba"),
+    "hu": ("Térinformatikai portál", "Oldaltérkép"),
+    "ro": ("Infrastructura datelor spațiale", "Harta site-ului"),
+    "tr": ("Ulusal coğrafi veri portalı", "Site haritası"),
+    "el": ("Πύλη γεωχωρικών δεδομένων", "Χάρτης ιστοτόπου"),
+    "ru": ("Фонд пространственных данных, геопортала раздел", "Карта сайта"),
+    "bg": ("Достъп до пространствени данни", "Карта на сайта"),
+    "uk": ("Портал геопросторових даних", "Мапа сайту"),
+    "kk": ("Облыстың геопорталы", "Сайт картасы"),
+    "mn": ("Орон зайн мэдээллийн сан", "Сайтын бүтэц"),
+    "ka": ("ეროვნული გეოპორტალი", "საიტის რუკა"),
+    "hy": ("Ազգային գեոպորտալը", "Կայքի քարտեզ"),
+    "ar": ("منصة البيانات الجيومكانية الوطنية", "خريطة الموقع"),
+    "fa": ("سامانه اطلاعات مکانی کشور", "نقشه سایت"),
+    "he": ("שכבות למידע גאוגרפי של העירייה", "מפת האתר"),
+    "hi": ("राष्ट्रीय भू-स्थानिक पोर्टल", "साइट मानचित्र"),
+    "bn": ("জাতীয় ভূ-স্থানিক তথ্য", "সাইট ম্যাপ"),
+    "th": ("ระบบภูมิสารสนเทศจังหวัด", "แผนผังเว็บไซต์"),
+    "lo": ("ລະບົບຂໍ້ມູນຂ່າວສານພູມສາດ", "ແຜນຜັງເວັບໄຊ"),
+    "vi": ("Cổng thông tin không gian địa lý", "Sơ đồ trang web"),
+    "id": ("Simpul jaringan informasi geospasial daerah", "Peta situs"),
+    "ja": ("県の地理空間情報ライブラリ", "サイトマップ"),
+    "zh-Hant": ("國土空間資料庫與圖資服務", "網站地圖"),
+    "ko": ("국가공간정보포털", "사이트맵"),
+}
+"""Language → an anchor that leads to a hub of services, and one that every office's page has."""
+
+
+@pytest.mark.parametrize("language", HUBS)
+def test_hubs_of_services_are_known_in_the_languages_of_their_portals(language: str) -> None:
+    measure = LinkMeasure(read_links(shipped_models() / LINKS_FILE))
+    hub, ordinary = HUBS[language]
+    assert measure.match("http://a.example/1", hub).level is Relevance.SOME
+    assert measure.match("http://a.example/1", hub.upper()).level is Relevance.SOME
+    assert measure.match("http://a.example/1", ordinary).level is Relevance.NONE
