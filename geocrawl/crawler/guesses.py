@@ -6,6 +6,8 @@ from geocrawl.model import GUESS, Candidate, Link, Page, Verdict
 from geocrawl.ports import Recogniser
 
 _MISSING = frozenset({"http-404", "http-410"})
+_MOST_HOSTS = 10_000
+"""Number of hosts whose guesses are remembered; beyond it the oldest are forgotten, as at a restart."""
 
 
 class Guesses:
@@ -19,8 +21,8 @@ class Guesses:
         self._most = most
         self._made: dict[str, set[str]] = {}
         """Host → addresses that were guessed there."""
-        self._ended: set[tuple[str, str]] = set()
-        """(host, signal) of software whose guessed address was missing."""
+        self._ended: dict[str, set[str]] = {}
+        """Host → signals of software whose guessed address was missing."""
 
     def of_page(self, page: Page) -> list[Candidate | Link]:
         """Return the guesses that a page gives rise to, each address once."""
@@ -31,14 +33,21 @@ class Guesses:
         for guess in self._recogniser.guesses(page):
             made = self._made.setdefault(host, set())
             url = guess.url if isinstance(guess, Link) else guess.endpoint.url
-            is_ended = isinstance(guess, Candidate) and (host, guess.evidence.signal) in self._ended
+            is_ended = isinstance(guess, Candidate) and guess.evidence.signal in self._ended.get(host, ())
             if not is_ended and url.identity not in made and len(made) < self._most:
                 made.add(url.identity)
                 chosen.append(guess)
+        _forget_oldest(self._made)
         return chosen
 
     def note(self, candidate: Candidate, verdict: Verdict) -> None:
         """Make no further guess about a software at a host when a guessed address is missing there (404, 410)."""
         signal = candidate.evidence.signal
         if signal.startswith(GUESS) and verdict.reason in _MISSING:
-            self._ended.add((candidate.endpoint.url.host, signal))
+            self._ended.setdefault(candidate.endpoint.url.host, set()).add(signal)
+            _forget_oldest(self._ended)
+
+
+def _forget_oldest(hosts: dict[str, set[str]]) -> None:
+    if len(hosts) > _MOST_HOSTS:
+        del hosts[next(iter(hosts))]
