@@ -21,6 +21,8 @@ LEAST_WINDOW = 500
 _FIRST = -2_208_988_800  # 1900
 _DAY_S = 86_400
 _MOST_PARTS = 64
+_MOST_SLICES = 500
+"""Most slices of a list, or thirty for each window that it states: records that last for ever are in every span."""
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _MOST_PREFIX = 6
 _BOUNDED = frozenset({"trap:records", "max-records", "robots", "deny", "forgotten"})
@@ -63,6 +65,8 @@ def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], n
         return None  # it was read to its end: some records that are counted are shown to nobody
     end = (int(now) // _DAY_S + 2) * _DAY_S
     slices = [(each, each.part) for each in parts if each.part is not None]
+    if len(slices) > max(_MOST_SLICES, 30 * stated // whole.read):
+        return None
     if not slices:
         return Round(whole.read, (Slice(0, _FIRST, end),))
     way = max(part.way for _, part in slices)

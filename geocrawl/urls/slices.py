@@ -7,6 +7,8 @@ list in slices, each shorter than that.
 from __future__ import annotations
 
 import datetime as dt
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
@@ -40,26 +42,57 @@ class Slice:
 
 def ways_of(family: str) -> int:
     """Return by how many dates a family of catalogues can be tried; 0 for one that cannot be sliced."""
-    return {"csw": len(_MODIFIED), "ckan": 1, "arcgis": 1}.get(family, 0)
+    return len(_MODIFIED) if family == "csw" else int(family in _WRITERS)
 
 
 def slice_url(family: str, first: Url, part: Slice) -> Url | None:
     """Return the address of the first page of a slice; `first`: that of the whole list.
 
-    None where the family has no such slice, and for a CSW's list that is filtered already.
+    None where the family has no such slice, and where the list's own filter cannot be joined with another.
     """
     if family == "csw":
         return _of_csw(first, part)
-    if part.undated:
-        return None
     given = {name.lower(): value for name, value in query_parameters(first)}
-    if family == "ckan":
-        span = f"metadata_modified:[{_utc(part.lower)} TO {_utc(part.upper)}}}"
-        return with_parameters(first, {"fq": _joined(given.get("fq", ""), part, span, "name"), "start": "0"})
-    if family == "arcgis":
-        span = f"modified:[{part.lower * 1000} TO {part.upper * 1000 - 1}]"
-        return with_parameters(first, {"q": _joined(given.get("q", ""), part, span, "id"), "start": "1"})
-    return None
+    changes = _WRITERS[family](given, part) if family in _WRITERS else None
+    return with_parameters(first, changes) if changes else None
+
+
+def _of_ckan(given: Mapping[str, str], part: Slice) -> dict[str, str] | None:
+    span = f"metadata_modified:[{_utc(part.lower)} TO {_utc(part.upper)}}}"
+    return None if part.undated else {"fq": _joined(given.get("fq", ""), part, span, "name"), "start": "0"}
+
+
+def _of_arcgis(given: Mapping[str, str], part: Slice) -> dict[str, str] | None:
+    span = f"modified:[{part.lower * 1000} TO {part.upper * 1000 - 1}]"
+    return None if part.undated else {"q": _joined(given.get("q", ""), part, span, "id"), "start": "1"}
+
+
+def _of_opendatasoft(given: Mapping[str, str], part: Slice) -> dict[str, str] | None:
+    """Return a query of ODSQL (Explore API v2.1)."""
+    terms = [f"({given['where']})"] if given.get("where") else []
+    if part.undated:
+        terms.append("modified is null")
+    if part.lower < part.upper:
+        terms.append(f"modified>=date'{_utc(part.lower)}' and modified<date'{_utc(part.upper)}'")
+    if part.prefix:
+        terms.append(f"startswith(dataset_id,'{part.prefix}')")
+    return {"where": " and ".join(terms), "offset": "0"}
+
+
+def _of_records(given: Mapping[str, str], part: Slice) -> dict[str, str] | None:
+    """Return the span as `datetime`, a closed interval of what records are about (OGC 17-069r4, 7.15.4)."""
+    if part.undated or part.prefix or given.get("datetime"):
+        return None
+    at_start = {name: "0" for name in ("offset", "startindex") if name in given}
+    return {"datetime": f"{_utc(part.lower)}/{_utc(part.upper)}", **at_start}
+
+
+_WRITERS: Mapping[str, Callable[[Mapping[str, str], Slice], dict[str, str] | None]] = {
+    "ckan": _of_ckan,
+    "arcgis": _of_arcgis,
+    "opendatasoft": _of_opendatasoft,
+    "ogcapi-records": _of_records,
+}
 
 
 def _joined(given: str, part: Slice, span: str, identifier: str) -> str:
@@ -68,14 +101,20 @@ def _joined(given: str, part: Slice, span: str, identifier: str) -> str:
     return " AND ".join(filter(None, [*terms, f"{identifier}:{part.prefix}*" if part.prefix else ""]))
 
 
+_FILTER = re.compile(r"<ogc:Filter[^>]*>\s*(<ogc:(?:PropertyIs|And|Or|Not)\w*[ >].{1,4000}>)\s*</ogc:Filter>", re.S)
+_PREFIXES = re.compile(r"</?(\w*)[: >]")
+
+
 def _of_csw(first: Url, part: Slice) -> Url | None:
-    if any(name.lower() == "constraint" for name, _ in query_parameters(first)):
+    given = next((value for name, value in query_parameters(first) if name.lower() == "constraint"), "")
+    filtered = _FILTER.fullmatch(given.strip())
+    if given and (filtered is None or set(_PREFIXES.findall(filtered[1])) != {"ogc"}):
         return None
-    name, conditions = _MODIFIED[part.way], list[str]()
+    name, conditions = _MODIFIED[part.way], [filtered[1]] if filtered else []
     if part.undated:
-        conditions = [f"<ogc:PropertyIsNull>{_property(name)}</ogc:PropertyIsNull>"]
+        conditions += [f"<ogc:PropertyIsNull>{_property(name)}</ogc:PropertyIsNull>"]
     if part.lower < part.upper:
-        conditions = [
+        conditions += [
             _compared("GreaterThanOrEqualTo", name, _utc(part.lower)),
             _compared("LessThan", name, _utc(part.upper)),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -75,18 +76,25 @@ def _fits(constraint: str, name: str, date: dt.datetime | None) -> bool:
         return date is None
     if (prefix := re.search(r"<ogc:Literal>(\w+)\*<", constraint)) and not name.startswith(prefix[1]):
         return False
+    days = re.findall(r"<ogc:Literal>([\d-]+)<", constraint)
+    if days and (date is None or date.isoformat() < days[0]):
+        return False
     spans = re.findall(r"<ogc:Literal>([\d-]+T[\d:]+)Z<", constraint)
     return not spans or (date is not None and spans[0] <= date.isoformat() < spans[1])
 
 
-def harvest(csw: Callable[[str], Answer], path: Path, *, max_pages: int = 0, **changes: Any) -> HarvestReport:
+def harvest(
+    csw: Callable[[str], Answer], path: Path, *, max_pages: int = 0, since: str = "", **changes: Any
+) -> HarvestReport:
     web = Answers({"c.example/csw": csw})
     settings = replace(SETTINGS, **changes)
     within = environment(web)
     counted = replace(within, pages_counted=lambda: len(web.asked))
     address = url("http://c.example/csw?service=CSW&request=GetCapabilities")
     observer = LogObserver(log_to())
-    return run_harvest(settings, path, address, max_pages=max_pages, observer=observer, environment=counted)
+    return run_harvest(
+        settings, path, address, since=since, max_pages=max_pages, observer=observer, environment=counted
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,3 +158,97 @@ def test_a_second_harvest_in_slices_reads_all_again(tmp_path: Path) -> None:
     harvest(Csw(2000), tmp_path / "c.db")
     (source,) = harvest(Csw(2100), tmp_path / "c.db").sources
     assert (source.stated, source.read, source.state) == (2100, 2100, "whole")
+
+
+def test_a_list_since_a_day_is_read_in_slices_as_well(tmp_path: Path) -> None:
+    csw = Csw(3000)
+    (source,) = harvest(csw, tmp_path / "c.db", since="2022-01-01").sources
+    expected = sum(date is not None and date >= dt.datetime(2022, 1, 1) for _, date in csw.records)
+    assert WINDOW < expected < 3000
+    assert (source.stated, source.read, source.state) == (expected, expected, "whole")
+
+
+class Portal:
+    """A list in JSON of 1,500 records with dates from 2021 on, and a window of `WINDOW` records."""
+
+    def __init__(self, span: str, start: str, size: str, first: int) -> None:
+        self.span, self.start, self.size, self.first = re.compile(span), start, size, first
+        self.dates = [BEGIN + dt.timedelta(hours=11 * number) for number in range(1500)]
+
+    def __call__(self, query: str) -> Answer:
+        values = {name: each[0] for name, each in parse_qs(query).items()}
+        start, size = int(values.get(self.start, self.first)) - self.first, min(int(values.get(self.size, 100)), 100)
+        if start + size > WINDOW:
+            return "application/json", b'{"error": "window"}'
+        match = self.span.search(" ".join(values.values()))
+        lower, upper = (_moment(each) for each in match.groups()) if match else (BEGIN, dt.datetime(2100, 1, 1))
+        found = [number for number, date in enumerate(self.dates) if lower <= date < upper]
+        page = found[start : start + size]
+        return "application/json", json.dumps(self.page(page, len(found), start + len(page))).encode()
+
+    def page(self, numbers: list[int], total: int, end: int) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def _moment(text: str) -> dt.datetime:
+    if text.isdecimal() or text.startswith("-"):
+        return dt.datetime(1970, 1, 1) + dt.timedelta(milliseconds=int(text))
+    return dt.datetime.fromisoformat(text.rstrip("Z"))
+
+
+class Ckan(Portal):
+    def page(self, numbers: list[int], total: int, end: int) -> dict[str, Any]:
+        results = [{"id": f"d-{number}", "resources": []} for number in numbers]
+        return {"success": True, "result": {"count": total, "results": results}}
+
+
+class ArcGis(Portal):
+    def page(self, numbers: list[int], total: int, end: int) -> dict[str, Any]:
+        following = end + 1 if end < min(total, WINDOW) else -1
+        results = [{"id": f"d-{number}", "type": "Web Map"} for number in numbers]
+        return {"total": total, "num": 100, "start": 1, "nextStart": following, "results": results}
+
+
+class OpenDataSoft(Portal):
+    def page(self, numbers: list[int], total: int, end: int) -> dict[str, Any]:
+        return {"total_count": total, "results": [{"dataset_id": f"d-{number}"} for number in numbers]}
+
+
+class Records(Portal):
+    def page(self, numbers: list[int], total: int, end: int) -> dict[str, Any]:
+        features = [
+            {"id": f"d-{n}", "type": "Feature", "properties": {"type": "dataset", "title": "x"}, "time": None}
+            for n in numbers
+        ]
+        query = f"limit=100&offset={end}" + (f"&datetime={self.asked}" if self.asked else "")
+        links = [{"rel": "next", "href": f"http://c.example/collections/x/items?{query}"}] if end < total else []
+        return {"type": "FeatureCollection", "numberMatched": total, "features": features, "links": links}
+
+    def __call__(self, query: str) -> Answer:
+        self.asked = parse_qs(query).get("datetime", [""])[0]
+        return super().__call__(query)
+
+
+@pytest.mark.parametrize(
+    ("portal", "address"),
+    [
+        (Ckan(r"metadata_modified:\[(\S+) TO (\S+)\}", "start", "rows", 0), "c.example/api/3/action/package_search"),
+        (ArcGis(r"modified:\[(\S+) TO (\S+)\]", "start", "num", 1), "c.example/sharing/rest/search"),
+        (
+            OpenDataSoft(r"modified>=date'(\S+)' and modified<date'(\S+)'", "offset", "limit", 0),
+            "c.example/api/explore/v2.1/catalog/datasets",
+        ),
+        (Records(r"(\S+Z)/(\S+Z)", "offset", "limit", 0), "c.example/collections/x/items"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else type(each).__name__,
+)
+def test_a_list_in_json_behind_a_window_is_read_whole_in_slices(tmp_path: Path, portal: Portal, address: str) -> None:
+    web = Answers({address: portal})
+    report = run_harvest(
+        SETTINGS,
+        tmp_path / "c.db",
+        url(f"http://{address}"),
+        observer=LogObserver(log_to()),
+        environment=environment(web),
+    )
+    assert [(source.stated, source.read, source.state) for source in report.sources] == [(1500, 1500, "whole")]
