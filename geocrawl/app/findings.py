@@ -363,6 +363,7 @@ def check_status(
         yield _check_due(status)
     yield _check_clock(status, now)
     yield _check_snapshot(status.open_snapshot, place)
+    yield from _check_network(status)
     yield _check_killers(status)
     yield _check_watches(status)
     yield _check_sites(status)
@@ -417,6 +418,16 @@ def _check_clock(status: CatalogStatus, now: float) -> Finding:
         sentence = f"the last visit was at {moment(last)} UTC, which is to come"
         return Finding("clock-behind", Severity.WARNING, "clock", sentence, "set the machine's clock", last - now)
     return Finding("clock-good", Severity.OK, "clock", f"{moment(now)} UTC, not before the last visit")
+
+
+def _check_network(status: CatalogStatus) -> Iterator[Finding]:
+    """Yield that somebody on the way seems to answer in the place of services, if it is so."""
+    if status.network is not None:
+        hosts, answer = status.network
+        shown = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5:,} more" if len(hosts) > 5 else "")
+        sentence = f"the network on the way answers for {counted(len(hosts), 'host')} ({shown}): {answer}"
+        advice = "what is seen is held as unconfirmed; look for a login page, a filter or an outage of this network"
+        yield Finding("network-suspected", Severity.CRITICAL, "network", sentence, advice, len(hosts))
 
 
 def _check_snapshot(snapshot: OpenSnapshot | None, place: DatabaseUrl) -> Finding:

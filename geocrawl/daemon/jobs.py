@@ -47,9 +47,18 @@ class Jobs:
         self._watch_round = WatchRound(settings, store, clock, log)
         self._shorten_waits = partial(shorten_waits, store.database, settings)
         self._log = log
+        self._is_network_suspected = False
 
     def reprobe(self) -> Mapping[str, int]:
-        """Queue services whose next probe is due."""
+        """Queue services whose next probe is due. Logs once that the network on the way is suspected, and that it is
+        well again."""
+        suspected = self._frontier.suspicion()
+        if suspected and not self._is_network_suspected:
+            hosts = f"{len(suspected.hosts)} hosts: {suspected.answer}"
+            self._log(f"warning: the network on the way answers for {hosts}; their failures are held as unconfirmed")
+        elif self._is_network_suspected and not suspected:
+            self._log("the network on the way is well again")
+        self._is_network_suspected = suspected is not None
         return {"services": self._frontier.reprobe(self._clock.now(), _MOST_DUE)}
 
     def revisit(self) -> Mapping[str, int]:

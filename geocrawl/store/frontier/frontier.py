@@ -28,6 +28,7 @@ from geocrawl.ports import Clock, QueuedLink
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.write import health
+from geocrawl.store.catalogue.write.doubt import Suspicion, suspicion
 from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter
 from geocrawl.store.database import steps
 from geocrawl.store.database.database import Database
@@ -236,6 +237,10 @@ class SqlFrontier(SqlLearningLog):
         with changing(self._database) as queue:
             due = [self._catalog.candidate(endpoint_id) for endpoint_id in health.due(self._connection, now, most)]
             return self._arrivals.add_probes(due, now, queue, again=True, due=True).now
+
+    def suspicion(self) -> Suspicion | None:
+        """Return the suspicion that the network on the way answers in the place of services; None for none."""
+        return suspicion(self._connection)
 
     def age_health(self, now: float) -> int:
         """Call endpoints unconfirmed that nobody has asked for 30 days; return how many."""

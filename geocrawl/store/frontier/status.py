@@ -16,6 +16,7 @@ from geocrawl.model.watches import MOST_FAILURES, LateWatch
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.read.statistics import DEVIATIONS
+from geocrawl.store.catalogue.write.doubt import Suspicion, suspicion
 from geocrawl.store.database.connection import Connection, OpenSnapshot, Size
 from geocrawl.store.database.database import stored_fact, stored_strategy
 from geocrawl.store.database.life import Owner, is_alive
@@ -146,6 +147,8 @@ class CatalogStatus:
     """The last five runs, newest first."""
     failures: tuple[tuple[str, str, float], ...]
     """(address without secrets, reason, time) of the last five visits that failed."""
+    network: Suspicion | None
+    """The suspicion that the network on the way answers in the place of services; None for none."""
     killers: tuple[str, ...]
     """Addresses without secrets that got processes killed twice while they were visited alone."""
     sources: tuple[SourceState, ...]
@@ -347,6 +350,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         layers=layers,
         runs=_runs(connection, now),
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
+        network=suspicion(connection),
         killers=_killers(connection),
         sources=read_sources(connection, most=10),
         held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),

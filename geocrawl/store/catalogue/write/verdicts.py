@@ -23,6 +23,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.health import Event, Health
 from geocrawl.sanitize import masked
+from geocrawl.store.catalogue.write.doubt import NETWORK, hold_s
 from geocrawl.store.catalogue.write.health import (
     FORBIDDEN_S,
     SOON_S,
@@ -195,16 +196,6 @@ class Catalog:
         that it has moved for good. `is_light`: as in `Entry`."""
         service = verdict.service if verdict.status is Status.VALID else None
         last_status, last_ok, probes = self._last_verdict(endpoint_id)
-        if service is not None:
-            signal = HealthSignal(Event.OK, verdict.reason)
-        elif moved_to is not None and last_ok is not None:
-            signal = self._signal_of_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
-        else:
-            is_filtered = bool(verdict.filter) and last_ok is not None
-            signal = signal_of_refusal(verdict.reason, verdict.retry_after_s, is_filtered=is_filtered)
-        if signal.event is Event.FILTERED or (signal.event is Event.LIMITED and last_status == Status.VALID):
-            self._write_unasked(endpoint_id, signal, verdict.filter or verdict.detail, verdict.http_status, at)
-            return
         result = {
             "status": verdict.status,
             "reason": verdict.reason,
@@ -218,6 +209,19 @@ class Catalog:
             "elapsed_ms": verdict.elapsed_ms,
             "requests": verdict.requests,
         }
+        is_filtered = bool(verdict.filter) and last_ok is not None
+        refusal = signal_of_refusal(verdict.reason, verdict.retry_after_s, is_filtered=is_filtered)
+        if service is not None:
+            signal = HealthSignal(Event.OK, verdict.reason)
+        elif refusal.event is Event.FAIL and self._is_held(endpoint_id, {**result, **answered}, at):
+            return
+        elif moved_to is not None and last_ok is not None:
+            signal = self._signal_of_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
+        else:
+            signal = refusal
+        if signal.event is Event.FILTERED or (signal.event is Event.LIMITED and last_status == Status.VALID):
+            self._write_unasked(endpoint_id, signal, verdict.filter or verdict.detail, verdict.http_status, at)
+            return
         valid = {} if service is None else {"version": service.version, "last_ok": at}
         if valid and not is_light:
             valid["whole_at"] = at
@@ -260,8 +264,19 @@ class Catalog:
             self._write_unasked(endpoint_id, signal, "", visit.http_status, visit.at)
             return
         result = {"status": Status.INVALID, "reason": signal.reason, "detail": _NO_ANSWER, "http_status": None}
+        if self._is_held(endpoint_id, result, visit.at):
+            return
         self._write_probe(endpoint_id, signal, visit.at, result, last_probe=visit.at, probes=probes + 1, **result)
         self._services.choose_best(endpoint_id)
+
+    def _is_held(self, endpoint_id: int, result: Mapping[str, object], at: float) -> bool:
+        """Write a failure as unconfirmed when the network on the way may be its cause; return whether it is so."""
+        if (wait_s := hold_s(self._connection, endpoint_id, result, at)) is None:
+            return False
+        held = {"status": UNASKED, "reason": NETWORK, "detail": f"{result['reason']} {result['detail']}"}
+        self.write_refused(endpoint_id, NETWORK)
+        self._write_probe(endpoint_id, HealthSignal(Event.UNASKED, NETWORK, wait_s), at, {**result, **held})
+        return True
 
     def _last_verdict(self, endpoint_id: int) -> tuple[str | None, float | None, int]:
         """Return the status, the time of the last valid answer and the number of probes of an endpoint."""

@@ -1,0 +1,172 @@
+"""Hold failures unconfirmed while the network on the way may have answered in the place of services.
+
+A login page, a company's filter or a provider's block page answers for many hosts alike, and a network that is down
+fails for all. So a failure of a service that was well is compared with the last probes: when another site (registered
+domain) failed in the same way within a day, and no third one was valid since, the failure is held. It is stored as a
+probe without a verdict, so nothing has to be undone. A few services that were well last, of other sites, become due at
+once, and the held one is asked again after six hours: its failure counts as soon as one of other sites was valid since.
+So hosts that are all parked at one registrar are told dead a day or two later, and the services behind a login page
+never. All hosts of one site have one vote: a provider that is down is no fault of the network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from sqlalchemy import bindparam, exists, select, update
+
+from geocrawl.model.health import DAY_S, HOUR_S, Health
+from geocrawl.sanitize import masked, plain
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.schema.tables import ENDPOINT, PROBE
+
+NETWORK = "network"
+"""Reason of a probe whose answer is held: the network on the way may have given it."""
+HELD_S = 6 * HOUR_S
+"""A held failure is looked at again after this time."""
+_COMPARED = 2_000
+"""Number of the last probes that a failure is compared with."""
+_FIRST = 100
+_WINDOW_S = DAY_S
+_CONTROLS = 3
+_CONTROL_S = HOUR_S
+"""A control is asked at most once in this time."""
+_JUDGED = (Health.ALIVE, Health.DEGRADED, Health.UNCONFIRMED)
+_OWN_WORDS = frozenset({"exception", "other-kind"})
+"""Reasons that only a service gives: nobody on the way speaks like that."""
+_BREAKS, _LETTERS = re.compile(r"[\s\"'<>]+"), re.compile(r"[^\W\d_]+")
+_LATEST = (
+    select(
+        *(PROBE.c.endpoint_id, PROBE.c.at, PROBE.c.status, PROBE.c.reason, PROBE.c.detail, PROBE.c.http_status),
+        *(PROBE.c.first_bytes, ENDPOINT.c.host, ENDPOINT.c.site),
+    )
+    .join_from(PROBE, ENDPOINT, ENDPOINT.c.id == PROBE.c.endpoint_id)
+    .order_by(PROBE.c.id.desc())
+    .limit(bindparam("most"))
+    .offset(bindparam("skipped"))
+)
+_ENDPOINT = select(
+    *(ENDPOINT.c.host, ENDPOINT.c.site, ENDPOINT.c.last_ok, ENDPOINT.c.health, ENDPOINT.c.every_s)
+).where(ENDPOINT.c.id == bindparam("endpoint"))
+_asked_lately = exists().where(PROBE.c.endpoint_id == ENDPOINT.c.id, PROBE.c.at > bindparam("lately"))
+_WELL = (
+    select(ENDPOINT.c.id, ENDPOINT.c.site)
+    .where(ENDPOINT.c.health == Health.ALIVE, ENDPOINT.c.site != bindparam("site"))
+    .where(ENDPOINT.c.due_at > bindparam("at"), ~_asked_lately)
+    .order_by(ENDPOINT.c.last_ok.desc(), ENDPOINT.c.id)
+    .limit(4 * _CONTROLS)
+)
+"""Find services of other sites that were well last and that nobody has asked within the hour."""
+_MAKE_DUE = update(ENDPOINT).where(ENDPOINT.c.id == bindparam("endpoint")).values(due_at=bindparam("at"))
+
+
+class _Answer(NamedTuple):
+    """A row of `_LATEST`."""
+
+    endpoint_id: int
+    at: float
+    status: str
+    reason: str
+    detail: str
+    http_status: int | None
+    first_bytes: str
+    host: str
+    site: str
+
+    @property
+    def is_held(self) -> bool:
+        return self.reason == NETWORK
+
+    @property
+    def signature(self) -> tuple[int | None, str, str]:
+        """Return what equal answers for several hosts share: status, reason, and the beginning of the page without
+        addresses and numbers, or the host to which it redirects."""
+        reason, detail = self.detail.split(" ", 1) if self.is_held else (self.reason, self.detail)
+        if reason == "moved":
+            return self.http_status, reason, urlsplit(detail).hostname or ""
+        words = (word for word in _BREAKS.split(self.first_bytes) if "://" not in word and self.host not in word)
+        return self.http_status, reason, " ".join(_LETTERS.findall(" ".join(words).casefold()))
+
+
+class Suspicion(NamedTuple):
+    """The suspicion that the network on the way answers in the place of services."""
+
+    hosts: tuple[str, ...]
+    """The hosts whose failures are held or alike, sorted."""
+    answer: str
+    """What is answered for them: the reason, and the beginning of the page."""
+
+
+def hold_s(connection: Connection, endpoint_id: int, result: Mapping[str, object], at: float) -> float | None:
+    """Return for how many seconds the failure `result` (columns of a probe) of an endpoint at time `at` is to be held;
+    None when it counts. A service that is watched at an interval is held no longer than that.
+
+    Makes controls due when no other site is known to have been valid lately.
+    """
+    host, site, last_ok, health, every_s = connection.execute(_ENDPOINT, {"endpoint": endpoint_id}).fetchone()
+    if last_ok is None or health not in _JUDGED or result["reason"] in _OWN_WORDS:
+        return None
+    columns = {name: result.get(name) or "" for name in ("status", "reason", "detail", "first_bytes")}
+    failure = _Answer(endpoint_id, at, http_status=result["http_status"], host=host, site=site, **columns)  # type: ignore[arg-type]
+    is_held = _is_doubtful(failure, _latest(connection, since=at - _WINDOW_S))
+    lately = _latest(connection, since=at - _CONTROL_S)
+    if is_held or not any(_is_well(answer, site) for answer in lately):
+        _call_controls(connection, site, at)
+    return min(HELD_S, every_s or HELD_S) if is_held else None
+
+
+def _is_doubtful(failure: _Answer, latest: Iterator[_Answer]) -> bool:
+    """Return whether nobody of another site was valid since the endpoint's last failure was held, or since the same
+    failure was seen at another site. `latest`: the last probes, the newest first."""
+    is_alike = False
+    for answer in latest:
+        if answer.endpoint_id == failure.endpoint_id:
+            return answer.is_held or is_alike
+        if _is_well(answer, failure.site):
+            break
+        is_failure = answer.status == "invalid" or answer.is_held
+        is_alike |= is_failure and answer.site != failure.site and answer.signature == failure.signature
+    before = (answer.is_held for answer in latest if answer.endpoint_id == failure.endpoint_id)
+    return is_alike and not next(before, False)
+
+
+def _is_well(answer: _Answer, beside: str) -> bool:
+    return answer.status == "valid" and answer.site != beside
+
+
+def _call_controls(connection: Connection, site: str, at: float) -> None:
+    """Make up to three endpoints of other sites, one a site, due at once."""
+    rows = connection.execute(_WELL, {"site": site, "at": at, "lately": at - _CONTROL_S}).fetchall()
+    controls = {site: endpoint_id for endpoint_id, site in reversed(rows)}
+    for endpoint_id in list(controls.values())[-_CONTROLS:]:
+        connection.execute(_MAKE_DUE, {"endpoint": endpoint_id, "at": at})
+
+
+def suspicion(connection: Connection) -> Suspicion | None:
+    """Return the suspicion by the last probes; None when nothing is held, or a service was valid since."""
+    newest = dict[int, _Answer]()
+    held: _Answer | None = None
+    for answer in _latest(connection):
+        if held is None and answer.status == "valid":
+            return None
+        held = held or (answer if answer.is_held else None)
+        newest.setdefault(answer.endpoint_id, answer)
+    if held is None:
+        return None
+    alike = held.signature
+    failures = (answer for answer in newest.values() if answer.status != "valid")
+    hosts = {answer.host for answer in failures if answer.is_held or answer.signature == alike}
+    said = held.first_bytes and f", {plain(masked(held.first_bytes), 60)!r}"
+    return Suspicion(tuple(sorted(hosts)), f"{plain(masked(held.detail), 80).strip()}{said}")
+
+
+def _latest(connection: Connection, since: float = 0.0) -> Iterator[_Answer]:
+    """Yield the last probes since a time, the newest first. The first hundred mostly decide."""
+    for skipped, most in ((0, _FIRST), (_FIRST, _COMPARED - _FIRST)):
+        for row in connection.execute(_LATEST, {"skipped": skipped, "most": most}).fetchall():
+            if (answer := _Answer(*row)).at < since:
+                return
+            yield answer

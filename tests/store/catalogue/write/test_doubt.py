@@ -1,0 +1,138 @@
+"""Days of services behind a network that answers in their place, and of services that really fail alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from geocrawl.app.findings import Finding, check_status
+from geocrawl.model import Kind, Layer, Service, Verdict
+from geocrawl.model.health import DAY_S, HOUR_S
+from geocrawl.store.frontier.status import read_status
+from tests.support.world import World, candidate, verdict
+
+PARKED = "<!DOCTYPE html><title>This domain is for sale</title>"
+Behaviour = Callable[[str, float], Verdict | None]
+"""Host and day → the failure that is seen, None for a good answer."""
+
+
+def page(title: str) -> Verdict:
+    return verdict("html", first_bytes=title, content_type="text/html")
+
+
+def login(host: str) -> Verdict:
+    return page(f"<title>Log in</title><a href='http://login.example/?for=http://{host}/wms'>Wi-Fi</a>")
+
+
+def to_filter(host: str) -> Verdict:
+    return verdict("moved", http_status=302, detail=f"http://filter.example/blocked?url=http://{host}/")
+
+
+class Web:
+    """Services at hosts, asked when they are due."""
+
+    def __init__(self, path: str | Path, hosts: Sequence[str]) -> None:
+        self.world = World(path)
+        self.hosts = hosts
+        self.begin = self.world.clock.now()
+        self.told: list[bool] = []
+        """Each hour: whether the network was suspected."""
+        for host in hosts:
+            self._ask(host, None)
+
+    def _ask(self, host: str, failure: Verdict | None) -> None:
+        service = Service(kind=Kind.WMS, version="1.3.0", title=host, layers=(Layer(host, host),), fingerprint=host)
+        found = failure or verdict("ok", service)
+        self.world.record(candidate(f"http://{host}/wms?service=WMS"), found, self.world.clock.now())
+
+    def live(self, days: float, behaviour: Behaviour, step_s: float = HOUR_S) -> None:
+        for _ in range(round(days * DAY_S / step_s)):
+            self.world.clock.time += step_s
+            now = self.world.clock.now()
+            due = self.world.database.connection.execute(
+                "SELECT host FROM endpoint WHERE due_at <= ? ORDER BY due_at, id", (now,)
+            ).fetchall()
+            for (host,) in due:
+                self._ask(host, behaviour(host, (now - self.begin) / DAY_S))
+            self.told.append(bool(self.findings))
+
+    @property
+    def findings(self) -> list[Finding]:
+        now = self.world.clock.now()
+        with self.world.reading() as connection:
+            found = check_status(read_status(connection, now), self.world.database.path, now, needs_daemon=False)
+            return [each for each in found if each.subject == "network"]
+
+    @property
+    def ever_down(self) -> set[str]:
+        rows = self.world.database.connection.execute(
+            "SELECT host FROM health_event JOIN endpoint ON endpoint.id = endpoint_id WHERE after = 'down'"
+        )
+        return {host for (host,) in rows}
+
+    @property
+    def health(self) -> dict[str, str]:
+        return dict(self.world.database.connection.execute("SELECT host, health FROM endpoint").fetchall())
+
+
+def hosts(count: int) -> list[str]:
+    return [f"maps.s{number}.example" for number in range(count)]
+
+
+@pytest.mark.parametrize("count", (2, 12))
+@pytest.mark.parametrize("first_day", (0.0, 3.0))
+@pytest.mark.parametrize(
+    "seen",
+    (login, to_filter, lambda host: verdict("timeout-connect", http_status=None)),
+    ids=("login", "filter", "off"),
+)
+def test_services_behind_a_network_that_answers_for_all_are_never_told_dead(
+    tmp_path: Path, seen: Callable[[str], Verdict], first_day: float, count: int
+) -> None:
+    web = Web(tmp_path / "c.db", hosts(count))
+    web.live(8, lambda host, day: seen(host) if first_day <= day < first_day + 3 else None)
+    assert web.ever_down == set() and set(web.health.values()) == {"alive"}
+    assert any(web.told) and not web.told[-1], "it is told, and that it is over"
+
+
+def test_what_is_held_survives_a_restart_and_is_no_failure(engine_url: str) -> None:
+    web = Web(engine_url, hosts(3))
+    web.live(2, lambda host, day: page("<title>Blocked by the provider</title>"))
+    connection = web.world.database.connection
+    (finding,) = web.findings
+    assert "for 3 hosts" in finding.sentence and "Blocked by the provider" in finding.sentence
+    kept = connection.execute("SELECT status, reason, count(*) FROM probe GROUP BY 1, 2 ORDER BY 3").fetchall()
+    assert ("invalid", "html", 1) in kept, "the first one alone, of which no other was known"
+    assert connection.execute("SELECT count(*) FROM endpoint WHERE reason = 'network'").fetchone()[0] == 2
+
+
+def test_hosts_parked_at_one_registrar_are_told_dead_within_three_days(tmp_path: Path) -> None:
+    parked = hosts(200)
+    web = Web(tmp_path / "c.db", [*parked, "well.example", "better.example"])
+    web.live(3, lambda host, day: page(PARKED) if host in parked else None)
+    assert web.ever_down == set(parked)
+    assert {web.health["well.example"], web.health["better.example"]} == {"alive"}
+
+
+def test_a_provider_that_is_down_with_all_its_hosts_has_one_vote(tmp_path: Path) -> None:
+    provider = [f"h{number}.provider.example" for number in range(10)]
+    web = Web(tmp_path / "c.db", [*provider, "well.example"])
+    web.live(2, lambda host, day: verdict("http-503", http_status=503) if host in provider else None)
+    assert web.ever_down == set(provider) and not any(web.told)
+
+
+def test_customers_of_one_network_with_the_same_page_are_told_down_while_others_are_well(tmp_path: Path) -> None:
+    customers = hosts(10)
+    web = Web(tmp_path / "c.db", [*customers, "well.example"])
+    web.live(3, lambda host, day: page("<title>503 at the edge</title>") if host in customers else None)
+    assert web.ever_down == set(customers) and not web.told[-1]
+
+
+@pytest.mark.parametrize("reason", ("http-404", "html", "exception", "timeout-read"))
+def test_a_service_that_fails_by_itself_is_told_down_at_its_usual_pace(tmp_path: Path, reason: str) -> None:
+    web = Web(tmp_path / "c.db", hosts(5))
+    dead = web.hosts[0]
+    web.live(2, lambda host, day: verdict(reason, first_bytes="gone") if host == dead else None)
+    assert web.ever_down == {dead} and not any(web.told)
