@@ -25,8 +25,9 @@ async def overview(request: Request) -> Response:
     whole = await site.finder.whole()
     counts, _, worldwide = coverage(await site.finder.extents(), _SQUARE_DEG)
     values = {
+        # Its link finds those that span most of the world, too; they would darken every square alike.
         "squares": [
-            {"x": west, "y": -north, "count": count, "shade": shade, "chosen": {"bbox": _box(west, north)}}
+            {"x": west, "y": -north, "count": count + worldwide, "shade": shade, "chosen": {"bbox": _box(west, north)}}
             for west, north, count, shade in map_squares(counts)
         ],
         "worldwide": worldwide,

@@ -1,0 +1,75 @@
+"""Counts of the first page, of facets, cards and lists agree with what their links lead to, on each engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from geocrawl.urls.database import place_of
+from tests.store.catalogue.search.catalogue import filled, record, service
+from tests.web.conftest import Serve
+
+ITEMS = "/collections/services/items"
+WORLD, EUROPE, PACIFIC = (-180.0, -90.0, 180.0, 90.0), (11.0, 41.0, 19.0, 49.0), (170.5, -29.0, -170.5, -21.0)
+MORE = {
+    "http://north.example/roads/wms": ("Roads of the north", "Northern Council", ("roads",), EUROPE),
+    "http://world.example/a/wms": ("Elevation", "Rail & Ports, Ltd", ("dem",), WORLD),
+    "http://one.example/a/wms": ("Tides", "", ("tides",), PACIFIC),
+    "http://two.example/a/wms": ("Currents", "", ("currents",), (179.0, 11.0, 180.0, 19.0)),
+    "http://two.example/b/wms": ("Point", "", ("point",), (21.0, 51.0, 21.0, 51.0)),
+}
+_COUNTED = re.compile(r'<li><a href="([^"]+)"[^>]*>(?:(?!</a>).)*</a> <span class="count">([\d,]+)</span></li>', re.S)
+_FACET = re.compile(r'<a href="([^"]+)"[^>]*>(?:(?!</a>).)*<span class="count">([\d,]+)</span></a>', re.S)
+_SQUARE = re.compile(r'<a href="([^"]+)" tabindex="-1"><rect[^>]*><title>([\d,]+)</title>')
+
+
+@pytest.fixture(params=["disk", "postgres"])
+def client(request: pytest.FixtureRequest, tmp_path: Path, serve: Serve) -> Iterator[TestClient]:
+    """A client of a catalogue with twins, nameless providers, and extents at the antimeridian and of the world."""
+    place = request.getfixturevalue("postgres_url") if request.param == "postgres" else f"sqlite:///{tmp_path / 'c.db'}"
+    world = filled(place)
+    for address, about in MORE.items():
+        record(world, address, service(*about))
+    world.store.close()
+    yield serve(place_of(place))
+
+
+def shown(client: TestClient, path: str) -> str:
+    """Return a page as a browser gets it."""
+    return client.get(path, headers={"Accept": "text/html"}).text
+
+
+def links_of(pattern: re.Pattern[str], page: str) -> list[tuple[str, int]]:
+    """Return the links of a page with the counts beside them."""
+    return [(unescape(href), int(count.replace(",", ""))) for href, count in pattern.findall(page)]
+
+
+def matched(client: TestClient, href: str) -> int:
+    """Return how many services a link of the search leads to."""
+    return int(client.get(f"{href}&f=json").json()["numberMatched"])
+
+
+def test_each_count_is_that_of_its_link(client: TestClient) -> None:
+    home = shown(client, "/")
+    squares, counted = links_of(_SQUARE, home), links_of(_COUNTED, home)
+    facets = links_of(_FACET, shown(client, ITEMS))
+    assert len(squares) > 20 and len(counted) > 8 and len(facets) > 8
+    of_search = [each for each in [*squares, *counted, *facets] if each[0].startswith(ITEMS)]
+    assert [(href, count, found) for href, count in of_search if (found := matched(client, href)) != count] == []
+
+
+def test_the_parts_add_up_to_the_whole(client: TestClient) -> None:
+    whole = client.get(f"{ITEMS}?f=json&facets=true&limit=100").json()
+    facets = {name: sum(each["count"] for each in facet["buckets"]) for name, facet in whole["facets"].items()}
+    assert facets["kind"] == facets["health"] == whole["numberMatched"] == len(whole["features"])
+    assert f"{whole['numberMatched']} services" in shown(client, "/")
+    providers = {each["provider"]: each["services"] for each in client.get("/providers?f=json").json()["providers"]}
+    assert sum(providers.values()) == whole["numberMatched"]
+    for name, number in providers.items():
+        card = client.get("/providers", params={"name": name, "f": "json"}).json()
+        assert len(card["services"]) == number, name
