@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 DEV_STAMP := $(VENV)/.installed-dev
 
-.PHONY: env dev-env csw-env demo test long test-servers test-systemd acceptance fmt schema schema-check architecture web-assets docs man pictures strategies bench shows papers lock clean
+.PHONY: env dev-env csw-env demo test long test-servers test-systemd acceptance fmt schema schema-check architecture web-assets docs man pictures strategies bench shows papers lock release clean
 
 # Tests start hundreds of processes: without bytecode each of them would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -159,6 +159,26 @@ lock: dev-env  ## the versions in use, written to requirements.lock (what a craw
 	rm -rf build/lock && $(PYTHON) -m venv build/lock && build/lock/bin/python -m pip install -q -c build/all.lock .
 	build/lock/bin/python -m pip freeze | grep -vi '^geocrawl' > requirements.lock
 	grep -vixFf requirements.lock build/all.lock > requirements-dev.lock
+
+RELEASE := build/release
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+
+release:  ## dist/: wheel, source archive and SBOM of this version; both archives run the demo in an empty environment
+	@grep -q "^## $(VERSION) " CHANGELOG.md || { \
+	  echo "CHANGELOG.md has no heading '## $(VERSION) (date)': cut it first (docs/releasing.md)." >&2; exit 1; }
+	@grep -qx "version: $(VERSION)" CITATION.cff || { echo "CITATION.cff names another version than $(VERSION)." >&2; exit 1; }
+	rm -rf dist $(RELEASE) && $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install -q --disable-pip-version-check -r scripts/release-requirements.txt
+	$(RELEASE)/bin/python -m build --outdir dist .
+	$(RELEASE)/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --mc-type application \
+	  --output-reproducible -o dist/geocrawl-$(VERSION).cdx.json
+	@for archive in dist/*.whl dist/*.tar.gz; do \
+	  rm -rf $(RELEASE)/try && $(PYTHON) -m venv $(RELEASE)/try && \
+	  $(RELEASE)/try/bin/python -m pip install -q --disable-pip-version-check -c requirements.lock $$archive && \
+	  (cd $(RELEASE) && HOME=$$PWD/try ./try/bin/geocrawl --version && HOME=$$PWD/try ./try/bin/geocrawl demo >demo.txt 2>&1) && \
+	  echo "$$archive: the demo runs" || exit; \
+	done
+	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 clean:
 	rm -rf $(VENV) $(CSW_VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -15,7 +15,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
+import geocrawl
 from scripts import docs_hooks, man_page, strategies_page
 from tests.support.places import ROOT
 
@@ -171,3 +173,9 @@ def test_the_table_of_the_tutorial_is_what_a_terminal_of_80_columns_shows() -> N
     printed = [line[4:] for line in shown.splitlines()[1:]]
     table = (ROOT / "docs/tutorial.md").read_text("utf-8").partition("    id  kind ")[2].partition("\n\n")[0]
     assert [line[8:] for line in f"    id  kind {table}".splitlines()] == printed
+
+
+def test_citation_and_package_state_one_version() -> None:
+    stated = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert stated["version"] == geocrawl.__version__
+    assert {"cff-version", "message", "title", "authors"} <= stated.keys()  # what the format demands (1.2.0)
