@@ -104,7 +104,7 @@ _METASEARCH = {
     **{"wms": "OGC:WMS", "wfs": "OGC:WFS", "wcs": "OGC:WCS"},
     **{"arcgismap": "ESRI:ArcGIS:MapServer", "arcgisfeature": "ESRI:ArcGIS:FeatureServer"},
 }
-"""Name of a file of connections → type of a link from which MetaSearch adds such a connection (its `link_types.py`)."""
+"""Name of a file of connections → type of a link from which MetaSearch adds such a connection."""
 
 
 def metasearch_links(service: Service) -> Iterator[tuple[str, str]]:

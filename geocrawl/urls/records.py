@@ -291,7 +291,7 @@ _LISTINGS = (
     _Listing("piveau", _PIVEAU, {"filter": "dataset", "limit": str(_ROWS), "page": "0"}),
 )
 """GeoNode filters by the fields of its serializer (django-dynamic-rest), `last_updated` is one of them since version 4
-(geonode/base/api/serializers.py). piveau's `minDate` selects by the time that data cover, not by their change
+(the serializers of its base API). piveau's `minDate` selects by the time that data cover, not by their change
 (BuildQueryHelper.java of piveau-hub-search: the field of the search parameter `temporal`)."""
 
 
