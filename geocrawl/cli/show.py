@@ -20,12 +20,14 @@ from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import LATE_TIER, State, SubQueue, Url
 from geocrawl.model.catalogue import Layer
 from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail, UrlRow, Why
+from geocrawl.model.health import DAY_S, likely_availability
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.wording import counted, moment, percent, read_duration, seconds, span
 
+_LIKELY_DAYS = 30
 _NAME_WIDTH = 40
 """Columns of a terminal that names of layers are given at most, before their titles."""
 
@@ -294,6 +296,7 @@ def history_lines(history: EndpointHistory) -> Iterator[str]:
     shares = [f"{days} days {percent(share)}" for days, share in history.availability.items() if share is not None]
     observed = f"observed since {moment(history.first_seen)} UTC, {counted(history.probes, 'probe')}"
     yield f"  available: {', '.join(shares) or 'too early to say'} ({observed})"
+    yield from _likely(history)
     if filtered := sum(event["reason"] == "filtered" for event in history.unasked):
         yield f"  filtered: {counted(filtered, 'probe')}, which availability leaves out; {_FILTERED}"
     if history.response_ms:
@@ -304,6 +307,16 @@ def history_lines(history: EndpointHistory) -> Iterator[str]:
         yield f"  {moment(_number(event['at']))}  could not be asked  ({event['reason']})"
     for change in history.changes[:20]:
         yield f"  {moment(_number(change['at']))}  {_change(change)}"
+
+
+def _likely(history: EndpointHistory) -> Iterator[str]:
+    """Yield between which bounds the availability lies, where enough probes tell."""
+    since = history.answers[-1].at - _LIKELY_DAYS * DAY_S if history.answers else 0.0
+    recent = [answer.is_valid for answer in history.answers if answer.at >= since]
+    if bounds := likely_availability(sum(recent), len(recent)):
+        low, high = bounds
+        of = f"{counted(len(recent), 'probe')} in {_LIKELY_DAYS} days"
+        yield f"  likely available: {low * 100:.1f}–{high * 100:.1f} % ({of})"
 
 
 def _change(row: object) -> str:

@@ -24,6 +24,7 @@ probe, and a person's probe revives it at any time.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -279,6 +280,22 @@ def availability(answers: Sequence[tuple[float, bool]], start: float, end: float
             known += lasted
             up += lasted * ok
     return up / known if known > 0 else None
+
+
+LEAST_PROBES = 100
+"""Fewer probes say too little of a share to name its bounds."""
+
+
+def likely_availability(valid: int, probes: int) -> tuple[float, float] | None:
+    """Return the bounds, 0…1, between which the share of valid answers lies with 95 % certainty, by Wilson's score
+    interval (JASA 22, 1927); None for fewer than `LEAST_PROBES` probes."""
+    if probes < LEAST_PROBES:
+        return None
+    z, share = 1.96, valid / probes
+    middle = share + z * z / (2 * probes)
+    half = z * math.sqrt(share * (1 - share) / probes + z * z / (4 * probes * probes))
+    scale = 1 + z * z / probes
+    return max((middle - half) / scale, 0.0), min((middle + half) / scale, 1.0)
 
 
 def availability_by_part(

@@ -6,7 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.model.health import DAY_S, HOUR_S, JITTER, PACES, TRANSITIONS, UNSEEN_S, Condition, Event, Health, after
+from geocrawl.model.health import (
+    DAY_S,
+    HOUR_S,
+    JITTER,
+    PACES,
+    TRANSITIONS,
+    UNSEEN_S,
+    Condition,
+    Event,
+    Health,
+    after,
+    likely_availability,
+    second_look_s,
+)
 
 KEY = "maps.example.org/ows"
 
@@ -165,3 +178,21 @@ def test_a_death_has_failures_on_four_days_whatever_the_gaps_between_probes(gaps
         if condition.due_at is None:
             assert len(days) >= 4 and at - last <= 60 * DAY_S
             return
+
+
+def test_a_share_of_few_probes_is_not_named_and_one_of_many_has_bounds() -> None:
+    assert likely_availability(99, 99) is None
+    low, high = likely_availability(950, 1000) or (0.0, 0.0)
+    assert (round(low, 4), round(high, 4)) == (0.9347, 0.9619), "Wilson's interval of 95 % at 95 %"
+    low, high = likely_availability(8640, 8640) or (0.0, 0.0)
+    assert 0.9995 < low < high == pytest.approx(1.0), "30 days of answers do not prove 100 %"
+
+
+def test_a_watched_endpoint_keeps_step_and_is_asked_soon_while_in_doubt() -> None:
+    known = Condition(Health.ALIVE, 1.0, 5, 300.0, due_at=1000.0, judged_at=700.0, confirmed_at=700.0)
+    late = after(known, Event.OK, at=1040.0, key="a", every_s=300.0)
+    assert late.due_at == 1300.0, "lateness does not add up"
+    failed = after(known, Event.FAIL, at=1040.0, key="a", every_s=300.0)
+    assert failed.due_at == 1040.0 + second_look_s(300.0) == 1100.0
+    assert after(failed, Event.FAIL, at=1100.0, key="a", every_s=300.0).due_at == 1160.0
+    assert after(known, Event.OK, at=1040.0, key="a").due_at != 1300.0, "unwatched: the pace of its health"

@@ -60,7 +60,8 @@ from geocrawl.store.upkeep.forget import finish_forgetting
 NO_SPACE = "no-space"
 """Reason of a page that left the queue because the database was too large."""
 
-_BATCH = 10_000
+_BATCH = 100_000
+"""More than arrive in an hour when thousands of services are watched in minutes."""
 _LIMIT: BindParameter[int] = bindparam("most")
 _PROBE, _LATER = PROBE.alias("old"), PROBE.alias("later")
 _LAST_TWO = (  # they stay, however old
@@ -84,7 +85,7 @@ class Retention:
         self._room = Room(database, max_bytes) if max_bytes and database.connection.limits_size else None
 
     def tidy(self, now: float) -> dict[str, int]:
-        """Delete old probes, at most 10,000, and what exceeds the limit. Returns counts of deleted rows by name."""
+        """Delete old probes, at most 100,000, and what exceeds the limit. Returns counts of deleted rows by name."""
         return run(self.tidy_in_steps(now))
 
     def tidy_in_steps(self, now: float) -> ChunkedWork[dict[str, int]]:
