@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from geocrawl.store import Store
 from geocrawl.urls.database import place_of
 from tests.store.catalogue.search.catalogue import filled, record, service
+from tests.support.made_catalogue import make_catalogue
+from tests.support.world import ManualClock
 from tests.web.conftest import Serve
 
 ITEMS = "/collections/services/items"
@@ -73,3 +76,17 @@ def test_the_parts_add_up_to_the_whole(client: TestClient) -> None:
     for name, number in providers.items():
         card = client.get("/providers", params={"name": name, "f": "json"}).json()
         assert len(card["services"]) == number, name
+
+
+def test_a_page_says_of_how_many_a_file_holds_some_and_leads_to_the_rest(tmp_path: Path, serve: Serve) -> None:
+    make_catalogue(tmp_path / "c.db", 1_100)
+    Store.open(tmp_path / "c.db", clock=ManualClock()).close()  # what is missing in the index is added
+    client = serve(tmp_path / "c.db")
+    for path, said, most in (
+        (f"{ITEMS}?q=", "first 1,000 of 1,100 services", 1_000),
+        ("/layers?q=roads", "that for QGIS the first 100", 500),
+    ):
+        assert said in shown(client, path)
+        pages = (client.get(f"{path}&f=csv&limit={most}&offset={offset}").text for offset in (0, most))
+        first, rest = (set(page.splitlines()[1:]) for page in pages)
+        assert len(first) == most and rest and not first & rest, path
