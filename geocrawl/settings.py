@@ -293,9 +293,7 @@ class Settings:
     backoff_first_s: Duration = setting(60.0, "first back-off of a failing host; each further one doubles")
     backoff_max_s: Duration = setting(86400.0, "longest back-off of a failing host")
     backoff_after: AtLeastOne = setting(
-        3,
-        "failures in a row before a back-off (at once: 429 or 503 of several addresses, a host that is unknown or "
-        "refuses to connect when its robots.txt is asked for)",
+        3, "failures in a row before a back-off (429 or 503 of several addresses: at once)"
     )
     trouble_window_s: Duration = setting(
         600.0,

@@ -7,8 +7,7 @@
         address                                     such errors are common on sites that are otherwise well
     429, 500, 502, 503, 504 of one address          ADDRESS: that address's trouble; the host keeps its delay, and the
                                                     address is asked again by its own retry, after Retry-After
-    connection failures, time-outs                  ERROR: no address was spoken to; an unknown or refusing host of a
-                                                    robots.txt, a host's first address, is in back-off at once
+    connection failures, time-outs                  ERROR: no address was spoken to
     any other answer                                OK: earlier errors in a row are forgotten
     an answer that breaks a limit or a format       NEUTRAL: no sign of the state of the host
 
@@ -91,7 +90,6 @@ _OF_FAILURE = dict.fromkeys(
     ),
     Effect.ERROR,
 )
-_NOBODY_THERE = frozenset({FailureCode.DNS, FailureCode.REFUSED})
 
 
 def effect_of(
@@ -154,8 +152,6 @@ def after_exchange(
         return replace(host, next_at=now + max(wait, slowed_s))
     forgiven = now - max(host.last_error_at, host.next_at) > _FORGIVEN_AFTER_S
     errors = 1 if forgiven else host.errors + 1
-    if answer in _NOBODY_THERE and asked is not None and asked.is_robots:
-        errors = max(errors, settings.backoff_after)
     wait = max(wait, _backoff_s(host.name, errors, effect, settings, retry_after_s))
     return replace(host, errors=errors, last_error_at=now, next_at=now + wait)
 

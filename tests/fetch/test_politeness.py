@@ -130,19 +130,6 @@ def test_robots_txt_and_429_without_a_time_speak_for_the_host() -> None:
     assert min(robots.next_at, busy.next_at) - NOW == pytest.approx(60, rel=0.1)
 
 
-@pytest.mark.parametrize(
-    ("code", "errors"), [(FailureCode.DNS, 3), (FailureCode.REFUSED, 3), (FailureCode.TIMEOUT_CONNECT, 1)]
-)
-def test_a_host_that_nobody_serves_is_in_back_off_after_its_robots_txt(code: FailureCode, errors: int) -> None:
-    subject = ExchangeSubject("http://a.example/robots.txt", NOW, is_robots=True)
-    host = after_exchange(HostState("a.example"), code, NOW, S, asked=subject)
-    assert host.errors == errors and (host.next_at - NOW > 50) is (errors >= S.backoff_after)
-    again = after_exchange(host, code, host.next_at, S, asked=subject._replace(at=host.next_at))
-    assert again.errors == errors + 1
-    later = subject._replace(address="http://a.example/page", is_robots=False)
-    assert after_exchange(HostState("a.example"), code, NOW, S, asked=later).errors == 1
-
-
 def rests_of(outcome: int | FailureCode, count: int, settings: Settings = S) -> list[float]:
     """How long a host waits after each of so many errors in a row, asked again as soon as it may be."""
     host, now, waits = HostState("a.example"), NOW, []
