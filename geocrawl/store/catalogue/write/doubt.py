@@ -52,14 +52,18 @@ _ENDPOINT = select(
     *(ENDPOINT.c.host, ENDPOINT.c.site, ENDPOINT.c.last_ok, ENDPOINT.c.health, ENDPOINT.c.every_s)
 ).where(ENDPOINT.c.id == bindparam("endpoint"))
 _asked_lately = exists().where(PROBE.c.endpoint_id == ENDPOINT.c.id, PROBE.c.at > bindparam("lately"))
+_put_off = exists().where(
+    PROBE.c.endpoint_id == ENDPOINT.c.id, PROBE.c.at > ENDPOINT.c.last_ok, PROBE.c.reason != NETWORK
+)
 _WELL = (
     select(ENDPOINT.c.id, ENDPOINT.c.site)
     .where(ENDPOINT.c.health == Health.ALIVE, ENDPOINT.c.site != bindparam("site"))
-    .where(ENDPOINT.c.due_at > bindparam("at"), ~_asked_lately)
+    .where(ENDPOINT.c.due_at > bindparam("at"), ~_asked_lately, ~_put_off)
     .order_by(ENDPOINT.c.last_ok.desc(), ENDPOINT.c.id)
     .limit(4 * _CONTROLS)
 )
-"""Find services of other sites that were well last and that nobody has asked within the hour."""
+"""Find services of other sites that were well last and that nobody has asked within the hour. One that has asked for
+patience since its last good answer is left alone."""
 _MAKE_DUE = update(ENDPOINT).where(ENDPOINT.c.id == bindparam("endpoint")).values(due_at=bindparam("at"))
 
 

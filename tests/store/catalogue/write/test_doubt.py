@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,19 @@ def test_a_service_that_fails_by_itself_is_told_down_at_its_usual_pace(tmp_path:
     dead = web.hosts[0]
     web.live(2, lambda host, day: verdict(reason, first_bytes="gone") if host == dead else None)
     assert web.ever_down == {dead} and not any(web.told)
+
+
+def test_a_service_that_asked_for_patience_is_no_control(tmp_path: Path) -> None:
+    """Its host would be asked before the time that it named."""
+    web = Web(tmp_path / "c.db", hosts(3))
+    asked_at = list[float]()
+
+    def behaviour(host: str, day: float) -> Verdict | None:
+        if host == web.hosts[0]:
+            asked_at.append(day * DAY_S)
+            return verdict("http-429", http_status=429, retry_after_s=5 * HOUR_S)
+        return page(f"<title>Gone from {host}</title>")
+
+    web.live(8, behaviour)
+    waits = [after - before for before, after in pairwise(asked_at)]
+    assert len(waits) > 5 and min(waits) >= 5 * HOUR_S
