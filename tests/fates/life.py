@@ -471,8 +471,8 @@ class _Heard(logging.Handler):
         self._life = life
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info and isinstance(record.exc_info[1], ProcessKilledError):
-            return
+        if record.exc_info and isinstance(record.exc_info[1], ProcessKilledError | asyncio.CancelledError):
+            return  # a job that ended with its daemon
         text = logging.Formatter().format(record)
         self._life.failures.append(f"day {self._life.today():.3f}: the scheduler: {text}")
 
