@@ -163,7 +163,7 @@ class HarvestStart:
     since: bool = False
     """Whether the pages ask only for records changed since a day."""
     family: str = ""
-    """What the address is taken for, in words; '' where only an answer can say."""
+    """Name for people of the catalogue that the address is taken for; '' where only an answer can say."""
 
     @property
     def is_counted(self) -> bool:

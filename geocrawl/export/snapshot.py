@@ -41,7 +41,7 @@ _HEALTH_COLUMNS = {name: file_columns(EndpointService)[name] for name in _HEALTH
 """Columns of the table of addresses; `id` is the service's, 0 for an address that never was valid."""
 _CHANGE_COLUMNS = ("change", "kind", "url", "title", "field", "before", "after")
 CHANGES = ("new", "dead", "back", "moved", "changed", "removed")
-"""What may happen to a service between two snapshots, in the order in which people read it."""
+"""Kinds of change to a service between two snapshots, in the order in which people read them."""
 _COMPARED = ("title", "provider", "version", "layers", "level")
 """Columns that count as changed; texts such as the abstract and times are left out."""
 _READ_BACK = ("id", "kind", "url", "alive", *_COMPARED)
@@ -51,7 +51,7 @@ _MOST_LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class SnapshotReport:
-    """What was written."""
+    """The counts of a written snapshot, and of what changed since the former one."""
 
     taken: str
     """Time of the catalogue's last valid answer: ISO 8601, UTC."""
@@ -69,10 +69,10 @@ def write_snapshot(
 ) -> SnapshotReport:
     """Write the snapshot of a catalogue, of all services or of a selection, into a folder.
 
-    `former`: the folder of the snapshot to compare
-    with; None for the one that `folder` holds, if any. `licence`: under which licence the operator publishes it, '' if
-    that is not stated. Raises UsageError without pyarrow and for a former folder without a readable snapshot,
-    EnvironmentFault when a file cannot be written; `manifest.json` is written last.
+    `former`: the folder of the snapshot to compare with; None for the one that `folder` holds, if any. `licence`: under
+    which licence the operator publishes it, '' if that is not stated. Raises UsageError without pyarrow and for a
+    former folder without a readable snapshot, EnvironmentFault when a file cannot be written; `manifest.json` is
+    written last.
     """
     pa = pyarrow("snapshot")
     names = [f"{table}.{form}" for table in ("services", "layers", "health") for form in ("parquet", "csv")]
@@ -84,8 +84,8 @@ def write_snapshot(
     files = {name: {"rows": count, **_checksum(folder / name)} for name, count in counts.items()}
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(catalogue.span()[1]))
     report = partial(SnapshotReport, at, counts[_SERVICES], counts["layers.parquet"], counts["health.parquet"])
-    is_held = known is not None and all(known["files"].get(name) == files[name] for name in names)
-    if known is not None and is_held and former is None and known["licence"] == (licence or None):
+    is_alike = known is not None and former is None and known["licence"] == (licence or None)
+    if known is not None and is_alike and files.items() <= known["files"].items():
         return report(known["changes"], True)
     changes: dict[str, int] | None = None
     if earlier is not None and earlier_manifest is not None:

@@ -250,7 +250,7 @@ class SourceState:
     read: int
     """Different records that were read."""
     named: int
-    """Those of them that name a service."""
+    """Number of records read that name a service."""
     state: str
     """reading, whole or short."""
     reason: str
@@ -260,11 +260,11 @@ class SourceState:
     new: int = 0
     """Valid endpoints that its records name and that were not known before."""
     known: int = 0
-    """Valid endpoints that were."""
+    """Valid endpoints that its records name and that were known before."""
     dead: int = 0
-    """Endpoints that did not answer as a service."""
+    """Endpoints that its records name and that did not answer as a service."""
     waiting: int = 0
-    """Endpoints without a verdict."""
+    """Endpoints that its records name and that have no verdict yet."""
 
 
 @dataclass(frozen=True, slots=True)

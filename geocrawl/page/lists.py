@@ -71,7 +71,7 @@ _OTHER_NAME = re.compile(r"licen[cs]|thumb|logo|image|avatar|icon|page|schema|co
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """One answer of a list."""
+    """A page of a list of records: what it states and holds."""
 
     form: ListForm
     items: list[JsonObject]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -168,7 +169,7 @@ def test_a_list_since_a_day_is_read_in_slices_as_well(tmp_path: Path) -> None:
     assert (source.stated, source.read, source.state) == (expected, expected, "whole")
 
 
-class Portal:
+class Portal(ABC):
     """A list in JSON of 1,500 records with dates from 2021 on, and a window of `WINDOW` records."""
 
     def __init__(self, span: str, start: str, size: str, first: int) -> None:
@@ -186,8 +187,9 @@ class Portal:
         page = found[start : start + size]
         return "application/json", json.dumps(self.page(page, len(found), start + len(page))).encode()
 
+    @abstractmethod
     def page(self, numbers: list[int], total: int, end: int) -> dict[str, Any]:
-        raise NotImplementedError
+        """Return a page of records in the form of the family."""
 
 
 def _moment(text: str) -> dt.datetime:

@@ -340,10 +340,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
             LateWatch(number, masked(recipient), *rest)
             for number, recipient, *rest in connection.execute(_LATE_WATCHES, {"before": now - _LATE_S})
         ),
-        watched_files=tuple(
-            (number, recipient.removeprefix("file:"), sent_at is not None)
-            for number, recipient, sent_at in connection.execute(_WATCHED_FILES)
-        ),
+        watched_files=_watched_files(connection),
         size=connection.size(),
         open_snapshot=connection.open_snapshot(),
         services=services,
@@ -355,6 +352,11 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         sources=read_sources(connection, most=10),
         held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
     )
+
+
+def _watched_files(connection: Connection) -> tuple[tuple[int, str, bool], ...]:
+    rows = connection.execute(_WATCHED_FILES)
+    return tuple((number, recipient.removeprefix("file:"), sent_at is not None) for number, recipient, sent_at in rows)
 
 
 def _killers(connection: Connection) -> tuple[str, ...]:

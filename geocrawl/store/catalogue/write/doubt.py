@@ -101,7 +101,7 @@ class Suspicion(NamedTuple):
     hosts: tuple[str, ...]
     """The hosts whose failures are held or alike, sorted."""
     answer: str
-    """What is answered for them: the reason, and the beginning of the page."""
+    """The answer that these hosts share: its reason, and the beginning of the page."""
 
 
 def hold_s(connection: Connection, endpoint_id: int, result: Mapping[str, object], at: float) -> float | None:
