@@ -65,7 +65,8 @@ class Filters:
     countries: tuple[str, ...] = ()
     """ISO 3166-1 codes of two letters, in upper case."""
     providers: tuple[str, ...] = ()
-    """Words that the provider's name, or the address's host, must all contain."""
+    """Whole names of providers; a text that is no provider's name is of words that a provider's name has, or part of a
+    host."""
     health: tuple[str, ...] = ()
     level: str = ""
     """The least level of proof: advertised, answers or delivers."""

@@ -48,7 +48,7 @@ PARAMETERS: Mapping[str, str] = {
     "health": "State of the best address: new, alive, degraded, unconfirmed, down, gone",
     "level": "Least level of proof: advertised, answers, delivers",
     "country": "ISO 3166-1 code of two letters",
-    "provider": "Words of the provider's name",
+    "provider": "Whole name of a provider, or words of names",
     "crs": "Reference system, such as EPSG:25832, of the service or any layer",
     "format": "Media type or a part of one",
     "alive": "true: valid at the last probe; a time such as 30d: the last valid answer is not older",

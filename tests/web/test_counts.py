@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
@@ -21,6 +22,9 @@ ITEMS = "/collections/services/items"
 WORLD, EUROPE, PACIFIC = (-180.0, -90.0, 180.0, 90.0), (11.0, 41.0, 19.0, 49.0), (170.5, -29.0, -170.5, -21.0)
 MORE = {
     "http://north.example/roads/wms": ("Roads of the north", "Northern Council", ("roads",), EUROPE),
+    "http://north.example/ports/wms": ("Ports of the north", "Northern Council", ("ports",), EUROPE),
+    "http://south.example/roads/wms": ("Roads of the south", "Northern Council of the South", ("roads",), EUROPE),
+    "http://two.example/named/wms": ("Winds", "Two", ("winds",), PACIFIC),
     "http://world.example/a/wms": ("Elevation", "Rail & Ports, Ltd", ("dem",), WORLD),
     "http://one.example/a/wms": ("Tides", "", ("tides",), PACIFIC),
     "http://two.example/a/wms": ("Currents", "", ("currents",), (179.0, 11.0, 180.0, 19.0)),
@@ -28,6 +32,7 @@ MORE = {
 }
 _COUNTED = re.compile(r'<li><a href="([^"]+)"[^>]*>(?:(?!</a>).)*</a> <span class="count">([\d,]+)</span></li>', re.S)
 _FACET = re.compile(r'<a href="([^"]+)"[^>]*>(?:(?!</a>).)*<span class="count">([\d,]+)</span></a>', re.S)
+_OF_CARD = re.compile(r'<p class="meta"><a href="([^"]+)">[\d,]+ services? found</a>')
 _SQUARE = re.compile(r'<a href="([^"]+)" tabindex="-1"><rect[^>]*><title>([\d,]+)</title>')
 
 
@@ -76,6 +81,17 @@ def test_the_parts_add_up_to_the_whole(client: TestClient) -> None:
     for name, number in providers.items():
         card = client.get("/providers", params={"name": name, "f": "json"}).json()
         assert len(card["services"]) == number, name
+        shown_card = shown(client, f"/providers?{urlencode({'name': name})}")
+        linked = [unescape(href) for href in _OF_CARD.findall(shown_card)]
+        assert len(linked) == 1
+        found = client.get(linked[0], headers={"Accept": "application/json"}).json()
+        assert found.get("numberMatched", len(found.get("services", ()))) == number, name
+
+
+def test_words_of_a_provider_find_each_whose_name_has_them(client: TestClient) -> None:
+    assert matched(client, f"{ITEMS}?provider=Northern+Council") == 2
+    assert matched(client, f"{ITEMS}?provider=council+northern") == 3
+    assert matched(client, f"{ITEMS}?q=provider:%22Northern+Council%22") == 2
 
 
 def test_a_page_says_of_how_many_a_file_holds_some_and_leads_to_the_rest(tmp_path: Path, serve: Serve) -> None:

@@ -348,6 +348,18 @@ def test_links_are_those_of_the_public_address(serve: Serve, crawled: Path) -> N
     assert record["links"][0]["href"].startswith("https://maps.example.org/catalogue/collections/services/items/1")
 
 
+def _listed_by_json(client: TestClient) -> list[str]:
+    """Return the names of all providers, page by page."""
+    address, found = "/providers?f=json&offset=0", list[str]()
+    while address:
+        some = client.get(address).json()
+        found += [each["provider"] for each in some["providers"]]
+        address = next((each["href"] for each in some["links"] if each["rel"] == "next"), "")
+        assert some["numberReturned"] == len(some["providers"]) <= 2
+    assert some["numberMatched"] == len(found)
+    return found
+
+
 def test_every_provider_and_service_of_a_card_is_reached_and_the_cut_says_of_how_many(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -361,6 +373,7 @@ def test_every_provider_and_service_of_a_card_is_reached_and_the_cut_says_of_how
         assert f"2 of {len(everything)}" in tree.text_content() or len(everything) - len(found) == 0
         (address,) = tree.xpath("//a[@rel='next']/@href") or [""]
     assert found == everything and len(everything) > 4
+    assert _listed_by_json(client) == everything
     card = client.get("/providers?name=Norvale+Mapping+Office", headers=HTML).text
     (all_of_them,) = re.findall(r'1 of (\d+): <a href="[^"]*provider=Norvale', card)
     assert int(all_of_them) > 1

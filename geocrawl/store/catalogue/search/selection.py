@@ -85,7 +85,7 @@ def _one_of(snapshot: Snapshot, column: str, values: tuple[str, ...]) -> Flags:
 
 
 def _of_providers(snapshot: Snapshot, wanted: tuple[str, ...]) -> Flags:
-    """Return for each position whether its provider's name or its host holds the words of one of the texts."""
+    """Return for each position whether its provider is one of the wanted: `Snapshot.of_provider`."""
     found = np.zeros(snapshot.count, np.bool_)
     for text in wanted:
         found |= snapshot.of_provider(text)

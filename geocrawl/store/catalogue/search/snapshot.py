@@ -119,7 +119,8 @@ class Snapshot:
         return [number for item in items for number in self.lists_by_item.get(item, ())]
 
     def of_provider(self, text: str) -> Flags:
-        """Return for each position whether its provider's name has the words of a text, or its host holds the text."""
+        """Return for each position whether its provider has just this name, as the values of a facet are. For a text
+        that is no provider's name: whether the provider's name has its words, or the host holds it."""
         if text not in self._of_provider:
             if len(self._of_provider) >= _MOST_TEXTS:
                 self._of_provider.clear()
@@ -127,6 +128,9 @@ class Snapshot:
         return self._of_provider[text]
 
     def _find_provider(self, text: str) -> Flags:
+        of_name: Flags = self["provider"] == self.names["provider"].find(text)
+        if (of_name & self["is_there"]).any():
+            return of_name
         for number in range(self._indexed_providers, len(self.names["provider"].texts)):
             for word in words_of(self.names["provider"].texts[number]):
                 self._providers_by_word.setdefault(word, set()).add(number)
