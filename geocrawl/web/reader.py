@@ -185,6 +185,10 @@ class Finder:
             lambda catalogue: catalogue.find(sort=Sort.NEWEST, limit=_NEWEST, facets=True, apart=True)
         )
 
+    async def topics(self, most: int) -> list[str]:
+        """Return the words of the field that occur in most titles of services."""
+        return await self._reader.read(lambda catalogue: catalogue.topics(most))
+
     async def extents(self) -> NDArray[np.float64]:
         """Return west, south, east and north in degrees of each service with a known extent, shape (services, 4)."""
         return await self._reader.read(Catalogue.extents)

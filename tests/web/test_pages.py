@@ -164,7 +164,8 @@ def test_the_language_is_that_of_the_address_before_that_of_the_browser(client: 
 def test_the_first_page_shows_this_catalogue_and_every_example_finds_something(client: TestClient) -> None:
     page = client.get("/", headers=HTML).text
     examples = re.findall(r'q=([^"&]+)">', page.partition('class="examples"')[2].partition("</p>")[0])
-    assert len(examples) == 3
+    *topics, kind, country = map(unquote_plus, examples)
+    assert len(topics) == 3 and "water" in topics and kind.startswith("kind:") and country.startswith("country:")
     for example in map(unquote_plus, examples):
         found = client.get(ITEMS, params={"q": example}).json()
         assert found["numberMatched"] > 0 and "geocrawl:didYouMean" not in found, example

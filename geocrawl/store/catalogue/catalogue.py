@@ -120,6 +120,10 @@ class Catalogue:
         """Return west, south, east and north in degrees of each service with a known extent, shape (services, 4)."""
         return self._search.extents()
 
+    def topics(self, most: int) -> list[str]:
+        """Return the words of the field that occur in most titles of services, the commonest first."""
+        return self._search.topics(most)
+
     # ----------------------------------------------------------------------- services and layers
 
     def number(self, number: int) -> int:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl.model.search import Results
 from geocrawl.web.charts import coverage, map_squares
+from geocrawl.web.reader import Finder
 from geocrawl.web.site import page, site_of
 
 MOST_NEWS = 12
 MOST_COUNTS = {"kind": 20, "country": 12, "provider": 12, "health": 6}
 _SQUARE_DEG = 10
 """Side of the squares of the map; each square leads to the services there."""
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_MOST_TOPICS = 3
 
 
 async def overview(request: Request) -> Response:
@@ -35,7 +34,7 @@ async def overview(request: Request) -> Response:
         "layers": layers,
         "counts": {name: whole.facets.get(name, ())[:most] for name, most in MOST_COUNTS.items()},
         "newest": whole.hits,
-        "examples": _examples(whole),
+        "examples": await _examples(site.finder, whole),
         "news": news,
     }
     return page(request, "landing.html", values)
@@ -46,8 +45,8 @@ def _box(west: int, north: int) -> str:
     return f"{west},{north - _SQUARE_DEG},{west + _SQUARE_DEG},{north}"
 
 
-def _examples(whole: Results) -> list[str]:
-    """Return queries that find something in this catalogue: words of its newest services, and its commonest country."""
-    words = [(hit.kind, max(_WORD.findall(hit.title), key=len, default="")) for hit in whole.hits]
-    found = [f"kind:{kind} {word}" if number else word for number, (kind, word) in enumerate(words) if word][:2]
-    return list(dict.fromkeys([*found, *(f"country:{each.value}" for each in whole.facets.get("country", ())[:1])]))
+async def _examples(finder: Finder, whole: Results) -> list[str]:
+    """Return queries that find something in this catalogue: its commonest kind and country, and topics of it."""
+    kinds, countries = ([each.value for each in whole.facets.get(name, ())[:1]] for name in ("kind", "country"))
+    conditions = [f"{name}:{value}" for name, values in (("kind", kinds), ("country", countries)) for value in values]
+    return [*await finder.topics(_MOST_TOPICS), *conditions]

@@ -9,6 +9,7 @@ long as its database is open. It is for one thread."""
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,7 @@ from geocrawl.filters import EVERYWHERE, Filters, QueryError, Sort, demand_few_v
 from geocrawl.model.catalogue import SIDES, Layer, Service
 from geocrawl.model.health import DAY_S
 from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
+from geocrawl.query.fold import lines_of_words
 from geocrawl.query.language import read_query
 from geocrawl.query.places import shipped_places
 from geocrawl.sanitize import plain
@@ -41,8 +43,10 @@ from geocrawl.store.catalogue.search.ranking import (
 from geocrawl.store.catalogue.search.selection import Keys, Positions, best, count, keys_of, meeting, page
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 from geocrawl.store.catalogue.search.suggest import Corrector
-from geocrawl.store.catalogue.search.vocabulary import Vocabulary, shipped_vocabulary
+from geocrawl.store.catalogue.search.vocabulary import Vocabulary, Words, shipped_vocabulary
 
+_TITLES_OF_TOPICS = 5_000
+"""Titles that `topics` reads."""
 MOST_HITS = 1_000
 """Most hits of one page."""
 MOST_SKIPPED = 1_000_000
@@ -227,6 +231,26 @@ class SearchEngine:
         self._snapshot.refresh(self._index)
         known = self._snapshot["is_there"] & ~np.isnan(self._snapshot["west"])
         return np.stack([self._snapshot[name][known] for name in SIDES], axis=1)
+
+    def topics(self, most: int) -> list[str]:
+        """Return words of the field that occur in most titles, one of those that mean the same.
+
+        Of a large catalogue every nth title is read, so that the answer does not change with its newest services.
+        """
+        self._snapshot.refresh(self._index)
+        there = np.flatnonzero(self._snapshot["is_there"])
+        read = there[:: len(there) // _TITLES_OF_TOPICS + 1].tolist()
+        counts = Counter[Words]()
+        for title in lines_of_words(self._snapshot.titles[position] for position in read):
+            parts = title.split()
+            counts.update({tuple(parts[n : n + long]) for long in (1, 2) for n in range(len(parts) - long + 1)})
+        topics = dict[str, frozenset[Words]]()
+        for words, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
+            if words in self._vocabulary.written and not any(words in alike for alike in topics.values()):
+                topics[self._vocabulary.written[words]] = frozenset(self._vocabulary.synonyms[words])
+                if len(topics) >= most:
+                    break
+        return [*topics]
 
     def _layer_texts(self, numbers: Sequence[int]) -> tuple[list[LayerWords], int]:
         """Return the words of the layers of services, in the services' order, and how many services were looked at."""
