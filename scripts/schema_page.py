@@ -15,8 +15,8 @@ from pathlib import Path
 from sqlalchemy import Column, Table
 from sqlmodel import SQLModel
 
-from geocrawl.store.database.schema.columns import HASH
-from geocrawl.store.database.schema.tables import METADATA, MODELS
+from geocrawl.store.database.schema.models import METADATA, MODELS
+from geocrawl.store.database.schema.tables import HASH
 from geocrawl.store.database.views import VIEWS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "database.md"

@@ -15,10 +15,9 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import Table, bindparam, func, select
 
 from geocrawl.store.database.connection import Connection
-from geocrawl.store.database.schema.tables import METADATA
 
 T = TypeVar("T")
 ChunkedWork = Generator[None, None, T]
@@ -70,9 +69,9 @@ def batches(items: Iterable[T], size: int = 0) -> Iterator[list[T]]:
         yield batch
 
 
-def ranges(connection: Connection, table: str, after: int = -(2**63)) -> Iterator[tuple[int, int]]:
+def ranges(connection: Connection, table: Table, after: int = -(2**63)) -> Iterator[tuple[int, int]]:
     """Yield the first and the last id of every `ROWS_READ` rows of a table, in order."""
-    ids = METADATA.tables[table].c.id
+    ids = table.c.id
     part = select(ids).where(ids > bindparam("after")).order_by(ids).limit(ROWS_READ).subquery("part")
     next_last, last = select(func.max(part.c.id)), after
     while (end := connection.execute(next_last, {"after": last}).fetchone()[0]) is not None:

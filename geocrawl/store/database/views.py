@@ -30,7 +30,7 @@ from geocrawl.model.catalogue import SIDES, Layer, Service, view_columns
 from geocrawl.model.health import LEAST_OBSERVED_S
 from geocrawl.store.database.constructs import json_elements, json_list, json_member, utc_text
 from geocrawl.store.database.quality import quality
-from geocrawl.store.database.schema.catalogue import GUESSED
+from geocrawl.store.database.schema import GUESSED
 from geocrawl.store.database.schema.tables import (
     ENDPOINT,
     EVIDENCE,

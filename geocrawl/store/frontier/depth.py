@@ -113,7 +113,7 @@ class Depths:
 
     def heed_limit(self) -> ChunkedWork[None]:
         """Set aside waiting pages beyond the limit, and let in those within it, in short transactions."""
-        for first, last in ranges(self._connection, "url"):
+        for first, last in ranges(self._connection, URL):
             across = {"limit": self._max_depth, "first": first, "last": last}
             for batch in batches(self._connection.execute(_ACROSS_LIMIT, across).fetchall()):
                 with changing(self._database) as queue:

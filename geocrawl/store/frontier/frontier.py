@@ -276,7 +276,7 @@ class SqlFrontier(SqlLearningLog):
         with self._database.transaction:
             was_held = bool(self._connection.execute(_RELEASE_SITE, {"site": site}).rowcount)
         count, doubled = 0, set[int]()
-        for first, last in steps.ranges(self._connection, "url"):
+        for first, last in steps.ranges(self._connection, URL):
             for batch in steps.batches(set_aside_of(self._connection, site, first, last)):
                 with changing(self._database) as queue:
                     new = {each.pattern for each in batch if each.pattern is not None and each.reason != QUARANTINED}

@@ -187,7 +187,7 @@ def retry(database: Database, host: str | None, reason: str | None) -> ChunkedWo
     if reason in (CANDIDATE, FORGOTTEN):
         return 0
     count, retryable = 0, _retryable(host, reason)
-    for first, last in ranges(database.connection, "url"):
+    for first, last in ranges(database.connection, URL):
         rows = database.connection.execute(retryable, {"first": first, "last": last}).fetchall()
         for batch in batches(rows):
             with changing(database) as queue:

@@ -32,8 +32,7 @@ from geocrawl.model import Rank, State
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, upsert
 from geocrawl.store.database.database import Database
-from geocrawl.store.database.schema.columns import HASH
-from geocrawl.store.database.schema.tables import URL
+from geocrawl.store.database.schema.tables import HASH, URL
 from geocrawl.store.database.steps import ChunkedWork, run
 from geocrawl.store.frontier.learner import SqlLearningLog
 from geocrawl.store.frontier.lifecycle import UNRANKED

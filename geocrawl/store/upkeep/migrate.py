@@ -24,7 +24,6 @@ from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import COPIED_FROM, Database, exists
 from geocrawl.store.database.life import BEAT, MEMBER
 from geocrawl.store.database.processes import DAEMON_LOCK, working_processes
-from geocrawl.store.database.schema.tables import METADATA
 from geocrawl.urls.database import DatabaseUrl, place_of
 
 _ROWS = 1_000
@@ -118,6 +117,8 @@ class _Sum:
 
 
 def _tables() -> list[Table]:
+    from geocrawl.store.database.schema.models import METADATA  # takes 0.25 s, which few commands need
+
     return [table for table in METADATA.sorted_tables if table.name not in _MADE_ANEW]
 
 

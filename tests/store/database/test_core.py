@@ -23,11 +23,9 @@ from geocrawl.store.database.constructs import (
     utc_text,
 )
 from geocrawl.store.database.core import compiler
-from geocrawl.store.database.schema.tables import METADATA, URL
+from geocrawl.store.database.schema.tables import COUNTER, META, URL
 from tests.support.world import ManualClock
 
-COUNTER = METADATA.tables["counter"]
-META = METADATA.tables["meta"]
 NAMED = select(META.c.value).where(META.c.name == bindparam("wanted"))
 ROWS = select(META.c.name, META.c.value).where(META.c.name.like("test:%")).order_by(META.c.name)
 

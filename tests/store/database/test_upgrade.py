@@ -28,7 +28,7 @@ from geocrawl.store.database import migrations
 from geocrawl.store.database.migrations import REVISIONS
 from geocrawl.store.database.postgres import opening as postgres
 from geocrawl.store.database.postgres.connection import WRITERS
-from geocrawl.store.database.schema.tables import METADATA
+from geocrawl.store.database.schema.models import METADATA
 from geocrawl.store.database.sqlite import opening as sqlite
 from geocrawl.store.frontier.counters import read_stats
 from geocrawl.store.store import Store

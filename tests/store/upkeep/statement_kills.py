@@ -27,7 +27,7 @@ from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.database.opt_out import read_blocked
-from geocrawl.store.database.schema.tables import METADATA
+from geocrawl.store.database.schema.models import METADATA
 from geocrawl.store.upkeep.backup import back_up
 from geocrawl.store.upkeep.forget import forget
 from geocrawl.store.upkeep.migrate import TableSum, migrate, table_sum

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, insert, select, update
 from geocrawl.model.health import DAY_S, HOUR_S, UNSEEN_S, Condition, Event, Health, after
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import Database
-from geocrawl.store.database.schema.catalogue import GUESSED
+from geocrawl.store.database.schema import GUESSED
 from geocrawl.store.database.schema.tables import ENDPOINT, HEALTH_EVENT
 
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})

@@ -38,7 +38,7 @@ from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, upsert
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import stored_url, twin_key
-from geocrawl.store.database.schema.catalogue import GUESSED
+from geocrawl.store.database.schema import GUESSED
 from geocrawl.store.database.schema.tables import ENDPOINT, EVIDENCE, PROBE, PROOF, SERVICE, THUMBNAIL
 
 MAX_EVIDENCE = 20

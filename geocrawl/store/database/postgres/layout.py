@@ -20,7 +20,7 @@ from sqlalchemy.types import TypeEngine
 from sqlmodel import AutoString
 
 from geocrawl.store.database.schema import TEXT_COLUMNS
-from geocrawl.store.database.schema.tables import METADATA
+from geocrawl.store.database.schema.models import METADATA
 from geocrawl.store.database.views import CREATE_VIEWS
 
 _NUMBERED = (

@@ -8,10 +8,8 @@ from __future__ import annotations
 from sqlalchemy import Column, Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
-from geocrawl.store.database.schema.columns import HASH, starting_with
-
-GUESSED = 2
-"""`endpoint.weak` of an endpoint that nobody named: guessed next to a valid one, or beneath a portal."""
+from geocrawl.store.database.schema.columns import starting_with
+from geocrawl.store.database.schema.tables import HASH
 
 
 class Service(SQLModel, table=True):

@@ -1,16 +1,11 @@
-"""Define types of columns that several tables share."""
+"""Define what columns of several tables share."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Integer, TextClause
+from sqlalchemy import TextClause
 from sqlmodel import Field
-
-HASH = BigInteger().with_variant(Integer(), "sqlite")
-"""A signed 64-bit hash (`keys.py`). SQLite's INTEGER has 64 bits, and only a primary key declared as INTEGER
-is the row's own number; other engines need BIGINT.
-"""
 
 
 def starting_with(text: str | TextClause, value: float | str) -> Any:

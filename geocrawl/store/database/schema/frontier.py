@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Index, LargeBinary, text
 from sqlmodel import Field, SQLModel
 
-from geocrawl.store.database.schema.columns import HASH, starting_with
+from geocrawl.store.database.schema.columns import starting_with
+from geocrawl.store.database.schema.tables import HASH
 
 _BEST_FIRST = (text("best_tier DESC"), text("best_score DESC"))
 _FREE = text("waiting > 0 AND lease_until = 0")

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from geocrawl.store.database.schema import TEXT_COLUMNS
-from geocrawl.store.database.schema.tables import METADATA, MODELS
+from geocrawl.store.database.schema.models import METADATA, MODELS
 from geocrawl.store.database.views import CREATE_VIEWS
 
 _ALEMBIC_VERSION = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"

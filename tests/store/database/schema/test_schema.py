@@ -14,8 +14,8 @@ from sqlalchemy.schema import CreateTable
 
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.migrations import REVISIONS
-from geocrawl.store.database.schema.tables import METADATA, MODELS
-from scripts.schema_page import with_tables
+from geocrawl.store.database.schema.models import METADATA, MODELS
+from scripts import schema_page, statement_tables
 from tests.store.database.test_upgrade import old_file
 from tests.support.places import ROOT
 from tests.support.samples import sampled
@@ -24,7 +24,12 @@ from tests.support.world import ManualClock
 
 def test_the_tables_in_the_documentation_are_current() -> None:
     page = (ROOT / "docs" / "database.md").read_text(encoding="utf-8")
-    assert page == with_tables(page), "run: make schema"
+    assert page == schema_page.with_tables(page), "run: make schema"
+
+
+def test_the_tables_for_statements_are_current() -> None:
+    module = statement_tables.MODULE.read_text(encoding="utf-8")
+    assert module == statement_tables.with_tables(module), "run: make schema"
 
 
 def test_every_table_of_the_schema_is_described() -> None:

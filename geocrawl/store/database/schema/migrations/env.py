@@ -12,7 +12,7 @@ from sqlalchemy import Column, create_engine
 
 
 def _on_the_command_line() -> None:
-    from geocrawl.store.database.schema.tables import METADATA
+    from geocrawl.store.database.schema.models import METADATA
 
     # SQLite's reflection of indexes lacks descending columns and WHERE: tests compare these with `sqlite_master`.
     descending = {
