@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from geocrawl.demo import rest_documents as rest
+from geocrawl.demo.maps import draw_map, place_of
 from geocrawl.demo.ows_documents import (
     Box,
     Described,
@@ -16,7 +16,6 @@ from geocrawl.demo.ows_documents import (
     exception,
     feature,
     ows_document,
-    picture,
     records,
     tile_sets,
 )
@@ -264,14 +263,15 @@ def answer_of(service: KindService, office: Office, below: str, query: str) -> A
     """Return the answer of a service to a request with this query."""
     parameters = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
     described = service.described(office)
-    place = f"{below}?{sorted(parameters.items())}"
     request = parameters.get("request", "").lower()
     if service.kind == "tilejson" and _TILE.search(below):
         return Answer(200, "application/vnd.mapbox-vector-tile", rest.vector_tile(described))
     if _TILE.search(below) or request in ("gettile", "getmap", "getcoverage") or below == "export":
         width, _, height = parameters.get("size", "256,256").partition(",")
         sides = parameters.get("width", width), parameters.get("height", height)
-        return Answer(200, "image/png", picture(*sides, 64 + zlib.crc32(place.encode()) % 128))
+        place = place_of(below, parameters, office.box, is_from_below=service.kind == "tms")
+        theme = next((parameters[name] for name in _THEMES if name in parameters), f"{service.title}{below[:8]}")
+        return Answer(200, "image/png", draw_map(place, *sides, theme))
     by_path = rest.BY_PATH.get(service.kind)
     document = by_path(described, below) if by_path is not None else _by_query(service, described, parameters)
     if document is None:
@@ -295,4 +295,6 @@ def _by_query(service: KindService, described: Described, parameters: Mapping[st
     return exception("Missing or unknown parameter: request", "MissingParameterValue")
 
 
+_THEMES = ("layers", "layer", "coverageid", "coverage")
+"""Parameters that name what a map shows."""
 _TILE = re.compile(r"(?:^|/)\d+/\d+/\d+\.(?:png|pbf)$")

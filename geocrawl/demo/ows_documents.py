@@ -1,11 +1,9 @@
 """Make documents of OGC services that are asked by query: WMS 1.1.1 (OGC 01-068r3) and 1.3.0 (06-042), WFS 2.0,
-WMTS 1.0, WCS 2.0, CSW 2.0.2, WPS 1.0, SOS 2.0, SPS 2.0; exceptions, features, records and map images."""
+WMTS 1.0, WCS 2.0, CSW 2.0.2, WPS 1.0, SOS 2.0, SPS 2.0; exceptions, features and records."""
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -144,27 +142,6 @@ def _box(box: Box, number: int, *, new: bool) -> str:
 def exception(text: str, code: str = "OperationNotSupported") -> str:
     """Return a ServiceExceptionReport."""
     return _EXCEPTION_130.format(code=quoteattr(code), text=escape(text))
-
-
-def picture(width: str, height: str, shade: int) -> bytes:
-    """Return a PNG with stripes of two colours, of a requested size, 64 × 64 pixels for none.
-
-    `shade`, 0…255, makes services and places differ.
-    """
-    across, down = (min(max(int(side), 1), 512) if side.isdecimal() else 64 for side in (width, height))
-    dark, light = bytes((shade, 96, 160)), bytes((240, shade, 200))
-    rows: Sequence[bytes] = [b"\0" + (dark if y // 8 % 2 else light) * across for y in range(down)]
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-    header = struct.pack(">IIBBBBB", across, down, 8, 2, 0, 0, 0)  # 8 bits a channel, RGB
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(b"".join(rows)))
-        + chunk(b"IEND", b"")
-    )
 
 
 # --------------------------------------------------------------------------- OWS Common

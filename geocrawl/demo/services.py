@@ -6,14 +6,14 @@ common on the real web.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from urllib.parse import parse_qsl, urlsplit
 
-from geocrawl.demo.ows_documents import Box, Described, capabilities, exception, feature, ows_document, picture
+from geocrawl.demo.maps import draw_legend, draw_map, place_of
+from geocrawl.demo.ows_documents import Box, Described, capabilities, exception, feature, ows_document
 
 
 class Behaviour(StrEnum):
@@ -223,8 +223,12 @@ def answer(service: DemoService, query: str) -> Answer:
     request = query_values.get("request", "").lower()
     if request in ("getcapabilities", "capabilities"):
         return _document(service, query_values.get("version") or query_values.get("wmtver") or "")
-    if request in ("getmap", "map", "getlegendgraphic"):
-        return Answer(200, "image/png", _map(service, query_values))
+    if request in ("getmap", "map"):
+        place = place_of("", query_values, service.box)
+        sides = query_values.get("width", ""), query_values.get("height", "")
+        return Answer(200, "image/png", draw_map(place, *sides, query_values.get("layers", "")))
+    if request == "getlegendgraphic":
+        return Answer(200, "image/png", draw_legend(query_values.get("layer", "")))
     if request == "getfeatureinfo":
         text = f"Layer '{query_values.get('query_layers', '')}'\n  Feature 1:\n    name = '{service.title}'\n"
         return Answer(200, "text/plain", text.encode())
@@ -269,15 +273,6 @@ def _negotiated(asked: str, versions: tuple[str, ...]) -> str:
     """Return the version to answer with (WMS 1.3.0, 6.2.4): the requested one, else the next lower, else the lowest."""
     lower = [version for version in versions if version <= asked]
     return versions[-1] if not asked else lower[-1] if lower else versions[0]
-
-
-def _map(service: DemoService, query_values: Mapping[str, str]) -> bytes:
-    """Draw a map that differs from place to place: an image that is everywhere the same is taken for a message."""
-    # Sorted, so that a place looks the same in either order of the axes.
-    place = zlib.crc32(",".join(sorted(query_values.get("bbox", "").split(","))).encode())
-    return picture(
-        query_values.get("width", ""), query_values.get("height", ""), 64 + (len(service.title) * 7 + place) % 128
-    )
 
 
 def _has_upper_case(raw: Iterable[tuple[str, str]]) -> bool:

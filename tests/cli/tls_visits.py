@@ -9,12 +9,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from geocrawl.demo.ows_documents import Described, capabilities, picture
+from geocrawl.demo.maps import draw_map
+from geocrawl.demo.ows_documents import Described, capabilities
 from tests.support import forked
 from tests.support.http_server import answer
 from tests.support.tls_zoo import ANIMALS, housed, make_zoo
 
-_MAP = answer(picture("256", "256", 40), content_type="image/png")
+_MAP = answer(draw_map((7.2, 46.1, 9.4, 47.8), "256", "256", "roads"), content_type="image/png")
 
 
 def measure(folder: Path, names: Iterable[str] = ANIMALS) -> dict[str, Any]:

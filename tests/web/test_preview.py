@@ -67,7 +67,7 @@ def test_its_legend_is_drawn_by_its_service(client: TestClient, demo_web: DemoWe
     number, layer = shown
     before = len(demo_web.requests)
     answer = client.get(f"{ITEMS}/{number}/legend", params={"layer": layer})
-    assert answer.status_code == 200 and Image.open(io.BytesIO(answer.content)).size == (64, 64)
+    assert answer.status_code == 200 and Image.open(io.BytesIO(answer.content)).size == (120, 20)
     (asked,) = (each for each in demo_web.requests[before:] if each.kind == "service")
     query = {name.lower(): values[0] for name, values in parse_qs(urlsplit(asked.url).query).items()}
     assert query["request"] == "GetLegendGraphic" and query["layer"]
