@@ -169,7 +169,9 @@ class LinkMeasure:
         text = f"{unquote(address) if '%' in address else address} {anchor}"
         if not self._hint.search(text.lower()):  # most links: skips the search for word boundaries
             return _NO_MATCH
-        words = dict.fromkeys([*self._words.found_in(text), *self._words.found_in(split_camel_case(text))])
+        words = dict.fromkeys(self._words.found_in(text))
+        if (apart := split_camel_case(text)) != text:
+            words |= dict.fromkeys(self._words.found_in(apart))
         level = max((self._levels[word] for word in words), default=Relevance.NONE)
         return LinkMatch(level, tuple(word for word in words if self._levels[word] == level))
 

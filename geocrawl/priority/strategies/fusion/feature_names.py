@@ -82,8 +82,8 @@ def bucket(name: str) -> int:
 
 
 def buckets(names: Iterable[str]) -> tuple[int, ...]:
-    """Return the bucket of each name."""
-    return tuple(map(bucket, names))
+    """Return the bucket of each name, as `bucket` does, whose call costs as much as its work."""
+    return tuple([crc32(name.encode("utf-8", "surrogatepass")) & (BUCKETS - 1) for name in names])
 
 
 def of_url(identity: str) -> Features:

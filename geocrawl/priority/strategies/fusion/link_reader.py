@@ -268,7 +268,7 @@ def _of_words(cosine: int, odds: int, form: str) -> bytes:
 
 
 def _packed(names: Iterable[str]) -> bytes:
-    return array("I", map(feature_names.bucket, names)).tobytes()
+    return array("I", feature_names.buckets(names)).tobytes()
 
 
 # --------------------------------------------------------------------------- features of a page, packed
