@@ -1,6 +1,6 @@
-"""Measure attacks, politeness, a quarter of a year of the daemon, and kills at statements, at full size.
+"""Measure attacks, politeness, slow services, a quarter of a year of the daemon and kills at statements, at full size.
 
-Tests run the same with fewer hosts, attacks, days and statements.
+Tests run the same with fewer hosts, attacks, services, days and statements.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 from tests.attacks import attacks, politeness
 from tests.store.upkeep import statement_kills
-from tests.support import soak
+from tests.support import slow_services, soak
 from tests.support.postgres import running_server
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of each of the four."""
+    """Add the options of those that have some."""
     parser.add_argument("--only", default="", help="attacks, statement_kills: those whose name holds this")
     parser.add_argument("--step", type=int, default=1, help="statement_kills: at each n-th [1]")
     parser.add_argument("--hosts", type=int, default=None, help="politeness: of each sort [12]")
@@ -30,6 +30,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {
         "attacks": lambda: _attacks(options.only),
         "politeness": lambda: politeness.measure(options.hosts or 12, 25),
+        "slow_services": lambda: _slow_services(50, 4),
         "soak": lambda: _soak(options.days, options.seed),
         "statement_kills": lambda: _statement_kills(options.only, options.step),
     }[options.name]()
@@ -53,6 +54,14 @@ def _statement_kills(only: str, step: int) -> dict[str, Any]:
                 print(f"   {rows[-1]}", flush=True)
                 missed += [f"{name}: {each}" for each in found.lost]
     return {"commands": rows, "missed": missed}
+
+
+def _slow_services(services: int, slow: int) -> dict[str, Any]:
+    """Return when the quick services of a host were proved, and all of them, where some take 20 s for an answer."""
+    found = slow_services.measure(services, slow, 20.0)
+    missed = ["services that are not proved"] * (found["quick_proved"] + found["slow_proved"] < services)
+    missed += ["quick ones proved within 60 s"] * (found["quick_done_after_s"] > 60.0)
+    return {**found, "missed": missed + ["all done within 240 s"] * (found["all_done_after_s"] > 240.0)}
 
 
 def _soak(days: int, seed: int) -> dict[str, Any]:
