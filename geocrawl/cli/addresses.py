@@ -25,6 +25,8 @@ from geocrawl.urls import is_registry, read_url
 from geocrawl.wording import counted
 
 _MASK = "=***"
+NO_SERVICE = "neither the number of a service (`geocrawl search` prints numbers) nor"
+"""What is said before `a web address` of a text that names no service."""
 
 
 def gather_seeds(urls: Sequence[str], *files: Path | None) -> list[Url]:
@@ -39,13 +41,15 @@ def gather_seeds(urls: Sequence[str], *files: Path | None) -> list[Url]:
 
 
 def service_address(text: str) -> Url:
-    """Return the address that a service was named by instead of its number. Raises UsageError for another text."""
-    return read_seed(text, "neither the number of a service (`geocrawl search` prints numbers) nor")
+    """Return the address that a service was named by instead of its number, its secrets perhaps masked as a search
+    prints them. Raises UsageError for another text."""
+    return read_seed(text, NO_SERVICE, may_be_masked=True)
 
 
-def read_seed(text: str, is_no: str = "not") -> Url:
-    """Return the address that a person typed. Raises UsageError for another text, which `is_no` web address."""
-    if _MASK in text:
+def read_seed(text: str, is_no: str = "not", *, may_be_masked: bool = False) -> Url:
+    """Return the address that a person typed. Raises UsageError for another text, which `is_no` web address, and for an
+    address with masked secrets unless it `may_be_masked`."""
+    if _MASK in text and not may_be_masked:
         raise UsageError(
             f"{text!r}: *** stands for a secret; give the address in full "
             "(`geocrawl search` and `show` print it with --secrets), or the service's number"

@@ -16,7 +16,7 @@ from geocrawl.app.maintenance import decide_same
 from geocrawl.app.maintenance import retry as put_back
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.addresses import read_host, service_address
+from geocrawl.cli.addresses import NO_SERVICE, read_host, read_seed
 from geocrawl.config.show import rows as rows_of
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.fetch.clock import SystemClock
@@ -151,7 +151,7 @@ def _best_of(text: str, addresses: tuple[Address, ...]) -> tuple[Address, ...]:
 
 def _addresses(catalogue: Catalogue, text: str) -> tuple[Address, ...]:
     number = opt.number_of(text)
-    addresses = catalogue.addresses_at(service_address(text)) if number is None else catalogue.addresses(number)
+    addresses = catalogue.addresses_at(read_seed(text, NO_SERVICE)) if number is None else catalogue.addresses(number)
     if not addresses:
         raise NothingFound(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
     return addresses

@@ -12,7 +12,7 @@ import typer
 from geocrawl.app.recognise import explain
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.addresses import gather_seeds, service_address
+from geocrawl.cli.addresses import read_seed, service_address
 from geocrawl.cli.output import show_in_full
 from geocrawl.crawler.report import LINK_LEVELS, PAGE_LEVELS
 from geocrawl.detect import Detector
@@ -155,7 +155,7 @@ def why(
     json: opt.Json = False,
 ) -> None:
     """Explain an address: state, rank and its parts, depth, where it was found, what refused it."""
-    address = gather_seeds([url])[0]
+    address = read_seed(url, may_be_masked=True)
     settings = opt.settings_from(overrides)
     known, strategy, parts, refused = explain(settings, opt.database_path_from(settings), address, output.say)
     value = {"url": address.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(known)}

@@ -13,7 +13,7 @@ import typer
 from geocrawl.app.watches import WatchRound
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.addresses import gather_seeds
+from geocrawl.cli.addresses import service_address
 from geocrawl.cli.search import words_typed
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.fetch.clock import SystemClock
@@ -138,7 +138,7 @@ def _subject(catalogue: Catalogue, text: str) -> int | str:
         return number
     if "://" not in text or " " in text:
         return text
-    detail = catalogue.service_at(gather_seeds([text])[0])
+    detail = catalogue.service_at(service_address(text))
     if detail is None:
         raise NothingFound(f"{masked(text)}: no service was found there (`geocrawl why` says what is known of it)")
     return detail.service.id

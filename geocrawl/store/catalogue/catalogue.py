@@ -30,7 +30,6 @@ from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import open_readonly
-from geocrawl.urls import service_keys
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase, place_of
 
 if TYPE_CHECKING:
@@ -137,8 +136,7 @@ class Catalogue:
 
     def service_at(self, url: Url, kind: str = "") -> ServiceDetail | None:
         """Return the service at an address, the one of `kind` among several; None at an unknown address."""
-        found = (show.service_at(self._connection, key, kind) for key in service_keys(url))
-        return next((service for service in found if service is not None), None)
+        return show.service_at(self._connection, url, kind)
 
     def addresses(self, number: int) -> tuple[Address, ...]:
         """Return the addresses of a service, the best first."""
@@ -177,7 +175,7 @@ class Catalogue:
 
     def history_at(self, url: Url, now: float) -> tuple[EndpointHistory, ...]:
         """Return the same for each endpoint at an address, one a kind."""
-        found = (history.history_of_address(self._connection, key, now) for key in service_keys(url))
+        found = (history.history_of_address(self._connection, key, now) for key in show.keys_at(self._connection, url))
         return next(filter(None, found), ())
 
     def changes(self, since: float, most: int) -> Iterator[dict[str, object]]:

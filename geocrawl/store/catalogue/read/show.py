@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import BindParameter, and_, bindparam, case, func, or_, select
 
-from geocrawl.model import Url
+from geocrawl.model import Kind, Url
 from geocrawl.model.details import (
     Address,
     EndpointRow,
@@ -34,7 +34,7 @@ from geocrawl.store.database.schema.tables import (
     SERVICE_ALIAS,
     URL,
 )
-from geocrawl.urls import service_keys
+from geocrawl.urls import service_endpoint, service_keys
 
 _FRONTIER_ID = (
     select(func.min(URL.c.id)).where(URL.c.endpoint_id == ENDPOINT.c.id, URL.c.purpose == "probe").scalar_subquery()
@@ -55,6 +55,7 @@ _SERVICE_AT = (
         (ENDPOINT.c.kind == bindparam("kind")).desc(), (ENDPOINT.c.status == "valid").desc().nulls_last(), ENDPOINT.c.id
     )
 )
+_KEYS_OF_MASKED = select(ENDPOINT.c.key).where(in_list(ENDPOINT.c.masked_url, "addresses")).order_by(ENDPOINT.c.id)
 _PROOF = (
     select(
         *(PROOF.c.layer, PROOF.c.crs, PROOF.c.outcome, PROOF.c.elapsed_ms.label("milliseconds")),
@@ -113,16 +114,23 @@ def service_detail(connection: Connection, number: int, *, past_until: float | N
     )
 
 
-def service_at(connection: Connection, key: str, kind: str = "") -> ServiceDetail | None:
-    """Return the service at the endpoint of this identity (`urls.endpoint_key`), of several kinds the one of `kind`;
-    None when no service was found there."""
-    row = connection.execute(_SERVICE_AT, {"key": key, "kind": kind}).fetchone()
-    return None if row is None else service_detail(connection, row[0])
+def keys_at(connection: Connection, url: Url) -> tuple[str, ...]:
+    """Return the identities that an address may have in the catalogue, each once. For an address with masked secrets,
+    as a search prints it, these are the identities of all endpoints that are printed so."""
+    if "***" not in url.address:
+        return service_keys(url)
+    printed = {service_endpoint(kind, url).url.address for kind in Kind}
+    rows = connection.execute(_KEYS_OF_MASKED, {"addresses": sorted(printed)}).fetchall()
+    return tuple(dict.fromkeys(key for (key,) in rows))
 
 
-def endpoints_at(connection: Connection, key: str) -> tuple[EndpointRow, ...]:
-    """Return the endpoints of this identity, one a kind, with a verdict or without."""
-    return _endpoints(connection, connection.execute(_AT_THIS_ADDRESS, {"key": key}))
+def service_at(connection: Connection, url: Url, kind: str = "") -> ServiceDetail | None:
+    """Return the service at an address, the one of `kind` among several; None when no service was found there."""
+    for key in keys_at(connection, url):
+        row = connection.execute(_SERVICE_AT, {"key": key, "kind": kind}).fetchone()
+        if row is not None:
+            return service_detail(connection, row[0])
+    return None
 
 
 def _endpoints(connection: Connection, rows: Rows) -> tuple[EndpointRow, ...]:
@@ -194,7 +202,9 @@ def addresses_of(connection: Connection, service_id: int) -> tuple[Address, ...]
 def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
     """Return the endpoints at an address that answered at some time, one a kind."""
     answered = ENDPOINT.c.service_id.is_not(None)
-    statement = select(*_ADDRESS_COLUMNS).where(ENDPOINT.c.key.in_(service_keys(url)), answered).order_by(ENDPOINT.c.id)
+    statement = (
+        select(*_ADDRESS_COLUMNS).where(ENDPOINT.c.key.in_(keys_at(connection, url)), answered).order_by(ENDPOINT.c.id)
+    )
     return tuple(Address(*row) for row in connection.execute(statement))
 
 
@@ -222,7 +232,11 @@ def read_why(connection: Connection, url: Url) -> Why:
     """Return the page of this identity, the page on which it was found, and the endpoints of this address."""
     page = _page(connection.execute(_BY_KEY, {"key": page_key(url.identity)}))
     parent = _page(connection.execute(_BY_ID, {"page": page.found_on})) if page and page.found_on else None
-    endpoints = [each for key in service_keys(url) for each in endpoints_at(connection, key)]
+    endpoints = [
+        each
+        for key in keys_at(connection, url)
+        for each in _endpoints(connection, connection.execute(_AT_THIS_ADDRESS, {"key": key}))
+    ]
     source = connection.execute(_SEED_SOURCE, {"identity": url.identity}).fetchone()
     return Why(page, parent, tuple(endpoints), source[0] if source is not None else "")
 

@@ -44,16 +44,16 @@ from geocrawl.store.frontier.yields import link_finds, services_by_seed
 from geocrawl.store.store import Store
 from geocrawl.store.upkeep.forget import forget
 from geocrawl.store.upkeep.seeds import NewSeed, add_seeds, read_seeds, seed_addresses
-from geocrawl.urls import endpoint_key
 from tests.support.world import World, candidate, link, url, verdict
 
 NOW = 1_000_000.0
 QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "service": lambda q: (service_detail(q, 1), service_detail(q, 99)),
-    "service at": lambda q: service_at(q, endpoint_key(url("http://s1.example/wms?service=WMS"))),
+    "service at": lambda q: service_at(q, url("http://s1.example/wms?service=WMS")),
     "addresses": lambda q: (
         addresses_of(q, 1),
         addresses_at(q, url("s1.example/wms")),
+        addresses_at(q, url("s1.example/wms?token=***")),
         read_thumbnail(q, 1),
     ),
     "numbers": lambda q: (service_numbers(q, 0, 9), last_service_number(q), stored_strategy(q), stored_topic(q)),

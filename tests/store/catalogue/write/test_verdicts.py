@@ -19,7 +19,6 @@ from geocrawl.store.catalogue.index.index import search_engine
 from geocrawl.store.catalogue.read.show import read_why, service_at, service_detail
 from geocrawl.store.catalogue.services import read_endpoints
 from geocrawl.store.frontier.status import read_status
-from geocrawl.urls import endpoint_key
 from tests.support.world import World, candidate, link, url, verdict
 
 ROADS = Service(
@@ -73,7 +72,7 @@ def titles(world: World, words: str = "", limit: int = 20, **filters: Any) -> li
 def test_a_service_is_read_back_as_it_was_written(world: World) -> None:
     record(world, "a.example/wms?service=WMS", ROADS)
     with world.reading() as connection:
-        detail = service_at(connection, endpoint_key(url("https://A.example/wms?REQUEST=GetMap")))
+        detail = service_at(connection, url("https://A.example/wms?REQUEST=GetMap"))
     assert detail is not None
     service = detail.service
     assert (service.title, service.keywords, service.contact) == (ROADS.title, ROADS.keywords, ROADS.contact)
