@@ -16,8 +16,7 @@ from geocrawl.app.processes import Processes, read_task
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.addresses import gather_seeds
-from geocrawl.cli.daemon import in_a_shell
-from geocrawl.cli.output import mask_standard_streams
+from geocrawl.cli.output import in_a_shell, mask_standard_streams
 from geocrawl.cli.progress import ask_for_contact, log_of, logged_part, observe
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.filters import Filters, Sort
@@ -26,7 +25,6 @@ from geocrawl.resources import tune
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted
 
@@ -112,6 +110,8 @@ def _run(
 
 def last_lines(path: DatabaseUrl, named: Sequence[str]) -> Iterator[str]:
     """Yield the five best services of a catalogue by name, and what to do next; `named`: the options that name it."""
+    from geocrawl.store.catalogue.catalogue import Catalogue  # a tenth of a second, which a crawl does without
+
     with Catalogue(path) as catalogue:
         best = catalogue.find("", Filters(alive=True), sort=Sort.QUALITY, limit=5).hits
     yield ""

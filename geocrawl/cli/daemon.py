@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +16,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli.output import in_a_shell, program
 from geocrawl.cli.progress import LogObserver, ask_for_contact, log_file, log_of
 from geocrawl.config.show import example
 from geocrawl.daemon.start import run_daemon
@@ -302,19 +301,3 @@ def _run_systemd(*commands: list[str]) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
         if done.returncode != 0:
             typer.echo(f"failed   {' '.join(command)}: {' '.join(done.stderr.split())[:200]}", err=True)
-
-
-def program() -> tuple[str, ...]:
-    """Return the words of the command that starts this geocrawl, with an absolute path."""
-    own = Path(sys.executable).with_name("geocrawl")
-    found = str(own) if own.exists() else shutil.which("geocrawl")
-    return (os.path.abspath(found),) if found else (sys.executable, "-m", "geocrawl")  # noqa: PTH100  # a venv's links stay
-
-
-def in_a_shell(*arguments: str) -> str:
-    """Return the line that runs this geocrawl with these arguments: `geocrawl …` where PATH leads to it."""
-    words = program()
-    found = shutil.which("geocrawl")
-    if found and len(words) == 1 and Path(found).resolve() == Path(words[0]).resolve():
-        words = ("geocrawl",)
-    return shlex.join((*words, *arguments))

@@ -16,7 +16,7 @@ import typer
 from geocrawl.app.crawl import run_crawl
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.daemon import in_a_shell
+from geocrawl.cli.output import in_a_shell
 from geocrawl.cli.progress import observe
 from geocrawl.config import user_folder
 from geocrawl.demo import DemoWeb

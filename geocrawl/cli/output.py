@@ -11,11 +11,14 @@ import codecs
 import io
 import os
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
@@ -369,3 +372,19 @@ def _discard_output() -> None:
     """Keep the interpreter from flushing the rest of standard output when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def program() -> tuple[str, ...]:
+    """Return the words of the command that starts this geocrawl, with an absolute path."""
+    own = Path(sys.executable).with_name("geocrawl")
+    found = str(own) if own.exists() else shutil.which("geocrawl")
+    return (os.path.abspath(found),) if found else (sys.executable, "-m", "geocrawl")  # noqa: PTH100  # a venv's links stay
+
+
+def in_a_shell(*arguments: str) -> str:
+    """Return the line that runs this geocrawl with these arguments: `geocrawl …` where PATH leads to it."""
+    words = program()
+    found = shutil.which("geocrawl")
+    if found and len(words) == 1 and Path(found).resolve() == Path(words[0]).resolve():
+        words = ("geocrawl",)
+    return shlex.join((*words, *arguments))

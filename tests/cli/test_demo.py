@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.cli.daemon import in_a_shell
+from geocrawl.cli.output import in_a_shell
 from tests.support import forked
 from tests.support.processes import clean_environment, geocrawl
 
