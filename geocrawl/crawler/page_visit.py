@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from geocrawl.crawler.guesses import Guesses
+from geocrawl.crawler.posted_records import PostedRecords
 from geocrawl.crawler.refusals import MANY_PAGES, MissingFolders
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
@@ -400,6 +401,7 @@ class PageVisitor:
         self._kept_score = kept_score
         self._guesses = guesses
         self._missing = MissingFolders()
+        self._posted = PostedRecords()
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
@@ -408,7 +410,11 @@ class PageVisitor:
             return Visit(lease=lease, state=State.REFUSED, reason=MISSING_FOLDER, host=turn.host, at=self._clock.now())
         answer = await self._ask(lease, turn)
         self._missing.note(entry.url, answer.status)
-        return await self._made(lease, answer, turn)
+        visit = await self._made(lease, answer, turn)
+        if not self._posted.may_help(entry.url, visit):
+            return visit
+        posted = await self._made(lease, await self._posted.ask(entry.url, turn), turn)
+        return posted if self._posted.note(entry.url, posted) else visit._replace(host=turn.host)
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
         """Fetch the leased page; redirects to another address are not followed, unless they set a cookie.
@@ -418,6 +424,8 @@ class PageVisitor:
         url, known = lease.entry.url, lease.entry.validators
         if self._scripted and (received := self._scripted.received(url, self._clock.now())):
             return received
+        if self._posted.is_wanted(url):
+            return await self._posted.ask(url, turn)
         answer = await turn.fetch(
             url, purpose=Purpose.PAGE, follow=lambda target: target.identity == url.identity, validators=known
         )

@@ -145,6 +145,7 @@ class PoliteTurn:
         purpose: Purpose,
         follow: Callable[[Url], bool] | None = None,
         validators: Validators | None = None,
+        body: bytes | None = None,
     ) -> Page | Failure:
         """Request `url` on the leased host and return the answer; raise ValueError for another host's address, and
         GivenBack when the visit cannot go on now (`ports.Turn`).
@@ -153,13 +154,14 @@ class PoliteTurn:
         times; cookies last for these redirects, and `elapsed_ms` is that of the last request. A redirect to another
         host is never followed: the Page then has `location` and an empty body. An answer that starts a back-off, and
         429 or 503 of one address, is returned for the rest of the turn; a service's first short Retry-After is waited
-        for, once a turn. `validators` are sent only with a request for their own address.
+        for, once a turn. `validators` are sent only with a request for their own address. With a
+        `body`, an XML document, requests are made by POST.
         """
         if url.host != self._host.name and purpose is Purpose.MAP and self._others is not None:
             return await self._fetch_elsewhere(url, self._others)
         trail = _Trail(url)
         while True:
-            answer = self._final_answer or await self._allowed(trail.at, purpose, trail.cookies, validators)
+            answer = self._final_answer or await self._allowed(trail.at, purpose, trail.cookies, validators, body)
             if self._is_worth_waiting(answer, purpose):
                 answer = await self._asked_after_waiting(answer, trail, purpose, validators)
             if self._host.in_backoff or _is_busy(answer):
@@ -250,7 +252,12 @@ class PoliteTurn:
         )
 
     async def _allowed(
-        self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
+        self,
+        url: Url,
+        purpose: Purpose,
+        cookies: Cookies | None,
+        validators: Validators | None,
+        body: bytes | None = None,
     ) -> Answer | Failure:
         """Make one exchange, if the operator's lists, the host's daily limit and robots.txt allow it."""
         if refusal := await self._refusal_of(url):
@@ -265,7 +272,7 @@ class PoliteTurn:
                 return rules
             if not rules.allows(url.address):
                 return Failure(url, FailureCode.ROBOTS, f"robots.txt of {url.origin} forbids it")
-        return await self._host.request(url, purpose, cookies, validators)
+        return await self._host.request(url, purpose, cookies, validators, body)
 
 
 def _is_busy(answer: Answer | Failure) -> bool:

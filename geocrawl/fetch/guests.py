@@ -219,6 +219,7 @@ class RefusedTurn:
         purpose: Purpose,
         follow: Callable[[Url], bool] | None = None,
         validators: Validators | None = None,
+        body: bytes | None = None,
     ) -> Page | Failure:
         return Failure(url, self._code, self._detail)
 

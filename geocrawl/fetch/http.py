@@ -1,4 +1,4 @@
-"""One HTTP exchange: a GET, its header fields, and as much of its body as the limits and the purpose allow.
+"""One HTTP exchange: a GET, or a POST of XML; its header fields, and as much of its body as limits and purpose allow.
 
 It follows no redirect and remembers nothing between two exchanges; `fetcher` does both.
 """
@@ -158,13 +158,14 @@ class HttpClient:
         cookies: Cookies | None = None,
         validators: Validators | None = None,
         *,
+        body: bytes | None = None,
         waiting: NetworkWait = nullcontext,
         begins_turn: bool = False,
         verified: bool = True,
         to_end: bool = False,
     ) -> Answer | Failure:
-        """Request `url` and return the answer, or a Failure for any web failure. Raise OwnFault for a fault of this
-        machine.
+        """Request `url`, by POST with a `body`, and return the answer, or a Failure for any web failure. Raise OwnFault
+        for a fault of this machine.
 
         `cookies` are sent as far as they apply, `validators` if they belong to this very address. `waiting`: as in
         `ports.Fetcher.turn`. With `begins_turn`
@@ -187,7 +188,9 @@ class HttpClient:
                 await under_way.enter_async_context(bounded)
             conditional_fields = self._conditions(url, validators)
             fields = self._fields_for(url, purpose, cookies, conditional_fields)
-            request = request_for(url.address, fields, Route(proxy, verified, to_end))
+            if body is not None:
+                fields += _encoded({"Content-Type": "application/xml"})
+            request = request_for(url.address, fields, Route(proxy, verified, to_end), body=body)
             return await self._exchange(url, purpose, request, wait, conditional=bool(conditional_fields))
 
     async def _exchange(

@@ -183,6 +183,7 @@ class PacedHost:
         purpose: Purpose,
         cookies: Cookies | None = None,
         validators: Validators | None = None,
+        body: bytes | None = None,
     ) -> Answer | Failure:
         """Wait until it is time, make one exchange, and update the host's state.
 
@@ -193,11 +194,11 @@ class PacedHost:
         """
         if url.host != self.name:
             raise ValueError(f"{url.address} was asked in the turn of {self.name}")
-        answer = await self._exchange(url, purpose, cookies, validators)
+        answer = await self._exchange(url, purpose, cookies, validators, body)
         if isinstance(answer, KeptConnectionLost):
-            answer = await self._exchange(url, purpose, cookies, validators)
+            answer = await self._exchange(url, purpose, cookies, validators, body)
         if isinstance(answer, UnverifiedServer) and self._fault_passed_over(url, purpose):
-            answer = await self._exchange(url, purpose, cookies, validators)
+            answer = await self._exchange(url, purpose, cookies, validators, body)
         if self._may_pass_over_faults(purpose) and url.origin not in self._mismeasured and may_be_longer(answer):
             answer = await self._read_to_end(answer, url, purpose, cookies)
         return answer
@@ -242,7 +243,12 @@ class PacedHost:
         return read_retry_after(answer.headers.get("retry-after", ""), self._clock.now(), self._settings)
 
     async def _exchange(
-        self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
+        self,
+        url: Url,
+        purpose: Purpose,
+        cookies: Cookies | None,
+        validators: Validators | None,
+        body: bytes | None = None,
     ) -> Answer | Failure:
         self._respect_rest()
         if purpose is not Purpose.ROBOTS:
@@ -263,6 +269,7 @@ class PacedHost:
                 purpose,
                 cookies,
                 validators,
+                body=body,
                 waiting=self.waiting,
                 begins_turn=self._may_be_put_off,
                 verified=fault is None,

@@ -106,8 +106,9 @@ class Turn(Protocol):
         purpose: Purpose,
         follow: Callable[[Url], bool] | None = None,
         validators: Validators | None = None,
+        body: bytes | None = None,
     ) -> Page | Failure:
-        """Request `url` from the leased host, within robots.txt and the delay.
+        """Request `url` from the leased host, within robots.txt and the delay; with a `body`, an XML document, by POST.
 
         A redirect within the host is followed while `follow(target)` is true (None: always). A redirect to another host
         is not followed: the Page then has `location` and an empty body, and the target needs a lease of its own.

@@ -30,6 +30,7 @@ class RecordedTurn:
         purpose: Purpose,
         follow: Callable[[Url], bool] | None = None,
         validators: Validators | None = None,
+        body: bytes | None = None,
     ) -> Page:
         self.conditional.append(validators is not None)
         headers = {"content-type": "text/xml", "etag": '"1"'}

@@ -100,6 +100,7 @@ class SlowTurn:
         purpose: Purpose,
         follow: Callable[[Url], bool] | None = None,
         validators: Validators | None = None,
+        body: bytes | None = None,
     ) -> Page:
         self.asked.append(dict(query_parameters(url)).get("REQUEST", ""))
         return slowly(self._reply(url))

@@ -146,7 +146,8 @@ class ReplayTransport(httpx.AsyncBaseTransport):
         address = address_of(request)
         scheme = address.partition("://")[0].lower()
         host, target = split_address(address)
-        return f"{scheme}://{host}{target}", self._web.respond(scheme, host, target)
+        is_get = request.method == "GET"
+        return f"{scheme}://{host}{target}", self._web.respond(scheme, host, target) if is_get else error_page(405)
 
     def deliver(self, url: str, answer: Response) -> httpx.Response:
         """Write an answer into the access log and return it as the fetcher receives it."""
