@@ -342,7 +342,10 @@ class Settings:
         unused="crawl",
     )
     keep_probes_days: Count = setting(
-        400, "how long single probes are kept; health and changes are kept for ever", unit="days", unused="crawl"
+        7,
+        "how long single probes are kept; their sums of an hour, a day, a month, health and changes are kept for ever",
+        unit="days",
+        unused="crawl",
     )
 
     # network

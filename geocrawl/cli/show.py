@@ -18,9 +18,10 @@ from geocrawl.crawler.report import LINK_LEVELS, PAGE_LEVELS
 from geocrawl.detect import Detector
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model import LATE_TIER, State, SubQueue, Url
+from geocrawl.model.availability import likely_availability
 from geocrawl.model.catalogue import Layer
 from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail, UrlRow, Why
-from geocrawl.model.health import DAY_S, likely_availability
+from geocrawl.model.health import DAY_S
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
@@ -311,11 +312,12 @@ def history_lines(history: EndpointHistory) -> Iterator[str]:
 
 def _likely(history: EndpointHistory) -> Iterator[str]:
     """Yield between which bounds the availability lies, where enough probes tell."""
-    since = history.answers[-1].at - _LIKELY_DAYS * DAY_S if history.answers else 0.0
-    recent = [answer.is_valid for answer in history.answers if answer.at >= since]
-    if bounds := likely_availability(sum(recent), len(recent)):
+    since = history.sums[-1].last_at - _LIKELY_DAYS * DAY_S if history.sums else 0.0
+    recent = [each for each in history.sums if each.first_at >= since]
+    probes = sum(each.probes for each in recent)
+    if bounds := likely_availability(sum(each.valid for each in recent), probes):
         low, high = bounds
-        of = f"{counted(len(recent), 'probe')} in {_LIKELY_DAYS} days"
+        of = f"{counted(probes, 'probe')} in {_LIKELY_DAYS} days"
         yield f"  likely available: {low * 100:.1f}–{high * 100:.1f} % ({of})"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from geocrawl.model.availability import ProbeSum
 from geocrawl.model.catalogue import Layer, Service
 
 
@@ -124,13 +125,14 @@ class EndpointHistory:
     due_at: float | None
     first_seen: float
     probes: int
-    """Kept in the database."""
-    answers: tuple[ProbeAnswer, ...]
-    """The answers of the last 365 days, oldest first."""
+    """Number of verdicts of the last 365 days."""
+    sums: tuple[ProbeSum, ...]
+    """These verdicts, oldest first: single ones of the last days, sums of an hour and of a day before."""
     availability: Mapping[int, float | None]
     """Days → share of that time, 0…1, in which the last answer was a valid one; None: nothing is known of it."""
     response_ms: Mapping[int, float]
-    """Percentile → milliseconds of valid answers that were read whole: 50, 90, 99; empty for fewer than two."""
+    """Percentile → milliseconds within which valid answers came that were read whole: 50, 90, 99; empty for fewer than
+    two."""
     events: tuple[Mapping[str, object], ...]
     """at, before, after, reason; newest first."""
     unasked: tuple[Mapping[str, object], ...]
@@ -138,17 +140,6 @@ class EndpointHistory:
     else."""
     changes: tuple[Mapping[str, object], ...]
     """at, what, name, before, after; newest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeAnswer:
-    """Outcome of one probe of an endpoint."""
-
-    at: float
-    is_valid: bool
-    milliseconds: float | None
-    """Duration of the decisive request; None where the server answered that nothing had changed (304), which is faster
-    than the document in whose place it stands."""
 
 
 @dataclass(frozen=True, slots=True)

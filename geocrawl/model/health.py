@@ -24,11 +24,9 @@ probe, and a person's probe revives it at any time.
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
 
 DAY_S = 86_400.0
 HOUR_S = 3_600.0
@@ -258,50 +256,3 @@ def _jitter(key: str, number: int) -> float:
     """Return a number in -1…1, the same for the same key and number."""
     digest = hashlib.blake2b(f"{key} {number}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big") / 0x7FFFFFFF - 1.0
-
-
-LEAST_OBSERVED_S = HOUR_S
-"""Answers within a shorter time say nothing of how a service fares over time."""
-
-
-def availability(answers: Sequence[tuple[float, bool]], start: float, end: float) -> float | None:
-    """Return the share of the time from `start` to `end` in which the last answer was valid; each answer counts until
-    the next one, or for 30 days (`UNSEEN_S`) at most.
-
-    Counts from the first answer on where that is later than `start`; None without an answer before `end`, and when
-    fewer than two answers, or less than an hour, tell of the service at all.
-    """
-    if len(answers) < 2 or answers[-1][0] - answers[0][0] < LEAST_OBSERVED_S:
-        return None
-    up = known = 0.0
-    for (at, ok), (following, _) in pairwise([*answers, (end, False)]):
-        lasted = min(following, end, at + UNSEEN_S) - max(at, start)
-        if lasted > 0:
-            known += lasted
-            up += lasted * ok
-    return up / known if known > 0 else None
-
-
-LEAST_PROBES = 100
-"""Fewer probes say too little of a share to name its bounds."""
-
-
-def likely_availability(valid: int, probes: int) -> tuple[float, float] | None:
-    """Return the bounds, 0…1, between which the share of valid answers lies with 95 % certainty, by Wilson's score
-    interval (JASA 22, 1927); None for fewer than `LEAST_PROBES` probes."""
-    if probes < LEAST_PROBES:
-        return None
-    z, share = 1.96, valid / probes
-    middle = share + z * z / (2 * probes)
-    half = z * math.sqrt(share * (1 - share) / probes + z * z / (4 * probes * probes))
-    scale = 1 + z * z / probes
-    return max((middle - half) / scale, 0.0), min((middle + half) / scale, 1.0)
-
-
-def availability_by_part(
-    answers: Sequence[tuple[float, bool]], start: float, end: float, parts: int
-) -> list[tuple[float, float | None]]:
-    """Return the beginning of each of equally long parts of the time from `start` to `end`, and the `availability` in
-    that part."""
-    bounds = [start + (end - start) * number / parts for number in range(parts + 1)]
-    return [(begin, availability(answers, begin, until)) for begin, until in pairwise(bounds)]

@@ -33,6 +33,7 @@ MASKS = (
         r"\1<duration>",
         "how fast this machine answers itself",
     ),
+    Mask(re.compile(r'("times": )\{"\d+": 1\}'), r"\1<class>", "how fast this machine answers itself"),
     Mask(
         re.compile(r'points="[\d., ]{200,}"'),
         'points="<curve>"',

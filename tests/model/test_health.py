@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geocrawl.model.availability import likely_availability
 from geocrawl.model.health import (
     DAY_S,
     HOUR_S,
@@ -17,7 +18,6 @@ from geocrawl.model.health import (
     Event,
     Health,
     after,
-    likely_availability,
     second_look_s,
 )
 

@@ -20,14 +20,15 @@ from sqlalchemy import (
     cast,
     exists,
     func,
+    literal,
     or_,
     select,
 )
 from sqlalchemy.schema import CreateView
 
 from geocrawl.model import ANSWER, GUESS, SIBLING, Kind
+from geocrawl.model.availability import LEAST_OBSERVED_S
 from geocrawl.model.catalogue import SIDES, Layer, Service, view_columns
-from geocrawl.model.health import LEAST_OBSERVED_S
 from geocrawl.store.database.constructs import json_elements, json_list, json_member, utc_text
 from geocrawl.store.database.quality import quality
 from geocrawl.store.database.schema import GUESSED
@@ -36,6 +37,7 @@ from geocrawl.store.database.schema.tables import (
     EVIDENCE,
     LAYER,
     PROBE,
+    PROBE_SUM,
     PROOF,
     SEARCH_ENTRY,
     SERVICE,
@@ -87,7 +89,6 @@ def is_shown(endpoint: FromClause) -> ColumnElement[bool]:
     return or_(endpoint.c.weak < GUESSED, endpoint.c.last_ok.is_not(None))
 
 
-_TELL_ENOUGH = and_(func.count() > 1, func.max(PROBE.c.at) - func.min(PROBE.c.at) >= LEAST_OBSERVED_S)
 _IS_VALID = ENDPOINT.c.status == "valid"
 _OF_SERVICE = ENDPOINT.c.service_id == SERVICE.c.id
 _FIRST_VALID = (
@@ -106,23 +107,33 @@ def _of_service(value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> 
     return select(value).select_from(ENDPOINT).where(_OF_SERVICE, *conditions).scalar_subquery()
 
 
-def _of_probes(endpoint: FromClause, value: ColumnElement[Any], *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
-    """Return an aggregate over the probes of an endpoint."""
-    return select(value).select_from(PROBE).where(PROBE.c.endpoint_id == endpoint.c.id, *conditions).scalar_subquery()
+def _verdicts(endpoint: FromClause) -> FromClause:
+    """Return the verdicts of an endpoint as columns of `probe_sum`: single probes, and the sums of older ones."""
+    is_timed = and_(PROBE.c.status == "valid", PROBE.c.reason != "not-modified")
+    single = select(
+        *(PROBE.c.at.label("first_at"), PROBE.c.at.label("last_at"), literal(1).label("probes")),
+        cast(PROBE.c.status == "valid", Integer).label("valid"),
+        *(cast(is_timed, Integer).label("timed"), case((is_timed, PROBE.c.elapsed_ms), else_=0.0).label("total_ms")),
+    ).where(PROBE.c.endpoint_id == endpoint.c.id, PROBE.c.status != "unasked")
+    names = ("first_at", "last_at", "probes", "valid", "timed", "total_ms")
+    sums = select(*(PROBE_SUM.c[name] for name in names)).where(
+        PROBE_SUM.c.endpoint_id == endpoint.c.id, PROBE_SUM.c.probes > 0
+    )
+    return single.correlate(endpoint).union_all(sums.correlate(endpoint)).subquery("verdicts")
 
 
 def valid_share(endpoint: FromClause) -> ColumnElement[float]:
-    """Return the share of valid answers, 0…1, among the kept probes of an endpoint; NULL where they tell too little."""
-    share = case((_TELL_ENOUGH, func.avg(cast(PROBE.c.status == "valid", Integer))))
-    return _of_probes(endpoint, share, PROBE.c.status != "unasked")
+    """Return the share of valid answers, 0…1, among the probes of an endpoint; NULL where they tell too little."""
+    of = _verdicts(endpoint)
+    tell_enough = and_(func.sum(of.c.probes) > 1, func.max(of.c.last_at) - func.min(of.c.first_at) >= LEAST_OBSERVED_S)
+    return select(case((tell_enough, func.sum(of.c.valid) * 1.0 / func.sum(of.c.probes)))).scalar_subquery()
 
 
 def mean_ms(endpoint: FromClause) -> ColumnElement[float]:
     """Return the mean time of an endpoint's valid answers that were read whole, in milliseconds; NULL for fewer than
     two, which say nothing."""
-    of_whole = (PROBE.c.status == "valid", PROBE.c.reason != "not-modified")
-    mean = case((func.count(PROBE.c.elapsed_ms) > 1, func.avg(PROBE.c.elapsed_ms)))
-    return _of_probes(endpoint, mean, *of_whole)
+    of = _verdicts(endpoint)
+    return select(case((func.sum(of.c.timed) > 1, func.sum(of.c.total_ms) / func.sum(of.c.timed)))).scalar_subquery()
 
 
 def software(endpoint: FromClause) -> ColumnElement[str]:

@@ -34,6 +34,7 @@ from geocrawl.store.database.schema.tables import (
     META,
     OUTLINKS,
     PROBE,
+    PROBE_SUM,
     PROOF,
     ROBOTS,
     SAME_SERVICE,
@@ -58,7 +59,7 @@ _UNFINISHED = "forgetting:"
 """Facts of this name and a host: its removal has begun and not ended."""
 _OF_ENDPOINT: dict[Table, Column[Any]] = {
     **{table: table.c.id for table in (EVIDENCE, PROBE, HEALTH_EVENT, CHANGE)},
-    **{table: table.c.endpoint_id for table in (PROOF, THUMBNAIL, DESCRIPTION)},
+    **{table: table.c.endpoint_id for table in (PROBE_SUM, PROOF, THUMBNAIL, DESCRIPTION)},
     SERVICE_ALIAS: SERVICE_ALIAS.c.old,
 }
 """Table of rows that belong to an endpoint → the column by which they are deleted, a few rows for each value."""

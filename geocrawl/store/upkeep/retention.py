@@ -1,12 +1,11 @@
-"""Keep the database bounded over the years: delete old probes, but not the health that follows from them, and keep the
-database within a limit on its size.
+"""Keep the database bounded over the years: roll up old probes, and keep the database within a limit on its size.
 
 Answers for robots.txt are deleted when they have expired, those with rules 30 days later. Above the limit, what a
-request brings back and what is history is deleted first: the other answers for robots.txt; probes, but for the last
-two of each endpoint; changes of descriptions, the oldest first; layers of services all of whose endpoints are gone,
-which a next valid answer brings back. Then waiting pages, those of the lowest tier and of these the oldest; then kept
-pages, the lowest scores first; then thumbnails, the oldest first. Otherwise the catalogue is never touched. SQLite
-fills the space that becomes free before the file grows again; the file itself does not shrink.
+request brings back and what is history is deleted first: the other answers for robots.txt; sums of probes, the oldest
+first; probes, but for the last two of each endpoint; changes of descriptions, the oldest first; layers of services all
+of whose endpoints are gone, which a next valid answer brings back. Then waiting pages, those of the lowest tier and of
+these the oldest; then kept pages, the lowest scores first; then thumbnails, the oldest first. Otherwise the catalogue
+is never touched. SQLite fills the space that becomes free before the file grows again; the file itself does not shrink.
 
 What is to go is found without the write lock and deleted in short transactions (`database/steps.py`).
 """
@@ -14,16 +13,14 @@ What is to go is found without the write lock and deleted in short transactions 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
     BindParameter,
-    Delete,
     Select,
     Table,
     bindparam,
-    delete,
     exists,
     func,
     insert,
@@ -35,7 +32,6 @@ from sqlalchemy import (
 from geocrawl.model import Purpose, State
 from geocrawl.model.health import DAY_S
 from geocrawl.store.catalogue.index.upkeep import merge_segments
-from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.schema.tables import (
@@ -45,6 +41,7 @@ from geocrawl.store.database.schema.tables import (
     LAYER,
     PAGE_STORE,
     PROBE,
+    PROBE_SUM,
     ROBOTS,
     SERVICE,
     THUMBNAIL,
@@ -56,68 +53,45 @@ from geocrawl.store.frontier.page_store import drop_page
 from geocrawl.store.frontier.politeness import EXPIRED_ROBOTS
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.upkeep.forget import finish_forgetting
+from geocrawl.store.upkeep.roll_up import RollUp, delete_rows
 
 NO_SPACE = "no-space"
 """Reason of a page that left the queue because the database was too large."""
 
-_BATCH = 100_000
-"""More than arrive in an hour when thousands of services are watched in minutes."""
 _LIMIT: BindParameter[int] = bindparam("most")
-_PROBE, _LATER = PROBE.alias("old"), PROBE.alias("later")
-_LAST_TWO = (  # they stay, however old
-    select(_LATER.c.id)
-    .where(_LATER.c.endpoint_id == _PROBE.c.endpoint_id)
-    .order_by(_LATER.c.at.desc(), _LATER.c.id.desc())
-    .limit(2)
-    .correlate(_PROBE)
-)
-_OLD = select(_PROBE.c.id).where(_PROBE.c.at < bindparam("before"), _PROBE.c.id.not_in(_LAST_TWO)).limit(_LIMIT)
 
 
 class Retention:
-    """Deletes probes that are too old to be kept, and rows that exceed the limit on the database's size."""
+    """Rolls up probes that are too old to be kept singly, and deletes what exceeds the limit on the database's size."""
 
     def __init__(self, database: Database, *, keep_days: int, max_bytes: int = 0) -> None:
-        """`keep_days`: age at which probes are deleted. `max_bytes`: limit on the database's size; 0: no limit."""
+        """`keep_days`: age at which probes are rolled up. `max_bytes`: limit on the database's size; 0: no limit."""
         self._connection = database.connection
         self._database = database
-        self._keep_s = keep_days * DAY_S
+        self._roll_up = RollUp(database, keep_days * DAY_S)
         self._room = Room(database, max_bytes) if max_bytes and database.connection.limits_size else None
 
     def tidy(self, now: float) -> dict[str, int]:
-        """Delete old probes, at most 100,000, and what exceeds the limit. Returns counts of deleted rows by name."""
+        """Roll up old probes, and delete what exceeds the limit. Returns counts of deleted rows by name."""
         return run(self.tidy_in_steps(now))
 
     def tidy_in_steps(self, now: float) -> ChunkedWork[dict[str, int]]:
         """Do what `tidy` does in steps, each at most one transaction."""
         yield from finish_forgetting(self._database)
-        probes = yield from self._delete(PROBE, _OLD, now - self._keep_s)
-        expired = yield from self._delete(ROBOTS, EXPIRED_ROBOTS, now)
+        probes = yield from self._roll_up.steps(now)
+        expired = yield from self._drop_robots(now)
         yield from merge_segments(self._database)
         self._connection.advise()
         gone = {"probes": probes, **({"expired robots.txt": expired} if expired else {})}
         return {**gone, **((yield from self._room.make()) if self._room else {})}
 
-    def _delete(self, table: Table, found_by: Select[Any], before: float) -> ChunkedWork[int]:
-        """Delete the rows of a table whose keys a statement finds; return how many."""
+    def _drop_robots(self, now: float) -> ChunkedWork[int]:
         count = 0
-        for batch in batches(self._connection.execute(found_by, {"before": before, "most": _BATCH}).fetchall()):
+        for batch in batches(self._connection.execute(EXPIRED_ROBOTS, {"before": now, "most": _MOST}).fetchall()):
             with self._database.transaction:
-                count += delete_rows(self._connection, table, batch)
+                count += delete_rows(self._connection, ROBOTS, batch)
             yield
         return count
-
-
-def delete_rows(connection: Connection, table: Table, keys: Sequence[tuple[object, ...]]) -> int:
-    """Delete the rows of a table with these keys; return how many there were."""
-    names = [column.name for column in table.primary_key]
-    rows = [dict(zip(names, key, strict=True)) for key in keys]
-    return connection.executemany(_deletion(table), rows).rowcount
-
-
-@cache
-def _deletion(table: Table) -> Delete:
-    return delete(table).where(*(column == bindparam(column.name) for column in table.primary_key))
 
 
 # --------------------------------------------------------------------------- a limit on the size
@@ -144,6 +118,8 @@ _OLDEST_ROBOTS = select(ROBOTS.c.origin).order_by(ROBOTS.c.fetched_at).limit(_LI
 _place = func.row_number().over(partition_by=PROBE.c.endpoint_id, order_by=(PROBE.c.at.desc(), PROBE.c.id.desc()))
 _PLACED = select(PROBE.c.id, PROBE.c.at, _place.label("place")).subquery("placed")
 _OLDEST_PROBES = select(_PLACED.c.id).where(_PLACED.c.place > 2).order_by(_PLACED.c.at, _PLACED.c.id).limit(_LIMIT)
+_sum = PROBE_SUM.c
+_OLDEST_SUMS = select(_sum.endpoint_id, _sum.start).order_by(_sum.start, _sum.endpoint_id).limit(_LIMIT)
 _OLDEST_CHANGES = select(CHANGE.c.id).order_by(CHANGE.c.at, CHANGE.c.id).limit(_LIMIT)
 _OLDEST_IMAGES = select(THUMBNAIL.c.endpoint_id).order_by(THUMBNAIL.c.at).limit(_LIMIT)
 _WORST_KEPT = select(PAGE_STORE.c.url_id).order_by(PAGE_STORE.c.score, PAGE_STORE.c.url_id).limit(_LIMIT)
@@ -182,6 +158,7 @@ class Room:
             return dropped
         kinds: tuple[tuple[str, Callable[[], _Deletions]], ...] = (
             ("robots.txt dropped", lambda: self._rows(ROBOTS, _OLDEST_ROBOTS, 500)),
+            ("sums of probes dropped", lambda: self._rows(PROBE_SUM, _OLDEST_SUMS)),
             ("probes dropped", lambda: self._rows(PROBE, _OLDEST_PROBES)),
             ("changes dropped", lambda: self._rows(CHANGE, _OLDEST_CHANGES)),
             ("layers of gone services dropped", self._layers),

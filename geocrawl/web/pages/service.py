@@ -13,9 +13,10 @@ from starlette.responses import Response
 
 from geocrawl.export.mending import Explanation, deviations
 from geocrawl.export.properties import name_of
+from geocrawl.model.availability import availability_by_part
 from geocrawl.model.catalogue import Layer, Service, columns
 from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail
-from geocrawl.model.health import DAY_S, availability_by_part
+from geocrawl.model.health import DAY_S
 from geocrawl.probe.previews import Picture
 from geocrawl.web.answers import wanted_language
 from geocrawl.web.charts import curve, strip
@@ -156,10 +157,9 @@ def _over_time(history: EndpointHistory | None, now: float, words: Words) -> Hea
     """Return the pictures of an address; None while its probes are too few, or too close together, to tell."""
     if history is None or history.availability[365] is None:
         return None
-    answers = [(answer.at, answer.is_valid) for answer in history.answers]
     strips = []
     for days, cells in _STRIPS:
-        parts = availability_by_part(answers, now - days * DAY_S, now, cells)
+        parts = availability_by_part(history.sums, now - days * DAY_S, now, cells)
         named = [(f"{day_of(begin)}: {words.percent(share)}", share) for begin, share in parts]
         title = f"{words('availability')}, {words('days-n', n=days)}: {words.percent(history.availability[days])}"
         strips.append((days, history.availability[days], strip(named, title)))
@@ -167,8 +167,8 @@ def _over_time(history: EndpointHistory | None, now: float, words: Words) -> Hea
 
 
 def _answer_times(history: EndpointHistory, words: Words) -> Markup | None:
-    """Return the curve of the times of valid answers; None for fewer than two."""
-    points = [(answer.at, answer.milliseconds) for answer in history.answers if answer.is_valid and answer.milliseconds]
+    """Return the curve of the times of valid answers, of some the mean; None for fewer than two."""
+    points = [(each.first_at, each.total_ms / each.timed) for each in history.sums if each.total_ms]
     if len(points) < 2:
         return None
     most = max(milliseconds for _, milliseconds in points)

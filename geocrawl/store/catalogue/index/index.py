@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import ColumnElement, Float, bindparam, case, func, select
+from sqlalchemy import ColumnElement, bindparam, case, func, select
 
 from geocrawl.filters import QueryError
+from geocrawl.model.availability import availability
 from geocrawl.model.catalogue import Box, Layer
-from geocrawl.model.health import availability
 from geocrawl.query.fold import lines_of_words
 from geocrawl.store.catalogue.index.full_text import full_text
 from geocrawl.store.catalogue.search.engine import SearchEngine
@@ -33,10 +33,10 @@ from geocrawl.store.catalogue.search.vocabulary import Vocabulary, shipped_vocab
 from geocrawl.store.catalogue.services import read_hits, read_layer
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, json_elements
+from geocrawl.store.database.probe_sums import read_sums
 from geocrawl.store.database.schema.tables import (
     ENDPOINT,
     LAYER,
-    PROBE,
     SEARCH_CHANGE,
     SEARCH_ENTRY,
     SEARCH_LIST,
@@ -100,20 +100,7 @@ _LAYER_TEXTS = (
 )
 _MOST_GROUPS = 30
 """Most groups above a layer from which it inherits."""
-_SINCE = bindparam("since", type_=Float)
-_BEFORE = PROBE.alias("before")
-_LAST_BEFORE = (
-    select(func.max(_BEFORE.c.at))
-    .where(_BEFORE.c.endpoint_id == SERVICE.c.best_id, _BEFORE.c.status != "unasked", _BEFORE.c.at < _SINCE)
-    .scalar_subquery()
-)
-_ANSWERS = (
-    select(SERVICE.c.id, PROBE.c.at, PROBE.c.status == "valid")
-    .select_from(SERVICE.join(PROBE, PROBE.c.endpoint_id == SERVICE.c.best_id))
-    .where(in_list(SERVICE.c.id, "ids"), PROBE.c.status != "unasked")
-    .where(PROBE.c.at >= func.coalesce(_LAST_BEFORE, _SINCE))
-    .order_by(SERVICE.c.id, PROBE.c.at, PROBE.c.id)
-)
+_BEST_OF = select(SERVICE.c.best_id, SERVICE.c.id).where(in_list(SERVICE.c.id, "ids"), SERVICE.c.best_id.is_not(None))
 _MOST_LAYERS_READ = 2_000
 _MOST_BYTES = 48 * 2**20
 """Bytes of the answers of `match` that are kept until something changes: the pages of one search and its facets ask for
@@ -233,10 +220,9 @@ class SqlSearchIndex:
     def availabilities(self, ids: Sequence[int], since: float, now: float) -> Mapping[int, float | None]:
         """Return the share of the time in which the last answer of each service's best endpoint was valid; None, or no
         entry: not known."""
-        answers = dict[int, list[tuple[float, bool]]]()
-        for number, at, is_valid in self._connection.execute(_ANSWERS, {"ids": ids, "since": since}):
-            answers.setdefault(number, []).append((at, bool(is_valid)))
-        return {number: availability(of_service, since, now) for number, of_service in answers.items()}
+        service_at: dict[int, int] = dict(self._connection.execute(_BEST_OF, {"ids": ids}).fetchall())
+        sums = read_sums(self._connection, service_at, since)
+        return {service_at[endpoint]: availability(of_best, since, now) for endpoint, of_best in sums.items()}
 
     @staticmethod
     def _facts(rows: Sequence[Any], proofs: Iterable[tuple[int, str, int]]) -> Sequence[Facts]:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Select, bindparam, case, func, literal, select, union_all
 
-from geocrawl.model.details import EndpointHistory, NewsRow, ProbeAnswer
-from geocrawl.model.health import DAY_S, LEAST_OBSERVED_S, availability
+from geocrawl.model.availability import LEAST_OBSERVED_S, availability, response_times
+from geocrawl.model.details import EndpointHistory, NewsRow
+from geocrawl.model.health import DAY_S
 from geocrawl.model.statistics import Survival
 from geocrawl.store.database.connection import Connection, Rows
 from geocrawl.store.database.constructs import greatest, in_list, whole
+from geocrawl.store.database.probe_sums import read_sums
 from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
-
-def percentiles(values: Sequence[float]) -> dict[int, float]:
-    """Return the values at or below which 50, 90 and 99 % of `values` lie (nearest rank); empty for no values."""
-    ordered = sorted(values)
-    if not ordered:
-        return {}
-    return {p: ordered[max(0, math.ceil(len(ordered) * p / 100) - 1)] for p in (50, 90, 99)}
-
-
 WINDOWS_DAYS = (7, 30, 365)
-
-
 _MOST_EVENTS = 100
 _MOST_CHANGES = 200
 _ENDPOINTS = select(
@@ -36,20 +26,6 @@ _ENDPOINTS = select(
 ).order_by(ENDPOINT.c.id)
 _OF_SERVICE = _ENDPOINTS.where(ENDPOINT.c.service_id == bindparam("service"))
 _AT_ADDRESS = _ENDPOINTS.where(ENDPOINT.c.key == bindparam("key"), ENDPOINT.c.probes > 0)
-_IS_VALID = PROBE.c.status == "valid"
-_IS_UNASKED = PROBE.c.status == "unasked"
-_OF_ENDPOINT = PROBE.c.endpoint_id == bindparam("endpoint")
-_PROBES = (
-    select(PROBE.c.at, _IS_VALID, case((PROBE.c.reason != "not-modified", PROBE.c.elapsed_ms)))
-    .where(_OF_ENDPOINT, ~_IS_UNASKED, PROBE.c.at >= bindparam("start"))
-    .order_by(PROBE.c.at, PROBE.c.id)
-)
-_LAST_BEFORE = (
-    select(_IS_VALID)
-    .where(_OF_ENDPOINT, ~_IS_UNASKED, PROBE.c.at < bindparam("start"))
-    .order_by(PROBE.c.at.desc(), PROBE.c.id.desc())
-    .limit(1)
-)
 _EVENTS = (
     select(HEALTH_EVENT.c.at, HEALTH_EVENT.c.before, HEALTH_EVENT.c.after, HEALTH_EVENT.c.reason)
     .where(HEALTH_EVENT.c.endpoint_id == bindparam("endpoint"))
@@ -58,7 +34,7 @@ _EVENTS = (
 )
 _UNASKED = (
     select(PROBE.c.at, PROBE.c.reason)
-    .where(_OF_ENDPOINT, _IS_UNASKED)
+    .where(PROBE.c.endpoint_id == bindparam("endpoint"), PROBE.c.status == "unasked")
     .order_by(PROBE.c.at.desc(), PROBE.c.id.desc())
     .limit(_MOST_EVENTS)
 )
@@ -87,19 +63,14 @@ def _histories(connection: Connection, rows: Rows, now: float) -> tuple[Endpoint
 def _history(connection: Connection, row: dict[str, object], now: float) -> EndpointHistory:
     endpoint = {"endpoint": row["id"]}
     start = now - max(WINDOWS_DAYS) * DAY_S
-    window = {**endpoint, "start": start}
-    answers = tuple(ProbeAnswer(at, bool(ok), elapsed) for at, ok, elapsed in connection.execute(_PROBES, window))
-    earlier = connection.execute(_LAST_BEFORE, window).fetchone()
-    over_time: list[tuple[float, bool]] = [(answer.at, answer.is_valid) for answer in answers]
-    if earlier is not None:
-        over_time.insert(0, (start, bool(earlier[0])))
-    elapsed = [answer.milliseconds for answer in answers if answer.is_valid and answer.milliseconds is not None]
+    sums = read_sums(connection, [int(str(row["id"]))], start).get(int(str(row["id"])), [])
+    recent = tuple(each for each in sums if each.last_at >= start)
     return EndpointHistory(
         **row,  # type: ignore[arg-type]  # named in the statement
-        probes=len(answers),
-        answers=answers,
-        availability={days: availability(over_time, now - days * DAY_S, now) for days in WINDOWS_DAYS},
-        response_ms=percentiles(elapsed) if len(elapsed) > 1 else {},
+        probes=sum(each.probes for each in recent),
+        sums=recent,
+        availability={days: availability(sums, now - days * DAY_S, now) for days in WINDOWS_DAYS},
+        response_ms=response_times(recent),
         events=tuple(connection.execute(_EVENTS, endpoint).dicts()),
         unasked=tuple(connection.execute(_UNASKED, endpoint).dicts()),
         changes=tuple(connection.execute(_CHANGES, endpoint).dicts()),

@@ -6,13 +6,27 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Integer, Label, Select, Table, and_, bindparam, case, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Float,
+    Integer,
+    Label,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+)
 
 from geocrawl.model.catalogue import ReportedService
 from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import json_elements, json_member, least, utc_text, whole
-from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, EVIDENCE, HEALTH_EVENT, PROBE, SERVICE
+from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, EVIDENCE, HEALTH_EVENT, PROBE, PROBE_SUM, SERVICE
 from geocrawl.store.database.views import V_SERVICES, software
 
 _NUMBER = func.count().label("number")
@@ -190,12 +204,14 @@ def _in_month(at: ColumnElement[float]) -> ColumnElement[bool]:
     return and_(at >= bindparam("start"), at < bindparam("end"))
 
 
-def _of_endpoints(value: ColumnElement[Any], table: Table, *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
+def _of_endpoints(
+    value: ColumnElement[Any], table: Table, *conditions: ColumnElement[bool], at: ColumnElement[float] | None = None
+) -> ColumnElement[Any]:
     """Return an aggregate over the month's rows of a table that belong to the service's endpoints."""
     return (
         select(value)
         .select_from(table.join(ENDPOINT, ENDPOINT.c.id == table.c.endpoint_id))
-        .where(ENDPOINT.c.service_id == _service.id, _in_month(table.c.at), *conditions)
+        .where(ENDPOINT.c.service_id == _service.id, _in_month(table.c.at if at is None else at), *conditions)
         .scalar_subquery()
     )
 
@@ -205,18 +221,33 @@ def _changes(what: str) -> ColumnElement[int]:
     return select(func.count()).select_from(CHANGE).where(*conditions).scalar_subquery()
 
 
+def _of_sums(number: ColumnElement[int]) -> ColumnElement[int]:
+    """Return a number of the probes that were rolled up, of which none belong to two months."""
+    return _of_endpoints(func.coalesce(func.sum(number), 0), PROBE_SUM, at=PROBE_SUM.c.first_at)
+
+
+_WAS_PROBED = or_(
+    exists().where(PROBE.c.endpoint_id == ENDPOINT.c.id, _in_month(PROBE.c.at), PROBE.c.status != "unasked"),
+    exists().where(PROBE_SUM.c.endpoint_id == ENDPOINT.c.id, _in_month(PROBE_SUM.c.first_at), PROBE_SUM.c.probes > 0),
+)
+_ADDRESSES = (
+    select(func.count())
+    .select_from(ENDPOINT)
+    .where(ENDPOINT.c.service_id == _service.id, _WAS_PROBED)
+    .scalar_subquery()
+)
 _LAST_EVENT = utc_text(func.max(HEALTH_EVENT.c.at))
 _CAME_BACK = (HEALTH_EVENT.c.before.in_(("down", "gone")), HEALTH_EVENT.c.after.in_(("degraded", "alive")))
 _MONTH = select(
     *(_service[name] for name in ("id", "kind", "title", "provider", "url", "health")),
     select(_in_month(SERVICE.c.first_seen)).where(SERVICE.c.id == _service.id).scalar_subquery().label("is_new"),
-    _of_endpoints(func.count(), PROBE, PROBE.c.status != "unasked").label("probes"),
-    _of_endpoints(func.count(), PROBE, PROBE.c.status == "valid").label("valid"),
+    (_of_endpoints(func.count(), PROBE, PROBE.c.status != "unasked") + _of_sums(PROBE_SUM.c.probes)).label("probes"),
+    (_of_endpoints(func.count(), PROBE, PROBE.c.status == "valid") + _of_sums(PROBE_SUM.c.valid)).label("valid"),
     _of_endpoints(_LAST_EVENT, HEALTH_EVENT, HEALTH_EVENT.c.after == "down").label("went_down"),
     _of_endpoints(_LAST_EVENT, HEALTH_EVENT, *_CAME_BACK).label("came_back"),
     _changes("layer-added").label("layers_added"),
     _changes("layer-removed").label("layers_removed"),
-    _of_endpoints(func.count(PROBE.c.endpoint_id.distinct()), PROBE, PROBE.c.status != "unasked").label("addresses"),
+    _ADDRESSES.label("addresses"),
 ).order_by(_service.id)
 _HAPPENED = ("is_new", "probes", "went_down", "came_back", "layers_added", "layers_removed")
 

@@ -312,6 +312,40 @@ class Probe(SQLModel, table=True):
     """JSON list of {code, detail}."""
 
 
+class ProbeSum(SQLModel, table=True):
+    """The probes of an endpoint in an hour, a day or a month (UTC), rolled up: single ones are kept for days."""
+
+    __tablename__ = "probe_sum"
+    __table_args__ = {"sqlite_with_rowid": False}
+    endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    start: float = Field(primary_key=True)
+    """Beginning of the hour, day or month."""
+    first_at: float
+    """Time of the first verdict; without a verdict, of the first attempt."""
+    last_at: float
+    """Time of the last one."""
+    is_last_valid: int
+    """1: the last verdict was valid."""
+    probes: int
+    """Number of verdicts."""
+    valid: int
+    """Number of valid ones."""
+    known_s: float
+    """How much of the time between the first and the last verdict is known."""
+    up_s: float
+    """How much of it the last answer was valid."""
+    refused: int
+    """Attempts without a verdict: it might not be asked, was asked to wait, or a filter answered."""
+    unconfirmed: int
+    """Failures that the network on the way may have caused."""
+    timed: int
+    """Number of valid answers that were read whole."""
+    total_ms: float
+    """Sum of their durations."""
+    times: str
+    """JSON object: upper bound in milliseconds → how many of them took no longer, and longer than the bound before."""
+
+
 class Proof(SQLModel, table=True):
     """One request of an endpoint's last content check: for a map, a tile, a feature, a record."""
 

@@ -17,6 +17,7 @@ from geocrawl.store.database.schema.catalogue import (
     HealthEvent,
     Layer,
     Probe,
+    ProbeSum,
     Proof,
     SameService,
     SearchChange,
@@ -52,7 +53,7 @@ METADATA = SQLModel.metadata
 MODELS: tuple[type[SQLModel], ...] = (
     *(Service, ServiceAlias, Layer, Endpoint, Evidence, Description, SameService),
     *(SearchEntry, SearchList, SearchChange),
-    *(Probe, Proof, Thumbnail, HealthEvent, Change),
+    *(Probe, ProbeSum, Proof, Thumbnail, HealthEvent, Change),
     *(Url, OutLinks, Validator, Host, IpPlace, Robots, Seed, Lesson, PageStore),
     *(Blocked, Pattern, Site, Alike, QueryGroup),
     *(Source, SourceList, SourceRecord, SourceService),

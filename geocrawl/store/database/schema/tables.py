@@ -100,6 +100,11 @@ PROBE = _table(
     "id* integer, endpoint_id integer, at real, status text, reason text, detail text, http_status integer?, "
     "content_type text, first_bytes text, elapsed_ms real, requests integer, deviations text",
 )
+PROBE_SUM = _table(
+    "probe_sum",
+    "endpoint_id* integer, start* real, first_at real, last_at real, is_last_valid integer, probes integer, valid "
+    "integer, known_s real, up_s real, refused integer, unconfirmed integer, timed integer, total_ms real, times text",
+)
 PROOF = _table(
     "proof",
     "endpoint_id* integer, position* integer, layer text, crs text, outcome text, elapsed_ms real, detail text, url "

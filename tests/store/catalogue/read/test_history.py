@@ -13,12 +13,12 @@ from shapely.geometry import box
 from sqlalchemy import ClauseElement
 
 from geocrawl.model import SIBLING, Kind, Layer, Service
-from geocrawl.model.health import DAY_S, HOUR_S, availability, availability_by_part
+from geocrawl.model.availability import ProbeSum, availability, availability_by_part, one_probe, response_times
+from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.store import Connection
 from geocrawl.store.catalogue.read.history import (
     changes_since,
     history_of_service,
-    percentiles,
     read_news,
     read_survival,
 )
@@ -111,24 +111,28 @@ def test_availability_is_the_share_of_time_and_not_of_probes(world: World) -> No
     record(world, after_days=1)
     found = history_of_service(world.database.connection, 1, world.clock.time)[0]
     assert found.response_ms == {50: 100.0, 90: 100.0, 99: 100.0}
-    assert [each.is_valid for each in found.answers] == [True, False, False, False, True]
-    assert found.answers[0].at == found.first_seen
+    assert [each.is_last_valid for each in found.sums] == [True, False, False, False, True]
+    assert found.sums[0].first_at == found.first_seen
+
+
+def answered(*answers: tuple[float, bool]) -> list[ProbeSum]:
+    return [one_probe(at, is_valid) for at, is_valid in answers]
 
 
 def test_an_answer_before_the_window_holds_into_it() -> None:
-    answers = [(0.0, True), (80 * HOUR_S, False)]
+    answers = answered((0.0, True), (80 * HOUR_S, False))
     assert availability(answers, 50 * HOUR_S, 100 * HOUR_S) == pytest.approx(30 / 50)
     assert availability([], 0.0, 1.0) is None
 
 
 def test_one_answer_or_two_in_one_breath_say_nothing_of_a_service_over_time() -> None:
-    assert availability([(0.0, True)], 0.0, 7 * DAY_S) is None
-    assert availability([(0.0, True), (60.0, True)], 0.0, 7 * DAY_S) is None
-    assert availability([(0.0, True), (HOUR_S, True)], 0.0, 7 * DAY_S) == 1.0
+    assert availability(answered((0.0, True)), 0.0, 7 * DAY_S) is None
+    assert availability(answered((0.0, True), (60.0, True)), 0.0, 7 * DAY_S) is None
+    assert availability(answered((0.0, True), (HOUR_S, True)), 0.0, 7 * DAY_S) == 1.0
 
 
 def test_each_part_of_a_time_has_the_availability_in_it() -> None:
-    answers = [(1 * DAY_S, True), (2 * DAY_S, False), (2.5 * DAY_S, True)]
+    answers = answered((1 * DAY_S, True), (2 * DAY_S, False), (2.5 * DAY_S, True))
     found = availability_by_part(answers, 0.0, 4 * DAY_S, 4)
     assert found == [(0.0, None), (DAY_S, 1.0), (2 * DAY_S, 0.5), (3 * DAY_S, 1.0)]
     assert availability_by_part(answers[:1], 0.0, 2 * DAY_S, 2) == [(0.0, None), (DAY_S, None)], (
@@ -137,14 +141,16 @@ def test_each_part_of_a_time_has_the_availability_in_it() -> None:
 
 
 def test_an_answer_does_not_count_for_ever() -> None:
-    answers = [(0.0, True), (DAY_S, True)]
+    answers = answered((0.0, True), (DAY_S, True))
     assert availability(answers, 100 * DAY_S, 200 * DAY_S) is None
-    assert availability([*answers, (199 * DAY_S, False)], 100 * DAY_S, 200 * DAY_S) == 0.0
+    assert availability([*answers, one_probe(199 * DAY_S, False)], 100 * DAY_S, 200 * DAY_S) == 0.0
 
 
-def test_percentiles_are_values_that_were_seen() -> None:
-    assert percentiles([5.0, 1.0, 3.0, 2.0, 4.0]) == {50: 3.0, 90: 5.0, 99: 5.0}
-    assert percentiles([]) == {}
+def test_response_times_are_bounds_that_hold_for_their_share_of_the_answers() -> None:
+    times = [5.0, 1.0, 3.0, 2.0, 4.0, 3_000.0, 2_700.0]
+    found = [one_probe(float(at), True, each) for at, each in enumerate(times)]
+    assert response_times(found) == {50: 4.0, 90: 3_000.0, 99: 3_000.0}
+    assert response_times(found[:1]) == {} == response_times(answered((0.0, True), (1.0, True)))
 
 
 def test_survival_counts_the_living_as_not_dead_yet(world: World) -> None:
@@ -215,5 +221,6 @@ def test_the_past_of_a_service_is_found_by_indexes(tmp_path: Path) -> None:
     connection.trace(None)
     steps = [step for text in asked for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {text}")]
     past = [step for step in steps if any(f" {table} " in step for table in ("probe", "health_event", "change"))]
-    assert len(past) >= 7
+    assert len(past) >= 6
+    assert any("SEARCH probe_sum USING PRIMARY KEY (endpoint_id=?)" in step for step in steps), steps
     assert all("_endpoint (endpoint_id=?" in step for step in past), past

@@ -5,14 +5,12 @@
 - The sub-queue of a page is stored in place of the level of the link at its last visit, and visits are counted by it.
   It is not known of pages that were never visited.
 - Facts that only the former program read are dropped.
-- The views are made again from the columns of services and layers.
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 from geocrawl.settings import NO_DEPTH_LIMIT
-from geocrawl.store.database.views import CREATE_VIEWS
 
 revision = "0033"
 down_revision = "0028"
@@ -54,6 +52,3 @@ def upgrade() -> None:
     op.create_index("outlinks_moved", "outlinks", ["moved"], sqlite_where=is_moved, postgresql_where=is_moved)
     for statement in _STATEMENTS:
         op.execute(statement)
-    for name, view in CREATE_VIEWS.items():
-        op.execute(f"DROP VIEW IF EXISTS {name}")
-        op.execute(view)

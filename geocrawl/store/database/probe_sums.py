@@ -1,0 +1,60 @@
+"""Read the probes of endpoints: single ones of the last days, and the sums into which older ones were rolled up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import case, select
+from sqlalchemy.sql import bindparam
+
+from geocrawl.model.availability import ProbeSum, one_probe
+from geocrawl.model.health import UNSEEN_S
+from geocrawl.store.database.connection import Connection
+from geocrawl.store.database.constructs import in_list
+from geocrawl.store.database.schema.tables import PROBE, PROBE_SUM
+
+_SUMS = (
+    select(*(column for column in PROBE_SUM.c if column.name != "start"))
+    .where(in_list(PROBE_SUM.c.endpoint_id, "endpoints"), PROBE_SUM.c.probes > 0)
+    .where(PROBE_SUM.c.last_at >= bindparam("since"))
+    .order_by(PROBE_SUM.c.endpoint_id, PROBE_SUM.c.start)
+)
+# An answer that nothing had changed (304) is faster than the document in whose place it stands.
+_MILLISECONDS = case((PROBE.c.reason != "not-modified", PROBE.c.elapsed_ms))
+_PROBES = (
+    select(PROBE.c.endpoint_id, PROBE.c.at, PROBE.c.status == "valid", _MILLISECONDS)
+    .where(in_list(PROBE.c.endpoint_id, "endpoints"), PROBE.c.status != "unasked", PROBE.c.at >= bindparam("since"))
+    .order_by(PROBE.c.endpoint_id, PROBE.c.at, PROBE.c.id)
+)
+
+
+def read_sums(connection: Connection, endpoints: Collection[int], start: float) -> Mapping[int, list[ProbeSum]]:
+    """Return the verdicts of each endpoint, the oldest first: those since `start` and the ones before that hold into
+    the time after it. Endpoints without any are missing."""
+    values = {"endpoints": sorted(endpoints), "since": start - UNSEEN_S}
+    found = dict[int, list[ProbeSum]]()
+    for endpoint, *row in connection.execute(_SUMS, values):
+        found.setdefault(endpoint, []).append(sum_of(row))
+    for endpoint, at, is_valid, milliseconds in connection.execute(_PROBES, values):
+        found.setdefault(endpoint, []).append(one_probe(at, bool(is_valid), milliseconds))
+    return found
+
+
+def sum_of(row: Sequence[Any]) -> ProbeSum:
+    """Return the sum in the columns of a row of `probe_sum` after its key."""
+    first_at, last_at, is_last_valid, *numbers, times = row
+    counts = {int(bound): count for bound, count in json.loads(times).items()}
+    values: Sequence[Any] = (first_at, last_at, bool(is_last_valid), *numbers, counts)
+    return ProbeSum(*values)
+
+
+def columns_of(total: ProbeSum) -> Mapping[str, object]:
+    """Return a sum as the columns of `probe_sum` after its key."""
+    return {
+        **{name: getattr(total, name) for name in ("first_at", "last_at", "probes", "valid", "known_s", "up_s")},
+        **{name: getattr(total, name) for name in ("refused", "unconfirmed", "timed", "total_ms")},
+        "is_last_valid": int(total.is_last_valid),
+        "times": json.dumps(total.times, separators=(",", ":")),
+    }
