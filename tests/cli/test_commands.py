@@ -26,6 +26,7 @@ from tests.support import forked
 from tests.support.loopback import Handler, Server, running
 from tests.support.processes import clean_environment
 from tests.support.samples import sampled
+from tests.support.world import ManualClock
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -338,6 +339,13 @@ HEAVY = {"sqlmodel", "sqlalchemy", "alembic", "jieba", "lxml", "selectolax", "ow
 def test_help_and_version_import_nothing_that_is_slow_to_load(option: str) -> None:
     done = subprocess.run([sys.executable, "-c", LIST_MODULES, option], capture_output=True, text=True, check=True)
     assert HEAVY & set(done.stdout.rpartition("LOADED ")[2].split()) == set()
+
+
+def test_status_imports_nothing_but_what_reads_a_database(tmp_path: Path) -> None:
+    Store.open(str(tmp_path / "c.db"), clock=ManualClock()).close()
+    command = [sys.executable, "-c", LIST_MODULES, "status", "--db", str(tmp_path / "c.db")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert HEAVY & set(done.stdout.rpartition("LOADED ")[2].split()) == {"sqlalchemy"}
 
 
 @pytest.mark.long
