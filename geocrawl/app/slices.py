@@ -3,7 +3,8 @@
 Pure: rounds of slices around runs. A list that ended early is asked by its date of modification, all of it first. A
 slice that states more than the server gives is cut, in as many spans as its total needs; one of a single second by what
 identifiers begin with. Then follow records without a date. A date by which the server cannot filter (an exception,
-nothing, or the same total for every span) is replaced by the family's next one, and after the last by identifiers.
+nothing, or the same total for every span) is replaced by the family's next one, or the same in another language, and
+after the last by identifiers.
 Slices may overlap: records are counted once.
 """
 
@@ -14,15 +15,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 
-from geocrawl.urls.slices import Slice, ways_of
+from geocrawl.urls.slices import Slice, ways_by_identifier, ways_of
 
-LEAST_WINDOW = 500
+LEAST_WINDOW = 50
 """A list that ends after fewer records has another fault."""
 _FIRST = -2_208_988_800  # 1900
 _DAY_S = 86_400
 _MOST_PARTS = 64
 _MOST_SLICES = 500
 """Most slices of a list, or thirty for each window that it states: records that last for ever are in every span."""
+_MOST_OF_ALL = 20_000
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _MOST_PREFIX = 6
 _BOUNDED = frozenset({"trap:records", "max-records", "robots", "deny", "forgotten"})
@@ -65,22 +67,25 @@ def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], n
         return None  # it was read to its end: some records that are counted are shown to nobody
     end = (int(now) // _DAY_S + 2) * _DAY_S
     slices = [(each, each.part) for each in parts if each.part is not None]
-    if len(slices) > max(_MOST_SLICES, 30 * stated // whole.read):
+    if len(slices) > min(max(_MOST_SLICES, 30 * stated // whole.read), _MOST_OF_ALL):
         return None
     if not slices:
         return Round(whole.read, (Slice(0, _FIRST, end),))
     way = max(part.way for _, part in slices)
-    has_prefixes = any(part.prefix and part.lower == part.upper for _, part in slices)
-    of_way = [
-        (each, part) for each, part in slices if part.way == way and not (has_prefixes and part.lower < part.upper)
-    ]
-    by_prefix = Round(whole.read, tuple(Slice(way, prefix=letter) for letter in _LETTERS))
+    prefixed = [(each, part) for each, part in slices if part.prefix and part.lower == part.upper]
+    of_way = [(each, part) for each, part in slices if (part.lower == part.upper if prefixed else part.way == way)]
     roots = [(part.upper, each) for each, part in of_way if part.lower == _FIRST and not part.prefix]
     root = max(roots, key=lambda pair: pair[0])[1] if roots else None
     spans = [each for each, part in of_way if each is not root and part.lower < part.upper and not part.prefix]
     is_deaf = len(spans) > 1 and all(each.stated == (root.stated if root else None) for each in spans)
-    if not has_prefixes and (is_deaf or (root is not None and not root.stated)):
-        return Round(whole.read, (Slice(way + 1, _FIRST, end),)) if way + 1 < ways_of(family) else by_prefix
+    has_no_dates = is_deaf or (root is not None and not root.stated)
+    if not prefixed and has_no_dates and way + 1 < ways_of(family):
+        return Round(whole.read, (Slice(way + 1, _FIRST, end),))
+    by = ways_by_identifier(family) if has_no_dates or prefixed else (way,)
+    untried = [each for each in by if all(part.way != each for _, part in prefixed)]
+    by_prefix = Round(whole.read, tuple(Slice(untried[0], prefix=letter) for letter in _LETTERS)) if untried else None
+    if not prefixed and has_no_dates:
+        return by_prefix
     if large := [
         (each, part) for each, part in of_way if each.reason == "window" and not (part.prefix and each.stated == stated)
     ]:
@@ -88,7 +93,7 @@ def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], n
         return Round(whole.read, tuple(parts_of), tuple(each.id for each, _ in large)) if parts_of else None
     if root is not None and (root.stated or 0) < stated and not any(part.undated for _, part in slices):
         return Round(whole.read, (Slice(way, undated=True),))
-    return None if has_prefixes else by_prefix
+    return None if any(each.stated for each, _ in prefixed) else by_prefix
 
 
 def _cut(part: Slice, stated: int, window: int) -> list[Slice]:

@@ -18,7 +18,9 @@ from geocrawl.urls.records import with_parameters
 
 _MODIFIED = ("dct:modified", "apiso:modified", "dc:date")
 """Queryables of CSW for the date of modification (OGC 07-006r1, table 1; OGC 07-045, table 6), in the order in which
-they are tried."""
+they are tried: first in filters, then in CQL."""
+_CQL = len(_MODIFIED)
+"""First way of a CSW that is written in CQL (OGC 07-006r1, 6.2.2), for servers that take no filters."""
 _NAMESPACES = (
     'xmlns:ogc="http://www.opengis.net/ogc" xmlns:dct="http://purl.org/dc/terms/" '
     'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:apiso="http://www.opengis.net/cat/csw/apiso/1.0"'
@@ -30,7 +32,7 @@ class Slice:
     """A part of a list."""
 
     way: int = 0
-    """Which of the family's dates the span is of."""
+    """Which of the family's dates the span is of, and in which language it is written."""
     lower: int = 0
     upper: int = 0
     """Span of the date of modification in seconds since 1970, half-open; equal: no span."""
@@ -41,8 +43,13 @@ class Slice:
 
 
 def ways_of(family: str) -> int:
-    """Return by how many dates a family of catalogues can be tried; 0 for one that cannot be sliced."""
-    return len(_MODIFIED) if family == "csw" else int(family in _WRITERS)
+    """Return in how many ways a family of catalogues can be asked by date; 0 for one that cannot be sliced."""
+    return 2 * _CQL if family == "csw" else int(family in _WRITERS)
+
+
+def ways_by_identifier(family: str) -> tuple[int, ...]:
+    """Return the ways to write what identifiers begin with."""
+    return (0, _CQL) if family == "csw" else (0,)
 
 
 def slice_url(family: str, first: Url, part: Slice) -> Url | None:
@@ -106,8 +113,27 @@ _PREFIXES = re.compile(r"</?(\w*)[: >]")
 
 
 def _of_csw(first: Url, part: Slice) -> Url | None:
-    given = next((value for name, value in query_parameters(first) if name.lower() == "constraint"), "")
-    filtered = _FILTER.fullmatch(given.strip())
+    values = {name.lower(): value for name, value in query_parameters(first)}
+    given, is_cql = values.get("constraint", "").strip(), values.get("constraintlanguage", "").upper() == "CQL_TEXT"
+    if given and is_cql != (part.way >= _CQL):
+        return None  # one constraint is written in one language
+    changes = _cql(given, part) if part.way >= _CQL else _filter(given, part)
+    return with_parameters(first, {**changes, "startPosition": "1"}) if changes else None
+
+
+def _cql(given: str, part: Slice) -> dict[str, str]:
+    name, terms = _MODIFIED[part.way - _CQL], [f"({given})"] if given else []
+    if part.undated:
+        terms.append(f"{name} IS NULL")
+    if part.lower < part.upper:
+        terms += [f"{name} >= '{_utc(part.lower)}'", f"{name} < '{_utc(part.upper)}'"]
+    if part.prefix:
+        terms.append(f"dc:identifier LIKE '{part.prefix}%'")
+    return {"constraintLanguage": "CQL_TEXT", "constraint_language_version": "1.1.0", "constraint": " AND ".join(terms)}
+
+
+def _filter(given: str, part: Slice) -> dict[str, str] | None:
+    filtered = _FILTER.fullmatch(given)
     if given and (filtered is None or set(_PREFIXES.findall(filtered[1])) != {"ogc"}):
         return None
     name, conditions = _MODIFIED[part.way], [filtered[1]] if filtered else []
@@ -124,13 +150,11 @@ def _of_csw(first: Url, part: Slice) -> Url | None:
             f'<ogc:PropertyIsLike wildCard="*" singleChar="_" escapeChar="\\">{like}</ogc:PropertyIsLike>'
         )
     inner = "".join(conditions) if len(conditions) == 1 else f"<ogc:And>{''.join(conditions)}</ogc:And>"
-    changes = {
+    return {
         "constraintLanguage": "FILTER",
         "constraint_language_version": "1.1.0",
         "constraint": f"<ogc:Filter {_NAMESPACES}>{inner}</ogc:Filter>",
-        "startPosition": "1",
     }
-    return with_parameters(first, changes)
 
 
 def _property(name: str) -> str:

@@ -46,7 +46,9 @@ class PostOnly:
             return EXCEPTION
         values = {"request": "GetRecords", **{name: root.get(name, "") for name in ("startPosition", "maxRecords")}}
         if constraint is not None:
-            values["constraint"] = etree.tostring(constraint[0], encoding="unicode")
+            is_cql = constraint[0].tag == f"{CSW}CqlText"
+            values["constraintLanguage"] = "CQL_TEXT" if is_cql else "FILTER"
+            values["constraint"] = constraint[0].text if is_cql else etree.tostring(constraint[0], encoding="unicode")
         return self.csw(urlencode(values))[1]
 
 
@@ -105,11 +107,12 @@ def test_a_harvest_by_post_that_was_interrupted_goes_on_by_post(tmp_path: Path) 
     assert len(catalogue.posts) <= 4
 
 
-def test_slices_are_posted_as_filters(tmp_path: Path) -> None:
-    with served(PostOnly(Csw(1500, undated=50), 405)) as catalogue:
+@pytest.mark.parametrize("language", ["FILTER", "CQL_TEXT"])
+def test_slices_are_posted_in_the_language_that_the_server_takes(tmp_path: Path, language: str) -> None:
+    with served(PostOnly(Csw(1000, undated=50, language=language), 405)) as catalogue:
         report = harvest(catalogue, tmp_path / "c.db")
     (source,) = report.sources
-    assert (source.stated, source.read, report.is_whole) == (1500, 1500, True)
+    assert (source.stated, source.read, report.is_whole) == (1000, 1000, True)
     assert 5 * len(catalogue.gets) < len(catalogue.posts), "one a round of slices"
 
 

@@ -34,9 +34,19 @@ BEGIN = dt.datetime(2021, 1, 1)
 class Csw:
     """A CSW of records with identifiers and, but for some, dates; it gives no position beyond `WINDOW`."""
 
-    def __init__(self, records: int, undated: int = 0, *, filters: str = "dct:modified", alike: int = 0) -> None:
-        """`filters`: queryable by which it filters, 'deaf' ignores filters. `alike`: records of one same date."""
-        self.filters = filters
+    def __init__(
+        self,
+        records: int,
+        undated: int = 0,
+        *,
+        filters: str = "dct:modified",
+        language: str = "FILTER",
+        alike: int = 0,
+        window: int = WINDOW,
+    ) -> None:
+        """`filters`: queryable by which it filters, 'deaf' ignores filters. `language`: the only one that it takes for
+        constraints. `alike`: records of one same date."""
+        self.filters, self.language, self.window = filters, language, window
         step = dt.timedelta(days=700) / records
         self.records = [
             (f"{number * 7919 % 36**4:06x}-{number}", BEGIN + step * (0 if number < alike else number))
@@ -53,8 +63,10 @@ class Csw:
             return "text/xml", EXCEPTION
         start, rows = int(values["startposition"]), int(values["maxrecords"])
         constraint = values.get("constraint", "")
-        is_known = ":modified" not in constraint or self.filters == "deaf" or self.filters in constraint
-        if not is_known or start + rows - 1 > WINDOW:
+        has_date = re.search("dct:modified|apiso:modified|dc:date", constraint)
+        is_known = has_date is None or self.filters == "deaf" or self.filters in constraint
+        is_known &= not constraint or values["constraintlanguage"] == self.language
+        if not is_known or start + rows - 1 > self.window:
             return "text/xml", EXCEPTION
         found = [each for each in self.records if self.filters == "deaf" or _fits(constraint, *each)]
         page = found[start - 1 : start - 1 + rows]
@@ -73,14 +85,14 @@ class Csw:
 
 
 def _fits(constraint: str, name: str, date: dt.datetime | None) -> bool:
-    if "PropertyIsNull" in constraint:
+    if "PropertyIsNull" in constraint or "IS NULL" in constraint:
         return date is None
-    if (prefix := re.search(r"<ogc:Literal>(\w+)\*<", constraint)) and not name.startswith(prefix[1]):
+    if (prefix := re.search(r"(?:<ogc:Literal>|LIKE ')(\w+)[*%]", constraint)) and not name.startswith(prefix[1]):
         return False
     days = re.findall(r"<ogc:Literal>([\d-]+)<", constraint)
     if days and (date is None or date.isoformat() < days[0]):
         return False
-    spans = re.findall(r"<ogc:Literal>([\d-]+T[\d:]+)Z<", constraint)
+    spans = re.findall(r"(?:<ogc:Literal>|')([\d-]+T[\d:]+)Z", constraint)
     return not spans or (date is not None and spans[0] <= date.isoformat() < spans[1])
 
 
@@ -105,8 +117,21 @@ def harvest(
         Csw(2500, undated=100),
         Csw(2000, filters="apiso:modified"),
         Csw(2000, alike=1000),
+        Csw(1500, undated=50, filters="apiso:modified", language="CQL_TEXT"),
+        Csw(1500, filters="dc:identifier"),
+        Csw(1500, filters="dc:identifier", language="CQL_TEXT"),
+        Csw(1200, undated=20, window=100),
     ],
-    ids=["by date", "some without a date", "by another name of the date", "many of one second"],
+    ids=[
+        "by date",
+        "some without a date",
+        "by another name of the date",
+        "many of one second",
+        "in CQL",
+        "by identifier",
+        "by identifier in CQL",
+        "a window of two pages",
+    ],
 )
 def test_a_list_behind_a_window_is_read_whole_in_slices(tmp_path: Path, csw: Csw) -> None:
     report = harvest(csw, tmp_path / "c.db")
