@@ -91,9 +91,19 @@ def print_lines(lines: Iterable[str], *, json: bool, value: object) -> None:
         typer.echo(line)
 
 
-def end_run(report: CrawlReport | HarvestReport, *, json: bool, has_failed: bool) -> None:
-    """Print what a run did, as JSON or in a few lines, and exit with the code that fits its end."""
+def end_run(
+    report: CrawlReport | HarvestReport,
+    *,
+    json: bool,
+    has_failed: bool,
+    columns: Sequence[str] = (),
+    rows: Sequence[Sequence[object]] = (),
+) -> None:
+    """Print what a run did, as JSON or in a few lines and a table, and exit with the code that fits its end."""
     print_lines(report.lines(), json=json, value=report.as_json())
+    if rows and not json:
+        typer.echo()
+        print_table(columns, rows)
     end_interrupted(report.summary.interrupted)
     if report.summary.stopped == "outage" or report.summary.lost:
         raise typer.Exit(3)

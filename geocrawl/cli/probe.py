@@ -21,7 +21,7 @@ from geocrawl.cli.addresses import gather_seeds
 from geocrawl.cli.output import end_interrupted, show_in_full
 from geocrawl.cli.progress import observe
 from geocrawl.config import Configuration
-from geocrawl.crawler.report import ListCounts
+from geocrawl.crawler.report import HARVEST_COLUMNS, ListCounts
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind, Url
 from geocrawl.model.kinds import KindDeclaration, short_name
@@ -248,7 +248,8 @@ def _run_harvest(overrides: opt.Overrides, url: str, *, since: str, json: bool) 
     path = opt.new_database_path_from(settings, overrides)
     with observe(settings, json=json, max_pages=most, lists=ListCounts()) as observer:
         report = run_harvest(settings, path, catalogue, since=since, max_pages=most, observer=observer)
-    output.end_run(report, json=json, has_failed=report.has_failed)
+    rows = report.rows()
+    output.end_run(report, json=json, has_failed=report.has_failed, columns=HARVEST_COLUMNS, rows=rows)
 
 
 def pages_allowed(configuration: Configuration) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from geocrawl.model import (
@@ -387,7 +387,28 @@ class HarvestReport:
             out.insert(1, _not_read(s))
         if "guard" in s.reasons:
             out.insert(2, _GUARDED)
-        return [*out, *_table(self.sources)]
+        return out
+
+    def rows(self) -> list[tuple[object, ...]]:
+        """Return for each list what its records led to (`HARVEST_COLUMNS`): endpoints that are new, were known, or are
+        dead."""
+        return [
+            (
+                each.read,
+                each.stated,
+                each.read - each.named,
+                each.new,
+                each.known,
+                each.dead,
+                each.waiting,
+                each.address,
+            )
+            for each in self.sources
+        ]
+
+
+HARVEST_COLUMNS = ("records", "stated", "no service", "new", "known", "dead", "not probed", "catalogue")
+"""Columns of `HarvestReport.rows`."""
 
 
 FAMILIES = {
@@ -436,20 +457,6 @@ class ListCounts:
     def stated(self) -> int:
         """Return the sum of the stated totals; of a list without one what was read of it."""
         return sum(each.read if each.stated is None else each.stated for each in self._lists.values())
-
-
-_COLUMNS = ("records", "stated", "no service", "new", "known", "dead", "not probed")
-
-
-def _table(sources: Sequence[SourceState]) -> Iterator[str]:
-    """Yield a table of what the records of each list led to: endpoints that are new, were known, or are dead."""
-    if not sources:
-        return
-    yield ""
-    yield "  ".join(f"{name:>10}" for name in _COLUMNS) + "  catalogue"
-    for each in sources:
-        numbers = (each.read, each.stated, each.read - each.named, each.new, each.known, each.dead, each.waiting)
-        yield "  ".join(f"{'–' if n is None else f'{n:,}':>10}" for n in numbers) + f"  {each.address}"
 
 
 _SHORT = {

@@ -14,7 +14,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.app.harvest import find_start, run_harvest
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.crawler.refusals import records_bound
-from geocrawl.crawler.report import HarvestReport, ListCounts
+from geocrawl.crawler.report import HARVEST_COLUMNS, HarvestReport, ListCounts
 from geocrawl.demo.ows_documents import Described, capabilities, ows_document
 from geocrawl.detect import Detector
 from geocrawl.probe.registry import declarations
@@ -122,9 +122,11 @@ def test_a_harvest_tells_what_it_reads_and_ends_with_a_table_of_what_the_records
     (source,) = report.sources
     assert (source.read, source.named, source.new, source.known, source.dead) == (3, 2, 1, 0, 1)
     assert (lists.read, lists.stated) == (3, 3)
-    heading, row = report.lines()[-2:]
-    assert heading.split("  ")[-1] == "catalogue"
-    assert row.split()[:7] == ["3", "3", "1", "1", "0", "1", "0"]
+    (row,) = report.rows()
+    assert dict(zip(HARVEST_COLUMNS, row, strict=True)) == {
+        **{"records": 3, "stated": 3, "no service": 1, "new": 1, "known": 0, "dead": 1, "not probed": 0},
+        "catalogue": source.address,
+    }
     told = said.getvalue()
     assert f"{first_rows(CKAN)} is taken for a page of records." in told
     assert "is CKAN and states 3 records." in told
