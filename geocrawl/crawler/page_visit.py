@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from geocrawl.crawler.guesses import Guesses
-from geocrawl.crawler.posted_records import PostedRecords
+from geocrawl.crawler.posted_records import PostedRecords, is_exception
 from geocrawl.crawler.refusals import MANY_PAGES, MissingFolders
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
@@ -29,6 +29,7 @@ from geocrawl.model import (
     Failure,
     FailureCode,
     HostState,
+    Judgement,
     Lease,
     Link,
     Page,
@@ -327,14 +328,6 @@ def passed_on_the_way(page: Page, rank: Rank) -> list[RankedLink]:
     return [RankedLink(Link(hop, where="redirect"), rank, refused="redirect-target") for hop in page.hops]
 
 
-def is_exception(document: Document) -> bool:
-    """Return whether a document that was requested as a page of records reports an error instead."""
-    if document.portion is not None or records_page(document.url) is None:
-        return False
-    keys = document.json_keys
-    return document.xml_root.lower().endswith("exceptionreport") or ("error" in keys and "results" not in keys)
-
-
 def _with_named(document: Document, found: Sequence[tuple[Candidate, int | None]]) -> Portion | None:
     """Return what a document holds of a list, with the numbers of the records that name a service."""
     if document.portion is None:
@@ -393,6 +386,7 @@ class PageVisitor:
         self._levels = levels
         self._refusals = refusals
         self._scripts = scripts
+        self._records_only = records_only
         self._links = PageLinks(refusals, levels, scripts, records_only=records_only)
         self._clock = clock
         self._max_redirects = max_redirects
@@ -532,8 +526,8 @@ class PageVisitor:
     def _judged(self, lease: Lease, page: Page, document: Document, host: HostState, sitemaps: Sequence[Url]) -> Visit:
         """Return the visit of a page that was read: its judgement, links and candidates."""
         own = lease.entry.rank
-        judgement, level = self._strategy.judge(document), self._levels.page(document)
-        named = self._recogniser.candidates(document)
+        named, level = self._recogniser.candidates(document), self._levels.page(document)
+        judgement = self._judgement(document, named)
         self._scripts.note(page, pays=bool(named))
         candidates = tuple(self._links.of_candidate(candidate, document, judgement.ranks, level) for candidate in named)
         guessed, lists = self._guessed(page, own, [candidate for candidate, _ in named])
@@ -557,6 +551,12 @@ class PageVisitor:
             portion=_with_named(document, named),
             digest=digest_of(document, [candidate for candidate, _ in named]),
         )
+
+    def _judgement(self, document: Document, named: Sequence[FoundCandidate]) -> Judgement:
+        """Return the strategy's judgement of a page; a harvest needs none but for weak candidates."""
+        if self._records_only and not any(candidate.weak for candidate, _ in named):
+            return Judgement(0.0, (None,) * len(document.links))
+        return self._strategy.judge(document)
 
     def _guessed(
         self, page: Page, own: Rank, named: Sequence[Candidate]

@@ -1,16 +1,17 @@
 """Request pages of records by POST from catalogues that refuse them by GET.
 
 The page keeps the address of its GET, so its place in the queue, its slice and the page after it are the same either
-way. What an endpoint takes is known after its first page; a new run, and each round of slices, finds
-out with one request more.
+way. What an endpoint takes is known after its first page; a new run, and each round of slices, finds out with one
+request more.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from geocrawl.model import Failure, Page, Purpose, Url, Visit
+from geocrawl.model import Document, Failure, Page, Purpose, Url, Visit
 from geocrawl.ports import Turn
+from geocrawl.urls import records_page
 from geocrawl.urls.posted import posted_records
 
 _REFUSALS = frozenset({"ok", "exception", "http-400", "http-404", "http-405", "http-406", "http-415", "http-501"})
@@ -56,3 +57,11 @@ class PostedRecords:
         assert posted is not None, "only a page of records is requested so"
         self._by_post[posted.endpoint.identity] = visit.portion is not None
         return visit.portion is not None
+
+
+def is_exception(document: Document) -> bool:
+    """Return whether a document that was requested as a page of records reports an error instead."""
+    if document.portion is not None or records_page(document.url) is None:
+        return False
+    keys = document.json_keys
+    return document.xml_root.lower().endswith("exceptionreport") or ("error" in keys and "results" not in keys)
