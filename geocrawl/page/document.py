@@ -16,7 +16,7 @@ from geocrawl.page.encoding import DecodedText, decode
 from geocrawl.page.folders import read_folder
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.json import read_data
-from geocrawl.page.rdf import looks_like_turtle, read_turtle
+from geocrawl.page.rdf import looks_like_turtle, read_turtle, turtle_portion
 from geocrawl.page.script_files import files_of_script, is_script, nearest_first
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.text import addresses_in_text
@@ -186,6 +186,7 @@ class PageReader:
             return content
         if looks_like_turtle(text, content_type):
             content.links = read_turtle(text, url)[: self._max_links]
+            content.portion = turtle_portion(text, url)
         elif may_mention_services(text.lower()):
             content.links = list(addresses_in_text(_BLANK_LINE.sub(BOUNDARY, text[:MAX_TEXT_CHARS])))
         return content

@@ -21,10 +21,11 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from geocrawl.formats.text import fold, well_formed
-from geocrawl.model import Url
+from geocrawl.model import Portion, Url
 from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
 from geocrawl.page.naming import kind_among
+from geocrawl.page.records import portion_of
 from geocrawl.urls import RECORDS
 
 SIGNAL = "dcat"
@@ -64,6 +65,19 @@ def read_rdf_xml(root: etree._Element, url: Url) -> list[RawLink]:
 def read_turtle(text: str, url: Url) -> list[RawLink]:
     """Return the links of Turtle, or of N-Triples, which is a subset of it, the next page first."""
     return _links(_of_turtle(text, url.address))
+
+
+def turtle_portion(text: str, url: Url) -> Portion | None:
+    """Return the portion of a paged collection in Turtle or N-Triples (Hydra Core Vocabulary, `totalItems`)."""
+    if "totalItems" not in text:
+        return None
+    totals, datasets = [], {}
+    for subject, name, value in _of_turtle(text, url.address):
+        if name == "totalItems":
+            totals.append(value)
+        elif name == "type" and _last(value) == "Dataset":
+            datasets[subject] = "" if subject.startswith("_:") else subject
+    return portion_of("hydra", totals[0], datasets.values()) if totals else None
 
 
 def read_json_ld(data: Any, url: Url) -> list[RawLink]:

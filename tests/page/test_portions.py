@@ -38,6 +38,22 @@ def test_a_paged_collection_in_json_ld_states_its_total(data: dict[str, object])
     assert read(json.dumps(data), "application/ld+json", "http://d.example/catalog").portion == WHOLE
 
 
+TURTLE = """@prefix hydra: <http://www.w3.org/ns/hydra/core#> . @prefix dcat: <http://www.w3.org/ns/dcat#> .
+<http://d.example/catalog.ttl?page=1> a hydra:PagedCollection ; {} hydra:itemsPerPage 2 .
+<http://d.example/1> a dcat:Dataset . <http://d.example/2> a dcat:Dataset ."""
+
+
+@pytest.mark.parametrize(
+    "total",
+    ["hydra:totalItems 250 ;", 'hydra:totalItems "250"^^<http://www.w3.org/2001/XMLSchema#integer> ;'],
+    ids=["number", "typed text"],
+)
+def test_a_paged_collection_in_turtle_states_its_total(total: str) -> None:
+    page = "http://d.example/catalog.ttl?page=1"
+    assert read(TURTLE.format(total), "text/turtle", page).portion == WHOLE
+    assert read(TURTLE.format(""), "text/turtle", page).portion is None
+
+
 def test_a_list_of_geoportal_server_states_its_total_and_data_json_of_a_government_none() -> None:
     datasets = [{"identifier": f"{{{n}}}", "title": "x", "landingPage": "http://d.example/"} for n in range(2)]
     text = json.dumps({"dataset": datasets, "total": 40})
