@@ -48,7 +48,9 @@ class PostOnly:
         if constraint is not None:
             is_cql = constraint[0].tag == f"{CSW}CqlText"
             values["constraintLanguage"] = "CQL_TEXT" if is_cql else "FILTER"
-            values["constraint"] = constraint[0].text if is_cql else etree.tostring(constraint[0], encoding="unicode")
+            values["constraint"] = (
+                (constraint[0].text or "") if is_cql else etree.tostring(constraint[0], encoding="unicode")
+            )
         return self.csw(urlencode(values))[1]
 
 
