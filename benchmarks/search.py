@@ -3,7 +3,7 @@
 Queries and their right answers are in `search_queries.toml`; a fixed seed sets half of each kind aside, which were not
 looked at while the search was tuned. The catalogue has made services with a known theme and place, in four languages,
 and recorded ones where `../shared` is. `search_more_queries.toml` asks for services that `search_services.txt` adds to
-it; a third of each kind is set aside.
+it; a third of each kind is set aside. `search_compounds.toml` asks for words that stand within longer ones.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tests.support.places import shared_folder
 
 QUERIES = Path(__file__).with_name("search_queries.toml")
 MORE_QUERIES = QUERIES.with_name("search_more_queries.toml")
+COMPOUNDS = QUERIES.with_name("search_compounds.toml")
 SEED = 20261122
 GOAL_AT_1, GOAL_MRR = 0.88, 0.90
 _LOOKED_AT = 20
@@ -54,7 +55,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Ask all queries, and measure latencies (with facets)."""
     halves, truths = _judged(tuning_alone=options.tune)
     figures: dict[str, Any] = {name: _figures(asked) for name, asked in halves.items()}
-    seen = halves if options.tune else {name: halves[name] for name in ("set_aside", "more_set_aside")}
+    seen = halves if options.tune else {name: halves[name] for name in ("set_aside", "more_set_aside", "compounds")}
     figures["misses"] = {name: [each._asdict() for each in asked if each.rank != 1] for name, asked in seen.items()}
     figures["goals"] = {"hit_at_1": GOAL_AT_1, "mrr": GOAL_MRR, "empty": 0, "p95_ms_at_100000": 100}
     if not options.tune:
@@ -75,6 +76,11 @@ def _judged(*, tuning_alone: bool) -> tuple[dict[str, list[Asked]], dict[int, Tr
         more = tomllib.loads(MORE_QUERIES.read_text("utf-8"))
         tuned, aside = halves(more, of=3)
         asked = {"more_tuning": tuned} if tuning_alone else {"more_tuning": tuned, "more_set_aside": aside}
+        asked["compounds"], never = compounds()
+        with Store.open_readonly(path) as connection:
+            engine = search_engine(connection)
+            wrong = [text for text, keys in never.items() if finds_any(engine, text, keys, truths)]
+        print(f"   finds what it must not: {', '.join(wrong) or 'nothing'}")
         return parts | _asked(path, asked, truths), truths
 
 
@@ -97,6 +103,18 @@ def halves(
         for number, row in enumerate(rows):
             halves[number % of == of - 1].append(row)
     return halves
+
+
+def compounds() -> tuple[list[tuple[str, str, str]], dict[str, list[str]]]:
+    """Return (kind, query, right answer) of `search_compounds.toml`, and queries with keys that they must not find."""
+    queries = tomllib.loads(COMPOUNDS.read_text("utf-8"))
+    never = {text: keys.split() for text, keys in queries.pop("never").items()}
+    return [(kind, text, right) for kind, each in queries.items() for text, right in each.items()], never
+
+
+def finds_any(engine: SearchEngine, text: str, keys: Sequence[str], truths: Mapping[int, Truth]) -> bool:
+    """Return whether a query finds one of the written services with some keys."""
+    return any(truths[number].name in keys for number in engine.numbers(text))
 
 
 def _ask(engine: SearchEngine, queries: Sequence[tuple[str, str, str]], truths: Mapping[int, Truth]) -> list[Asked]:
@@ -140,6 +158,7 @@ def _figures(asked: Sequence[Asked]) -> dict[str, Any]:
 def _row(asked: Sequence[Asked]) -> dict[str, Any]:
     return {
         "queries": len(asked),
+        "hit_at_5": round(sum(0 < each.rank <= 5 for each in asked) / len(asked), 3),
         "hit_at_1": round(sum(each.rank == 1 for each in asked) / len(asked), 3),
         "mrr": round(sum(1 / each.rank for each in asked if each.rank) / len(asked), 3),
         "empty": sum(each.is_empty for each in asked),

@@ -23,7 +23,9 @@ from tests.support.world import ManualClock
 
 pytestmark = pytest.mark.acceptance
 
-FILES = [ROOT / "benchmarks" / name for name in ("search_queries.toml", "search_more_queries.toml")]
+FILES = [
+    ROOT / "benchmarks" / name for name in ("search_queries.toml", "search_more_queries.toml", "search_compounds.toml")
+]
 TYPED = (
     *(text for file in FILES for kind in tomllib.loads(file.read_text("utf-8")).values() for text in kind),
     *(
