@@ -24,8 +24,8 @@ class FullText(Protocol):
     def match(self, connection: Connection, phrases: Sequence[Phrase], columns: Sequence[str]) -> Numbers:
         """Return the ids of the services in which one of the phrases occurs, in the named columns or in any."""
 
-    def vocabulary(self, connection: Connection, first: str) -> Mapping[str, int]:
-        """Return the words without digits that begin with `first`, with the number of services that have them."""
+    def vocabulary(self, connection: Connection) -> Mapping[str, int]:
+        """Return the words without digits, with the number of services that have them."""
 
     def merge_segments(self, database: Database, few: int) -> ChunkedWork[None]:
         """Make one part of an index that is in more than `few`."""

@@ -168,9 +168,9 @@ class SqlSearchIndex:
     def _look_up(self, phrases: Sequence[Phrase], columns: Sequence[str]) -> Numbers:
         return full_text(self._connection).match(self._connection, phrases, columns)
 
-    def vocabulary(self, first: str) -> Mapping[str, int]:
-        """Return the words without digits that begin with `first`, with the number of services that have them."""
-        return full_text(self._connection).vocabulary(self._connection, first)
+    def vocabulary(self) -> Mapping[str, int]:
+        """Return the words without digits, with the number of services that have them."""
+        return full_text(self._connection).vocabulary(self._connection)
 
     def services(self, ids: Sequence[int], make: Callable[..., S], *, with_secrets: bool) -> Sequence[S]:
         """Return what `make` makes of each service's columns, given by name and without the costly ones; deleted

@@ -30,9 +30,7 @@ _MOST_BYTES = 900_000
 """Bytes of all words of a service that can be looked up, and of those by column: a `tsvector` has at most 1 MiB."""
 COLUMNS: tuple[str, ...] = ("rowid", *TEXT_COLUMNS, "words", "fields")
 """Columns of a row of `search_text`."""
-_VOCABULARY = """
-SELECT w.lexeme, count(*) FROM search_text, unnest(words) w
-WHERE words @@ CAST(?1 AS tsquery) AND starts_with(w.lexeme, ?2) GROUP BY w.lexeme"""
+_VOCABULARY = "SELECT word, ndoc FROM ts_stat('SELECT words FROM search_text')"
 
 
 def text_row(number: int, texts: Mapping[str, str]) -> tuple[int | str, ...]:
@@ -67,10 +65,9 @@ def match(connection: Connection, phrases: Sequence[Phrase], columns: Sequence[s
         return np.array([row[0] for row in connection.execute(statement, values)], np.int64)
 
 
-def vocabulary(connection: Connection, first: str) -> Mapping[str, int]:
-    """Return the words without digits that begin with `first`, with the number of services that have them."""
-    found = connection.execute(_VOCABULARY, (f"{_quoted(first)}:*", first)).fetchall()
-    return {word: services for word, services in found if word.isalpha()}
+def vocabulary(connection: Connection) -> Mapping[str, int]:
+    """Return the words without digits, with the number of services that have them."""
+    return {word: services for word, services in connection.execute(_VOCABULARY).fetchall() if word.isalpha()}
 
 
 def merge_segments(database: Database, few: int) -> ChunkedWork[None]:

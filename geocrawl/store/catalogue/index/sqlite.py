@@ -18,8 +18,7 @@ from geocrawl.store.database.steps import ChunkedWork
 COLUMNS: tuple[str, ...] = ("rowid", *TEXT_COLUMNS)
 """Columns of a row of `search_text`."""
 _MATCH = "SELECT group_concat(rowid) FROM search_text WHERE search_text MATCH ?"
-_VOCABULARY = "SELECT term, doc FROM search_word WHERE term >= ?1 AND term < ?2 AND term NOT GLOB '*[0-9]*'"
-_HIGHEST = "\U0010ffff"
+_VOCABULARY = "SELECT term, doc FROM search_word WHERE term NOT GLOB '*[0-9]*'"
 _SEGMENTS = "SELECT count(DISTINCT segid) FROM search_text_idx"
 _MERGE = "INSERT INTO search_text (search_text, rank) VALUES ('merge', ?)"
 _CHANGES = "SELECT total_changes()"
@@ -44,9 +43,9 @@ def match(connection: Connection, phrases: Sequence[Phrase], columns: Sequence[s
     return np.fromstring(text, np.int64, sep=",") if text else np.empty(0, np.int64)
 
 
-def vocabulary(connection: Connection, first: str) -> Mapping[str, int]:
-    """Return the words without digits that begin with `first`, with the number of services that have them."""
-    return dict(connection.execute(_VOCABULARY, (first, first + _HIGHEST)))
+def vocabulary(connection: Connection) -> Mapping[str, int]:
+    """Return the words without digits, with the number of services that have them."""
+    return dict(connection.execute(_VOCABULARY))
 
 
 def merge_segments(database: Database, few: int) -> ChunkedWork[None]:

@@ -323,13 +323,14 @@ class SearchEngine:
         plan = self._planner.plan(read_query(text), filters)
         demand_few_values((*plan.filters, *plan.without))
         self._snapshot.refresh(self._index)
-        found = self._find(plan)
+        plan, found = self._find(plan)
         suggestion = self._corrected(text, found)
         if suggestion is not None:
             plan, found = self._better(suggestion, filters, plan, found)
         return plan, found, suggestion
 
-    def _find(self, plan: Plan) -> _QueryHits:
+    def _find(self, plan: Plan) -> tuple[Plan, _QueryHits]:
+        """Return the services of a plan; the plan with the longer words that were asked for, too."""
         now, snapshot = self._now(), self._snapshot
         meets = snapshot["is_there"].copy()
         for filters in plan.filters:
@@ -347,23 +348,33 @@ class SearchEngine:
         for named in plan.kind_words:
             of_kinds &= meeting(snapshot, Filters(kinds=named.kinds), now)
         scored = self._score(plan)
-        if np.count_nonzero(of_kinds & scored.whole) < _ENOUGH:
+        if plan.concepts and np.count_nonzero(of_kinds & scored.whole) < _ENOUGH:
+            plan = self._with_compounds(plan)
             scored = self._score(plan, goes_on=True)
         found = self._chosen(of_kinds, scored)
         if plan.kind_words and not len(found.positions):
-            return replace(self._chosen(meets, scored), dropped_kinds=True)
-        return found
+            found = replace(self._chosen(meets, scored), dropped_kinds=True)
+        return plan, found
+
+    def _with_compounds(self, plan: Plan) -> Plan:
+        """Return a plan whose words are asked for within longer words, too."""
+        self._corrector.refresh(self._snapshot.upto, self._snapshot.services)
+        concepts = list[Concept]()
+        for concept in plan.concepts:
+            self._check()
+            compounds = self._corrector.compounds(concept) if concept.may_go_on else ()
+            concepts.append(replace(concept, compounds=compounds))
+        return replace(plan, concepts=tuple(concepts))
 
     def _corrected(self, text: str, found: _QueryHits) -> str | None:
         """Return a query with mistyped words corrected, when some words occur nowhere and no service has all words."""
         if not found.missing or found.whole[found.positions].any():
             return None
-        return self._corrector.corrected(text, found.missing, self._snapshot.upto, self._check)
+        return self._corrector.corrected(text, found.missing, self._check)
 
     def _better(self, suggestion: str, filters: Filters, plan: Plan, found: _QueryHits) -> tuple[Plan, _QueryHits]:
         """Return the plan and the services of a corrected query, if it finds more words; else the given ones."""
-        other_plan = self._planner.plan(read_query(suggestion), filters)
-        other = self._find(other_plan)
+        other_plan, other = self._find(self._planner.plan(read_query(suggestion), filters))
         if len(other.positions) and len(other.missing) < len(found.missing):
             return other_plan, replace(other, is_suggested=True)
         return plan, found
@@ -428,7 +439,7 @@ class SearchEngine:
         ids = self._snapshot["id"]
         numbers = [[int(ids[position]) for position in group[: _MOST_TWINS + 1]] for group in groups]
         twins = self._services([number for _, *others in numbers for number in others])
-        phrases = [phrase for concept in plan.concepts for phrase in (*concept.exact, *concept.similar)]
+        phrases = [phrase for concept in plan.concepts for phrase in concept.phrases]
         firsts = {first: (int(group[0]), others) for (first, *others), group in zip(numbers, groups, strict=True)}
         layers = {number: self._layers(phrases, number) for number in firsts}
         now = self._now()

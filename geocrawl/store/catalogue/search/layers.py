@@ -62,7 +62,7 @@ class LayerRanking:
 
 def _has(concept: Concept, line: str) -> bool:
     """Return whether a line of words has the words of a concept, or all its parts apart from each other."""
-    if pattern_of((*concept.exact, *concept.similar, *_longer(concept))).search(line):
+    if pattern_of((*concept.phrases, *_longer(concept))).search(line):
         return True
     return bool(concept.parts) and all(pattern_of(part).search(line) for part in concept.parts)
 

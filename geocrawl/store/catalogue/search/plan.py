@@ -57,7 +57,14 @@ class Concept:
     is_weak: bool = False
     """Whether a service without these words may be found, too."""
     may_go_on: bool = False
-    """Whether longer words that begin with one of `exact` are asked for when few services have the query's words."""
+    """Whether longer words that hold one of `exact` are asked for when few services have the query's words."""
+    compounds: tuple[Phrase, ...] = ()
+    """Those of these longer words that consist of known words."""
+
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """The words themselves, what means the same, and what holds them."""
+        return (*self.exact, *self.similar, *self.compounds)
 
 
 @dataclass(frozen=True, slots=True)

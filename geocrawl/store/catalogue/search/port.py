@@ -79,8 +79,8 @@ class SearchIndex(Protocol):
         """Return the ids of the services in which one of the phrases occurs, in the named columns or in any."""
         ...
 
-    def vocabulary(self, first: str) -> Mapping[str, int]:
-        """Return the words without digits that begin with `first`, with the number of services that have them."""
+    def vocabulary(self) -> Mapping[str, int]:
+        """Return the words without digits, with the number of services that have them."""
         ...
 
     def services(self, ids: Sequence[int], make: Callable[..., S], *, with_secrets: bool) -> Sequence[S]:

@@ -41,8 +41,10 @@ _APART: Final = 0.6
 """Weight of the words of a phrase that occur apart from each other."""
 _BEGINNING: Final = 0.65
 """Weight of a longer word that begins with a word of the query."""
-_LEAST_TO_GO_ON: Final = 5
-"""Fewest letters of a word whose longer words are asked for."""
+_WITHIN_LONGER: Final = 0.5
+"""Weight of a longer word that holds a word of the query and otherwise consists of known words."""
+_LEAST_TO_GO_ON: Final = 6
+"""Fewest letters of a word whose longer words are asked for, whatever they go on with: `karte` begins Kartell."""
 _SHORT: Final = 400
 """Most words of texts in which an occurrence counts in full."""
 _LONG_TEXTS: Final = 0.5
@@ -89,7 +91,7 @@ class Matched:
 
 
 def match_concept(concept: Concept, index: SearchIndex, snapshot: Snapshot, *, goes_on: bool = False) -> Matched:
-    """Return where a concept occurs and how well. `goes_on`: longer words that begin so are asked for, too."""
+    """Return where a concept occurs and how well. `goes_on`: longer words are asked for, too."""
     several = tuple(phrase for phrase in concept.similar if len(phrase.words) > 1)
     single = tuple(phrase for phrase in concept.similar if len(phrase.words) == 1)
     # What means the same is often there in two spellings (landuse, land use), which say no more than one.
@@ -102,6 +104,7 @@ def match_concept(concept: Concept, index: SearchIndex, snapshot: Snapshot, *, g
     if goes_on and concept.may_go_on:
         longer = _BEGINNING * _strength(_longer(concept.exact[:1]), index, snapshot)
         np.maximum(strength, longer, out=strength)
+        np.maximum(strength, _WITHIN_LONGER * _strength(concept.compounds, index, snapshot), out=strength)
         np.maximum(strength, _SIMILAR * _BEGINNING * _strength(_longer(concept.similar), index, snapshot), out=strength)
     found, weight = strength / (_K1 + strength), 1.0
     own = exact / (_K1 + exact)
