@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from geocrawl.model import Document, Relevance
-from geocrawl.priority.text_terms import Keywords, hint_of
+from geocrawl.priority.text_terms import Hint, Keywords
 
 # --------------------------------------------------------------------------- pages
 # There is one vector for each language, with n keywords each, and a page's r is the highest of its cosines with these
@@ -162,12 +162,12 @@ class LinkMeasure:
             **dict.fromkeys(keywords.intersection(some), both),
         }
         self._words = Keywords(self._levels)
-        self._hint = hint_of(self._levels)
+        self._hint = Hint(self._levels)
 
     def match(self, address: str, anchor: str) -> LinkMatch:
         """Return the level by gws eq. 3: 2 with a link keyword in URL or anchor, 1 with an abbreviation, else 0."""
         text = f"{unquote(address) if '%' in address else address} {anchor}"
-        if not self._hint.search(text.lower()):  # most links: skips the search for word boundaries
+        if not self._hint.is_in(text.lower()):  # most links: skips the search for word boundaries
             return _NO_MATCH
         words = dict.fromkeys(self._words.found_in(text))
         if (apart := split_camel_case(text)) != text:

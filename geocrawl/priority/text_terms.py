@@ -262,22 +262,52 @@ class Keywords:
     def __init__(self, words: Collection[str]) -> None:
         """Compile `words`, in lower case and with single spaces between words."""
         self._words = frozenset(words)
-        self._pattern = re.compile(_pattern(self._words))
+        self._search = _Search(self._words, _pattern)
 
     def found_in(self, text: str) -> list[str]:
         """Return every occurrence in `text`, in order, in the keyword's spelling."""
-        keywords = self._pattern.findall(text.lower())
+        lower = text.lower()
+        keywords = self._search.in_(lower).findall(lower)
         words = self._words
         return [match if match in words else match.removesuffix("s") for match in keywords]
 
 
-def hint_of(words: Collection[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of `words` wherever it occurs, also within another word: a quick check."""
+class Hint:
+    """A quick check whether any of some words occurs, also within another word."""
+
+    def __init__(self, words: Collection[str]) -> None:
+        """Compile `words`, in lower case."""
+        self._search = _Search(words, _hint)
+
+    def is_in(self, lower: str) -> bool:
+        """Return whether a word occurs in a text in lower case."""
+        return self._search.in_(lower).search(lower) is not None
+
+
+class _Search:
+    """Patterns of all words and of those in ASCII.
+
+    `re` compares each character of a text with the initial of each word in turn, so words of fifty languages make a
+    search four to nine times as dear. Most texts contain no character that only these words have.
+    """
+
+    def __init__(self, words: Collection[str], pattern: Callable[[Collection[str]], str]) -> None:
+        others = {next(char for char in word if not char.isascii()) for word in words if not word.isascii()}
+        self._others = re.compile(f"[{''.join(sorted(others))}]" if others else r"(?!)")
+        self._all = re.compile(pattern(words))
+        self._ascii = re.compile(pattern([word for word in words if word.isascii()]))
+
+    def in_(self, text: str) -> re.Pattern[str]:
+        """Return the pattern that finds as much in `text` as that of all words."""
+        return self._ascii if text.isascii() or not self._others.search(text) else self._all
+
+
+def _hint(words: Collection[str]) -> str:
     branches = (
         f"{re.escape(initial)}(?:{'|'.join(re.escape(word[1:]) for word in group)})"
         for initial, group in _by_initial(words)
     )
-    return re.compile("|".join(branches) or r"(?!)")
+    return "|".join(branches) or r"(?!)"
 
 
 def _pattern(words: Collection[str]) -> str:

@@ -13,7 +13,18 @@ from geocrawl.priority.nearness import TopicMeasure, TopicModel, page_vector
 from geocrawl.priority.text_terms import Keywords
 from tests.priority.documents import TOPIC
 
-WORDS = ("wms", "map", "web map service", "map service", "getmap", "srs", "地图", "地图服务", "web地图服务")
+WORDS = (
+    "wms",
+    "map",
+    "web map service",
+    "map service",
+    "getmap",
+    "srs",
+    "地图",
+    "地图服务",
+    "web地图服务",
+    "géoportail",
+)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +37,7 @@ WORDS = ("wms", "map", "web map service", "map service", "getmap", "srs", "地�
         ("发布WMS服务与地图服务", ["wms", "地图服务"]),
         ("Web地图服务在线地图", ["web地图服务", "地图"]),
         ("SRS GetMap", ["srs", "getmap"]),
+        ("Les Géoportails, la géologie et un WMS", ["géoportail", "wms"]),
         ("", []),
     ],
 )
