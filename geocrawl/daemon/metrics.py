@@ -72,6 +72,9 @@ def prometheus(status: CatalogStatus, findings: Sequence[Finding], max_traffic_b
     yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", status.health))
     yield from _family("due", "Endpoints whose next probe is due.", [("", status.due)])
     yield from _family("today", "The daemon's counts of this day (UTC).", _labelled("what", status.today))
+    watched = "1 while an address of the service answers, by number of the services that are asked at an interval."
+    answering = {str(number): int(answers) for number, answers in status.watched.items()}
+    yield from _family("watched_up", watched, _labelled("service", answering))
     given_up = "Watches whose notices could not be delivered ten times in a row."
     yield from _family("watches_given_up", given_up, [("", status.watches_given_up)])
     late = "Notices that wait, by watch: an attempt failed, or nobody sent them for an hour."

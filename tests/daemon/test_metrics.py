@@ -13,11 +13,14 @@ import pytest
 
 from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.demo.web import DemoWeb
+from geocrawl.model import Kind, Service
+from geocrawl.settings import Settings
 from geocrawl.store import Connection
+from geocrawl.store.upkeep.watches import Watches
 from tests.daemon.test_daemon import configured, daemon, wait_for
 from tests.support.commands import geocrawl
 from tests.support.parts import PROMTOOL, lack
-from tests.support.world import World
+from tests.support.world import World, candidate, verdict
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -56,6 +59,20 @@ def test_one_that_cannot_be_written_is_said_once_and_so_is_its_end(tmp_path: Pat
         file.write(connection, 1e9)
     assert [event for event, _ in said[1:]] == ["metrics are written again"]
     assert "geocrawl_services 0" in (folder / "a.prom").read_text()
+
+
+def test_services_that_are_asked_at_an_interval_are_up_or_down_by_number(tmp_path: Path) -> None:
+    world, out = World(tmp_path / "w.db"), tmp_path / "a.prom"
+    for name in ("well", "dead", "else"):
+        found = verdict(service=Service(Kind.WMS, "1.3.0", name, fingerprint=name))
+        world.record(candidate(f"{name}.example/wms"), found, world.clock.time)
+    for number in (1, 2):
+        settings = Settings()
+        Watches(world.database).add(number, "", "", lambda query: (), 0.0, every_s=300.0, settings=settings)
+    world.database.connection.execute("UPDATE endpoint SET health = 'down' WHERE service_id = 2")
+    MetricsFile(str(out), 0, print).write(world.store.connection, 1e9)
+    said = [line for line in out.read_text().splitlines() if line.startswith("geocrawl_watched_up{")]
+    assert said == ['geocrawl_watched_up{service="1"} 1', 'geocrawl_watched_up{service="2"} 0']
 
 
 def test_a_daemon_goes_on_without_it(tmp_path: Path) -> None:

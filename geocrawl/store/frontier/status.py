@@ -129,6 +129,8 @@ class CatalogStatus:
     """Quarantined sites: they get no new visits until a person releases them."""
     blocked: int
     """Number of hosts that have opted out."""
+    watched: Mapping[int, bool]
+    """Services that are asked at an interval, by number → whether one of its addresses answers (alive or degraded)."""
     watches_given_up: int
     """Watches whose notices could not be delivered ten times in a row."""
     watches_of_nothing: int
@@ -216,6 +218,13 @@ _DUE = select(func.count()).where(ENDPOINT.c.due_at.is_not(None), ENDPOINT.c.due
 _WATCHES = select(
     func.count(case((WATCH.c.failures >= MOST_FAILURES, 1))),
     func.count(case((and_(WATCH.c.service_id.is_not(None), WATCH.c.known == "{}"), 1))),
+)
+_ANSWERS = case((ENDPOINT.c.health.in_(("alive", "degraded")), 1), else_=0)
+_WATCHED = (
+    select(ENDPOINT.c.service_id, func.max(_ANSWERS))
+    .where(ENDPOINT.c.every_s.is_not(None), ENDPOINT.c.service_id.is_not(None))
+    .group_by(ENDPOINT.c.service_id)
+    .order_by(ENDPOINT.c.service_id)
 )
 _LATE_S = 3600.0
 _LATE_WATCHES = (
@@ -334,6 +343,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         refused=read_refusals(connection),
         held_sites=quarantined_sites(connection),
         blocked=connection.execute(_BLOCKED).fetchone()[0],
+        watched={number: bool(answers) for number, answers in connection.execute(_WATCHED)},
         watches_given_up=given_up,
         watches_of_nothing=of_nothing,
         watches_late=tuple(
