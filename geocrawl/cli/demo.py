@@ -126,6 +126,6 @@ def _print_catalogue(path: DatabaseUrl) -> None:
         least=("layers", "checked"),
     )
     typer.echo("\nCommands to try on it:")
-    for command in ("status", "search 地图", "show 1", "export"):
+    for command in ("status", "search 地图", "show 1", "export", "serve"):
         typer.echo(f"  {in_a_shell(*command.split(), '--db', str(path))}")
     typer.echo("`geocrawl demo --serve` keeps this web running, so that it can be crawled by hand.")

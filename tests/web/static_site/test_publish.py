@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import signal
@@ -69,6 +70,15 @@ def test_every_link_and_every_part_of_the_search_leads_to_a_file(first: Path) ->
     assert faults_of(first) == []
     assert index_of(first)["services"] == SERVICES
     assert len(list(first.glob("services/0/*.html"))) == SERVICES + 1
+
+
+def test_the_first_page_with_all_that_it_loads_is_small(first: Path) -> None:
+    tree: Any = html.fromstring((first / "index.html").read_bytes())
+    loaded = set(tree.xpath("//@src | //link[not(contains(@rel, 'alternate'))]/@href | //image/@href"))
+    shipped = sorted(name.partition("?")[0] for name in loaded if name.startswith("static/"))
+    assert "static/page.css" in shipped and "static/land.svg" in shipped and "static/map.js" not in shipped
+    sizes = {name: len(gzip.compress((first / name).read_bytes())) for name in ("index.html", *shipped)}
+    assert sum(sizes.values()) < 200_000, sizes
 
 
 def test_nothing_is_written_when_nothing_changed(made: Path, site: Path) -> None:
