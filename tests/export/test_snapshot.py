@@ -70,6 +70,18 @@ def test_the_same_catalogue_gives_the_same_bytes_and_is_not_written_twice(world:
     assert "nothing was written" not in snapshot(world, "--out", str(tmp_path / "s"), "--licence", "CC0-1.0")
 
 
+def test_a_site_published_again_leaves_a_snapshot_in_its_folder_alone(world: World, tmp_path: Path) -> None:
+    site, database = tmp_path / "site", str(world.database.path)
+    publish = ("publish", "--out", str(site), "--base-url", "https://maps.example.org", "--db", database)
+    assert geocrawl(*publish).code == 0
+    snapshot(world, "--out", str(site / "snapshot"))
+    before = {file.name: file.read_bytes() for file in (site / "snapshot").iterdir()}
+    world.record(candidate("a.example/wms"), verdict("ok", roads("Rails")), world.clock.now() + 60)
+    assert geocrawl(*publish).code == 0
+    assert {file.name: file.read_bytes() for file in (site / "snapshot").iterdir()} == before
+    assert before.keys() == {*FILES, "manifest.json"}
+
+
 def test_what_changed_since_the_former_snapshot_stands_in_files(world: World, tmp_path: Path) -> None:
     out = tmp_path / "s"
     snapshot(world, "--out", str(out))
