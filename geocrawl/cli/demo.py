@@ -128,4 +128,4 @@ def _print_catalogue(path: DatabaseUrl) -> None:
     typer.echo("\nCommands to try on it:")
     for command in ("status", "search 地图", "show 1", "export", "serve"):
         typer.echo(f"  {in_a_shell(*command.split(), '--db', str(path))}")
-    typer.echo("`geocrawl demo --serve` keeps this web running, so that it can be crawled by hand.")
+    typer.echo("`geocrawl demo --serve` keeps this web running, to be crawled by hand.")

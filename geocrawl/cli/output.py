@@ -14,6 +14,7 @@ import re
 import shlex
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -83,12 +84,27 @@ def _with_times(value: object, name: str = "") -> object:
 
 
 def print_lines(lines: Iterable[str], *, json: bool, value: object) -> None:
-    """Print lines for people, or `value` as JSON."""
+    """Print lines for people, on a terminal folded between words, or `value` as JSON."""
     if json:
         echo_json(value)
         return
     for line in lines:
-        typer.echo(line)
+        typer.echo(_folded(as_shown(line)) if sys.stdout.isatty() else line)
+
+
+def _folded(line: str) -> str:
+    """Return a line in as many as the terminal needs for it, the further ones below the text behind its label."""
+    width = shutil.get_terminal_size().columns
+    if len(line) <= width:
+        return line
+    label = _LABEL.match(line)
+    indent = " " * min(label.end() if label else 2, width // 2)
+    return textwrap.fill(
+        line, width, subsequent_indent=indent, replace_whitespace=False, break_long_words=False, break_on_hyphens=False
+    )
+
+
+_LABEL = re.compile(r"\s*(?:\S+\s{2,})?")
 
 
 def end_run(
