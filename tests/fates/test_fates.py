@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,15 @@ def test_a_platform_that_asks_for_patience_is_never_asked_too_early(tmp_path: Pa
 def test_the_fates_are_of_all_kinds() -> None:
     drawn = draw(len(FATES), 90, random.Random(1))
     assert {BEHAVIOURS[name].truth for service in drawn for _, name in service.phases} == set(Truth)
+
+
+def test_a_life_depends_on_its_seed_alone(tmp_path: Path) -> None:
+    asked, threads = list[list[tuple[float, str, int]]](), set[str]()
+    for name in ("one", "again"):
+        (tmp_path / name).mkdir()
+        life = Life(draw(20, 6, random.Random(1)), 6, 1, tmp_path / name)
+        life.every_day = lambda: threads.update(thread.name for thread in threading.enumerate())
+        life.run()
+        asked.append([(request.at, request.host, request.status) for request in life.requests])
+    assert asked[0] == asked[1] != []
+    assert "heartbeat" not in threads, "it would beat in the machine's time"

@@ -211,9 +211,11 @@ class SimulatedStore(Store):
 
     @classmethod
     def opened(cls, place: DatabaseUrl, clock: Clock) -> SimulatedStore:
-        """Return the store at a place."""
+        """Return the store at a place. No thread beats for it: that would lock the database for a moment of the
+        machine's time, which in virtual time, where nobody waits, is longer than the longest wait."""
         store = cls.open(place, clock=clock)
         assert isinstance(store, cls)
+        store.database.life.has_thread = False
         return store
 
     def use(self, loop: SimulatedLoop, interruptions: Interruptions, note: Callable[[str, object], None]) -> None:
