@@ -12,7 +12,8 @@ a service dead nor one lucky answer a dead service alive (hysteresis):
 
 A filter before the server that refuses us makes it unconfirmed at once: nothing is seen of it, and nothing is told.
 "May not be asked" (robots.txt, the operator's lists) is no failure, and neither is a server's word that it is asked too
-often, which proves that it runs. But whoever has not answered for long is no longer called alive: *unconfirmed*.
+often, which proves that it runs and ends a row of failures. But whoever has not answered for long is no longer called
+alive: *unconfirmed*.
 
 `TRANSITIONS` is the whole table: the first row that matches applies. A state's `Pace` determines when the next probe is
 due: stable services are probed rarely, failing ones soon with a doubling back-off, dead ones monthly, gone ones never.
@@ -182,11 +183,12 @@ def after(
 
     `every_s`: the interval that a watch asks for, instead of the pace of the state.
 
-    `wait_s`: least time until the next probe, in seconds. An event that is no verdict leaves the count and the interval
-    as they are, and puts off a probe that is planned by just this time; `Event.PASSED` does not put it off.
+    `wait_s`: least time until the next probe, in seconds. An event that is no verdict leaves the interval as it is, and
+    the count unless it is `Event.LIMITED`, and puts off a probe that is planned by just this time; `Event.PASSED` does
+    not put it off.
     """
     judged = event in VERDICTS
-    in_a_row = _count(condition.in_a_row, event) if judged else condition.in_a_row
+    in_a_row = _count(condition.in_a_row, event)
     failing_s = _failing_s(condition, event, at)
     since = condition.since or at
     row = next((row for row in TRANSITIONS if _applies(row, condition, event, in_a_row, failing_s, at)), None)
@@ -219,7 +221,9 @@ def _applies(row: Transition, condition: Condition, event: Event, in_a_row: int,
 def _count(in_a_row: int, event: Event) -> int:
     if event is Event.OK:
         return max(in_a_row, 0) + 1
-    return min(in_a_row, 0) - 1
+    if event is Event.FAIL:
+        return min(in_a_row, 0) - 1
+    return max(in_a_row, 0) if event is Event.LIMITED else in_a_row
 
 
 def _failing_s(condition: Condition, event: Event, at: float) -> float:

@@ -64,6 +64,11 @@ class Answer:
         """Return the address that links in the answer are relative to."""
         return self.page.final if isinstance(self.page, Page) else self.page.url
 
+    @property
+    def is_refusal(self) -> bool:
+        """Return whether a filter before the server gave it, which answers other words alike."""
+        return self.finding.service is None and isinstance(self.page, Page) and bool(filter_sign(self.page))
+
 
 Helps = Callable[[Sequence[Answer], Candidate], bool]
 """Function that returns whether a question can help after these answers."""
@@ -141,10 +146,12 @@ def is_file(endpoint: Url) -> bool:
 def ask(
     candidate: Candidate, questions: Sequence[Question], examine: Examine
 ) -> Generator[Ask, Page | Failure, list[Answer]]:
-    """Make requests until the answers decide; return all answers."""
+    """Make requests until the answers decide, or a filter refuses us; return all answers."""
     answers: list[Answer] = []
     for question in questions:
         last = answers[-1] if answers else None
+        if last and last.is_refusal:
+            break
         if last and not (last.finding.reason in question.after and question.helps(answers, candidate)):
             continue
         url = question.url(answers[-1]) if callable(question.url) else question.url

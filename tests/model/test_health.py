@@ -157,6 +157,18 @@ def test_a_server_that_asks_for_patience_runs_so_that_its_service_never_dies_of_
     assert condition.due_at is not None
 
 
+def test_failures_between_which_a_server_asks_for_patience_are_not_in_a_row() -> None:
+    condition, at = live(True, False)
+    for event in (Event.LIMITED, Event.FAIL, Event.LIMITED, Event.FAIL, Event.LIMITED):
+        at += DAY_S
+        condition = after(condition, event, at=at, key=KEY)
+        assert condition.state is Health.DEGRADED
+    down = after(
+        after(after(condition, Event.FAIL, at=at, key=KEY), Event.FAIL, at=at, key=KEY), Event.FAIL, at=at, key=KEY
+    )
+    assert down.state is Health.DOWN
+
+
 def test_half_a_year_in_which_nobody_looked_buries_no_service() -> None:
     down, at = live(True, False, False, False)
     at += 200 * DAY_S

@@ -15,6 +15,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.catalogue.read.history import history_of_service
 from geocrawl.urls import read_url
 from tests.store.upkeep.test_watches import ROADS
+from tests.support.answers import interview
 from tests.support.world import World, candidate, verdict
 
 URL = read_url("http://a.example/wms")
@@ -90,6 +91,17 @@ def test_a_filter_is_known_by_its_signs(name: str) -> None:
 @pytest.mark.parametrize("name", NO_FILTERS)
 def test_what_a_service_or_a_server_says_is_no_sign(name: str) -> None:
     assert filter_sign(NO_FILTERS[name]) == ""
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_filter_is_asked_once(name: str) -> None:
+    verdict, asked = interview({"*": FILTERS[name]})
+    assert verdict.filter and len(asked) == 1
+
+
+def test_what_is_no_filter_is_asked_in_another_version() -> None:
+    verdict, asked = interview({"*": NO_FILTERS["an article about a filter"]})
+    assert not verdict.filter and len(asked) > 1
 
 
 def test_a_filtered_service_is_unconfirmed_and_asked_less_often(tmp_path: Path) -> None:
