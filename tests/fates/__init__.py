@@ -1,4 +1,4 @@
-"""Ninety days of the daemon in virtual time, on services of fifty fates: is what the catalogue says of them true?
+"""Ninety days of the daemon in virtual time, on services of sixty fates: is what the catalogue says of them true?
 
 `fates` says what becomes of services, `web` answers as they do, `life` runs the real daemon (its scheduler, jobs, store
 and notices) on them, and does to it what happens to daemons: kills, restarts, faults of the database, a wrong clock,

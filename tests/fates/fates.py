@@ -1,4 +1,4 @@
-"""Say what becomes of services: fifty fates, each a list of what a server does and for how many days."""
+"""Say what becomes of services: sixty fates, each a list of what a server does and for how many days."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ class Truth(StrEnum):
     """It has moved for good, and is well where it is now."""
     UNBORN = "unborn"
     """No page names it yet."""
+    FILTERED = "filtered"
+    """A filter before it refuses us, or asks for a browser: nobody can see how it is."""
     FORGOTTEN = "forgotten"
     """Its operator asked us never to visit or list it again."""
 
@@ -66,7 +68,17 @@ _EMPTY = (
     b"</Name><Title>nothing</Title></Service><Capability/></WMS_Capabilities>"
 )
 _BARE = b'<?xml version="1.0"?><WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms"/>'
+_CHALLENGE = b"<!DOCTYPE html><title>Just a moment...</title><p>Enable JavaScript and cookies to continue"
+_BLOCK_PAGE = b"<!DOCTYPE html><title>Web filter</title><h1>FortiGuard Intrusion Prevention</h1><p>Access blocked"
 _FORBIDS = Reply(200, b"User-agent: *\nDisallow: /\n", "text/plain")
+LOGIN_HOST = "login.example"
+ON_THE_WAY: Mapping[str, Reply] = {
+    "sent to a login page": Reply(302, location=f"http://{LOGIN_HOST}/"),
+    "login page": Reply(200, b"<!DOCTYPE html><title>Log in</title><p>Guests of the hotel log in here"),
+    "block page": Reply(403, _BLOCK_PAGE),
+    "gateway": Reply(504, b"<!DOCTYPE html><title>Gateway timeout</title>"),
+}
+"""What the network on the way answers for a while in place of all servers, robots.txt included."""
 HOST, QUERY = "{host}", "{query}"
 """Stand in a target (`Reply.location`) for the service's own host (`new` before it: where it moves) and the query."""
 BEHAVIOURS: Mapping[str, Behaviour] = {
@@ -108,6 +120,10 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "429 without a time": Behaviour(Truth.PATIENCE, Reply(429)),
     "503 for an hour": Behaviour(Truth.PATIENCE, Reply(503, retry_after_s=3_600)),
     "everything 429": _everything(Truth.PATIENCE, Reply(429, retry_after_s=40_000)),
+    "challenge": _everything(Truth.FILTERED, Reply(403, _CHALLENGE)),
+    "block page": Behaviour(Truth.FILTERED, Reply(403, _BLOCK_PAGE)),
+    "403 for two hours": Behaviour(Truth.FILTERED, Reply(403, retry_after_s=7_200)),
+    "200 and patience": Behaviour(Truth.FILTERED, _html("Later, please")._replace(retry_after_s=3_600)),
     "301": Behaviour(Truth.MOVED, Reply(301, location=f"http://new.{HOST}/ows?{QUERY}")),
     "308": Behaviour(Truth.MOVED, Reply(308, location=f"http://new.{HOST}/ows?{QUERY}")),
     "unborn": Behaviour(Truth.UNBORN, Reply(404)),
@@ -132,6 +148,8 @@ FATES: Mapping[str, Fate] = {
     "mute for a month": (("everything 503", 33.0),),
     "forbids for a month": (("robots.txt forbids", 30.0),),
     "patience for a day": (("everything 429", 1.0),),
+    "challenge for a week": (("challenge", 7.0),),
+    "filtered and dies": (("block page", 20.0), ("name gone", ALWAYS)),
     "flaps": (("503", 0.5), ("well", 0.5)) * 12,
     "dies twice": (("500", 12.0), ("well", 14.0), ("name gone", ALWAYS)),
     "moves and dies": (("301", 25.0), ("name gone", ALWAYS)),

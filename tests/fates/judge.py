@@ -73,6 +73,11 @@ def steps(life: Life) -> list[float]:
     return [each.until for each in life.wrong_clocks if abs(each.by) > _LONGEST_STEP]
 
 
+def was_crossed(life: Life, since: float, until: float) -> bool:
+    """Return whether a network on the way answered in place of all servers between two days."""
+    return any(begun < until and ended > since for begun, ended in life.ways)
+
+
 def up_within(now: Situation) -> float:
     """Return within how many days a service is called alive that is well again."""
     if now.before is Truth.UNBORN:
@@ -82,8 +87,9 @@ def up_within(now: Situation) -> float:
     return ASKED_WITHIN + 1.0
 
 
-def allowed(now: Situation) -> frozenset[str]:
-    """Return what the catalogue may say of the health of the address at which pages name a service."""
+def allowed(now: Situation, *, is_crossed: bool = False) -> frozenset[str]:
+    """Return what the catalogue may say of the health of the address at which pages name a service. `is_crossed`: a
+    network on the way has answered meanwhile in place of it and of its robots.txt, so that it may have been asked."""
     since = now.since
     if now.truth is Truth.UP:
         return _ANY if since <= up_within(now) and now.before is not Truth.UP else _ALIVE
@@ -91,6 +97,10 @@ def allowed(now: Situation) -> frozenset[str]:
         return _ANY if since < DEAD_WITHIN + up_within(now) else _DOWN
     if now.truth is Truth.DEAD:
         return _DOWN if since > DEAD_WITHIN else _ALIVE | _DOWN | {"degraded"}
+    if now.truth is Truth.MUTE and is_crossed:
+        return _ANY
+    if now.truth in (Truth.PATIENCE, Truth.SHY) and is_crossed:  # no answer of its own has undone that failure
+        return _ALIVE | _UNCONFIRMED | {"degraded"}
     if now.truth in (Truth.MUTE, Truth.SHY) and since > UNSEEN:
         if since < UNSEEN + 2 * ASKED_WITHIN:
             return _ANY
@@ -99,6 +109,8 @@ def allowed(now: Situation) -> frozenset[str]:
         return _aged(since, UNASKED)
     if now.truth is Truth.PATIENCE:
         return _aged(since, UNSEEN)
+    if now.truth is Truth.FILTERED:
+        return _aged(since, 0.0)
     return _ALIVE | _UNCONFIRMED  # moved: the service is judged by its new address
 
 
@@ -152,10 +164,13 @@ class Judge:
             may_be_new = now.since <= (up_within(now) if now.before is Truth.UNBORN else 1.0)
             return "" if may_be_new else "is not listed"
         health, reason, number, alive, url = row
-        may = allowed(now) | self._unknown(now)
+        day = self.life.today()
+        may = allowed(now, is_crossed=was_crossed(self.life, day - now.since, day)) | self._unknown(now)
+        if may & _ALIVE and was_crossed(self.life, day - _SURE, day):
+            may |= {"degraded"}  # the first failure counts, as nobody else has failed yet
         if health not in may:
             return f"is called {health} ({reason}), not {' or '.join(sorted(may))}"
-        is_wrong = alive != 1 if may <= _ALIVE else bool(alive) if may <= _DOWN | _UNCONFIRMED else False
+        is_wrong = alive != 1 if may <= _ALIVE | {"degraded"} else bool(alive) if may <= _DOWN | _UNCONFIRMED else False
         if service.twin is None and is_wrong:
             return f"alive is {alive} ({health}, {reason})"
         first = self._numbers.setdefault(service.number, number)
@@ -203,9 +218,11 @@ class Due:
     is_due: bool = True
 
 
-def due_notices(service: MadeService, end: float, stepped: Sequence[float] = ()) -> Iterator[Due]:
+def due_notices(
+    service: MadeService, end: float, stepped: Sequence[float] = (), crossed: Sequence[float] = ()
+) -> Iterator[Due]:
     """Yield what the watcher of a service has to be told in the days of a run, by what is true of it. `stepped`: the
-    days of `steps`."""
+    days of `steps`; `crossed`: those from which on a network on the way answered in place of all servers."""
     is_told_dead = may_be_told = False
     """Whether the watcher was told that it died, for sure or perhaps, and not since that it is back."""
     for place, (begins, behaviour) in enumerate(service.phases[1:], 1):
@@ -215,6 +232,8 @@ def due_notices(service: MadeService, end: float, stepped: Sequence[float] = ())
         dead_after = {Truth.DEAD: (0.0, DEAD_WITHIN + slow), Truth.MUTE: (UNSEEN, UNSEEN + 2 * ASKED_WITHIN)}
         if now.truth in dead_after:
             least, most = dead_after[now.truth]
+            if now.truth is Truth.MUTE:  # it may be asked when somebody else answers for its robots.txt
+                least = next((max(day - begins, 0.0) for day in crossed if begins - 1.0 < day < begins + least), least)
             latest = begins + most
             for day in stepped if now.truth is Truth.MUTE else ():
                 latest = day + most if begins < day < latest else latest
@@ -247,7 +266,7 @@ def judge_notices(life: Life) -> dict[str, Any]:
     for number, service in life.watched.items():
         got = sorted(sent.get(number, ()))
         name = f"{service.host} ({service.fate}, watch {number})"
-        dues = list(due_notices(service, life.days, steps(life)))
+        dues = list(due_notices(service, life.days, steps(life), sorted(begun for begun, _ in life.ways)))
         if service.fate == "flaps":
             continue
         for due in dues:

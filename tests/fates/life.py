@@ -45,7 +45,7 @@ from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.store.upkeep.forget import forget
 from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
 from geocrawl.store.upkeep.watches import Watches
-from tests.fates.fates import MadeService
+from tests.fates.fates import ON_THE_WAY, MadeService
 from tests.fates.web import PORTAL, FateTransport, FateWeb, Request
 from tests.simulation.database import SimulatedStore
 from tests.simulation.processes import PROCESS, Process, Processes, ProcessKilledError
@@ -131,6 +131,8 @@ class Life:
         """What was done to the daemon."""
         self.restored: list[Restored] = []
         self.wrong_clocks: list[WrongClock] = []
+        self.ways: list[tuple[float, float]] = []
+        """Since and until which day the network on the way answered in place of all servers."""
         self.watched: dict[int, MadeService] = {}
         """Number of a watch → whom it watches."""
         self.failures: list[str] = []
@@ -201,6 +203,7 @@ class Life:
         kinds = (
             *(self._restart, self._kill, self._kill, self._database_fails, self._database_fails, self._database_fails),
             *(self._clock_steps, self._back_up, self._back_up, self._restore, self._recipient_away),
+            self._way_answers,
         )
         for first in range(3, self.days, 15):
             for kind in kinds:
@@ -344,6 +347,16 @@ class Life:
         self.process.wrong_by_s = 0.0
         self.wrong_clocks.append(WrongClock(since, self.today(), by_s / DAY_S))
         self.say("the clock is right again")
+
+    async def _way_answers(self) -> None:
+        """Let the network on the way answer in place of all servers."""
+        name, hours = self.lot.choice(tuple(ON_THE_WAY)), self.lot.choice((2, 12))
+        self._do("way", f"answers for {hours} hours: {name}")
+        self.web.on_the_way, since = ON_THE_WAY[name], self.today()
+        await asyncio.sleep(hours * HOUR_S)
+        self.web.on_the_way = None
+        self.ways.append((since, self.today()))
+        self.say("the way is free again")
 
     async def _back_up(self) -> None:
         self._do("backup")

@@ -17,7 +17,7 @@ import httpx
 from geocrawl.fetch.names import Addresses
 from geocrawl.fetch.network import ConnectFailed, ConnectionLost
 from geocrawl.fetch.transport import EarlyEnd, RawResponse, address_of
-from tests.fates.fates import HOST, QUERY, SLOW_S, MadeService, Truth
+from tests.fates.fates import HOST, LOGIN_HOST, ON_THE_WAY, QUERY, SLOW_S, MadeService, Truth
 from tests.simulation.processes import Process
 from tests.simulation.scheduler import SimulatedLoop
 from tests.simulation.web import Reply
@@ -62,6 +62,8 @@ class FateWeb:
         """`today` returns the day of the run, from 0."""
         self._services = services
         self._today = today
+        self.on_the_way: Reply | None = None
+        """What the network answers in place of all servers."""
         self._by_host = {service.host: service for service in services}
 
     def service_at(self, host: str) -> tuple[MadeService | None, str]:
@@ -75,12 +77,16 @@ class FateWeb:
         """Return whether a name server knows a host."""
         service, role = self.service_at(host)
         if service is None:
-            return host == PORTAL
+            return host in (PORTAL, LOGIN_HOST)
         return role in ("", "new", "other") and service.behaviour(self._today()).is_named
 
     def respond(self, host: str, target: str) -> Reply:
         """Return what a server answers to a request now."""
         path, _, query = target.partition("?")
+        if host == LOGIN_HOST:
+            return ON_THE_WAY["login page"]
+        if self.on_the_way is not None:
+            return self.on_the_way
         if host == PORTAL:
             return self._portal(path)
         service, role = self.service_at(host)
